@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.instance("ground", plane, DMat4::from_translation(DVec3::new(0.0, 0.0, -40.0)));
     let post = builder.add_mesh("post", shapes::cylinder(0.05, 3.0, 24), iron);
     let mut look = String::from(
-        "[camera.exposure]\nev100 = 4\n\n[camera.lens]\nfocal_length = 28\nblades = 6\nrotation = 10\n\n\
+        "[camera.exposure]\nev100 = 4\n\n[camera.lens]\nfocal_length = 28\nblades = 6\nblade_rotation = 10\n\n\
          [effects.starburst]\nenabled = true\n\n[effects.bloom]\nenabled = false\n",
     );
     for (number, (z, x)) in LANTERNS.into_iter().enumerate() {

@@ -30,9 +30,9 @@ for ((turn = 1; turn <= turns; turn++)); do
     say "turn $turn of $turns, $size (ms)"
     target/bevy/release/bevy_reflections out/bevy/spheres.glb "$size" 10 taa 2>/dev/null | grep -E 'render/(ssr|taa)$'
     printf '%s  ours, half, no history, 2 taps, 32 steps\n' \
-        "$(ours "$half" passes.ssr.frames=0 passes.ssr.taps=2 passes.ssr.steps=32)"
+        "$(ours "$half" passes.ssr.max_history_frames=0 passes.ssr.taps=2 passes.ssr.steps=32)"
     printf '%s  ours, half, 8 taps\n' "$(ours "$half" passes.ssr.taps=8)"
     printf '%s  ours, half\n' "$(ours "$half")"
-    printf '%s  ours, one ray, no history\n' "$(ours passes.ssr.frames=0 passes.ssr.taps=1)"
+    printf '%s  ours, one ray, no history\n' "$(ours passes.ssr.max_history_frames=0 passes.ssr.taps=1)"
     printf '%s  ours by default\n' "$(ours)"
 done

@@ -13,14 +13,14 @@ mkdir -p docs/pictures
 "$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/aov.png \
     --aov base_color,normal,roughness,depth,direct_diffuse,direct_specular
 rm docs/pictures/aov.png
-"$bin/sunny16" meter "$scene" --camera Hero --size 480x270 --false-colour docs/pictures/false_colour.png \
+"$bin/sunny16" meter "$scene" --camera Hero --size 480x270 --false-color docs/pictures/false_color.png \
     --waveform docs/pictures/waveform.png --histogram docs/pictures/histogram.png --zones docs/pictures/zones.png >/dev/null
 for white in neutral incandescent shade; do
     "$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o "docs/pictures/white_balance.$white.png" \
         --set camera.white_balance="$white"
 done
 "$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/white_balance.grey_card.png \
-    --set camera.white_balance.grey_card=10%,60%
+    --set camera.white_balance.gray_card=10%,60%
 scripts/repack_png.py docs/pictures/*.png
 
 # Below: ImageMagick's convert joins small pictures. Two thousand lumens of a spot, by three conventions (docs/photometry.md).

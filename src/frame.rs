@@ -1,4 +1,4 @@
-//! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
+//! The frame: declares the passes of one image in execution order, and the renderer that runs them.
 
 pub mod anti_aliasing;
 pub mod incident;
@@ -57,56 +57,53 @@ pub use crate::passes::gi::GiSettings;
 pub use crate::passes::ssr::{Reprojection, SsrSettings};
 pub use crate::passes::volumes_scene::VolumeSettings;
 
-/// One more output beside the picture, for `--aov`.
+/// An arbitrary output variable (AOV), an extra output selected with `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aov {
-    /// A channel of the G-buffer.
+    /// A G-buffer channel.
     Channel(GbufferChannel),
     /// Emitted luminance in nits.
     Emission,
-    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light or
-    /// the environment.
+    /// Direct diffuse light from lights and the environment, in nits per channel.
     DirectDiffuse,
-    /// The same, specularly.
+    /// Direct specular light from lights and the environment, in nits per channel.
     DirectSpecular,
-    /// Luminance (nits by channel) of diffusely reflected light that came from other surfaces
-    /// (`gi.enabled`).
+    /// Indirect diffuse light (`gi.enabled`), in nits per channel.
     IndirectDiffuse,
-    /// The same, specularly.
+    /// Indirect specular light (`gi.enabled`), in nits per channel.
     IndirectSpecular,
-    /// What a white surface lacks of it by the bound on near patches, before short rays bring it
-    /// back.
+    /// Luminance in nits that the clamp on near VPLs removes at a white surface, before short rays
+    /// restore it.
     VplClampLoss,
-    /// Pixels right and down that what is seen has moved since the last frame of this scene and
-    /// size: nothing in a first one.
+    /// Screen-space motion since the previous frame of the same scene and size, in pixels (right,
+    /// down). 0 in the first frame.
     Velocity,
-    /// What is known of reflections in the picture (docs/reflections.md); nothing where they are
-    /// off.
+    /// A debug output of screen-space reflections (docs/reflections.md); 0 where they are off.
     Ssr(SsrAov),
 }
 
-/// What is known of reflections in the picture.
+/// A debug output of screen-space reflections (SSR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SsrAov {
-    /// Shares of a pixel's rays that found a surface, that found the surroundings, and that found
+    /// Fractions of a pixel's rays that hit a surface, that reached the environment, and that found
     /// nothing.
     Hit,
-    /// Length of the rays (m), at most 10^6, which is beyond all surfaces; 0 where nothing was
-    /// found.
+    /// Ray length in meters, at most 10^6, which is beyond all surfaces; 0 where the rays found
+    /// nothing.
     Distance,
-    /// Pixels right and down that the reflection has moved since the last frame, and by what that
-    /// was found: 1 the surface's motion, 2 the mirror image's.
+    /// Motion of the reflection since the previous frame in pixels (right, down), and its source: 1
+    /// surface motion, 2 motion of the mirror image.
     Motion,
-    /// Frames in the history, this one included.
+    /// History length in frames, including this one.
     History,
-    /// Why the history was not used: 0 it was, 1 nothing reflects here, 2 there was none, 3 it was
-    /// outside of the picture, 4 another surface was there, 5 turned another way, 6 the reflection
-    /// lay nearer or farther, 7 what is reflected moved in another way.
+    /// Reason for rejecting the history: 0 accepted, 1 no reflection here, 2 no history, 3 outside
+    /// of the image, 4 another surface, 5 another normal, 6 another reflection distance, 7 another
+    /// motion of the reflected surface.
     Rejection,
 }
 
 impl SsrAov {
-    /// Which of `Reflected::debug` has it.
+    /// Index of the image in `SsrOutput::debug` that holds this output.
     const fn debug_image_index(self) -> usize {
         match self {
             Self::Hit | Self::Distance | Self::Rejection => 0,
@@ -114,7 +111,7 @@ impl SsrAov {
         }
     }
 
-    /// Of a pixel of that image.
+    /// Extracts this output from a pixel of that image.
     fn decode(self, [a, b, c, d]: [f32; 4]) -> [f32; 4] {
         match self {
             Self::Hit => [a, b, if d == 1.0 { 0.0 } else { (1.0 - a - b).clamp(0.0, 1.0) }, 1.0],
@@ -126,7 +123,7 @@ impl SsrAov {
 }
 
 impl Aov {
-    /// All, by the name used on the command line and for EXR layers.
+    /// All AOVs with their names on the command line and as EXR layers.
     pub const ALL: [(&'static str, Self); 21] = [
         ("base_color", Self::Channel(GbufferChannel::BaseColor)),
         ("metallic", Self::Channel(GbufferChannel::Metallic)),
@@ -151,20 +148,20 @@ impl Aov {
         ("ssr_rejection", Self::Ssr(SsrAov::Rejection)),
     ];
 
-    /// Its name.
+    /// Name on the command line and as an EXR layer.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, aov)| *aov == self).map_or("", |(name, _)| name)
     }
 }
 
-/// Which lamps may be left out (docs/light-lists.md).
+/// Light culling by clusters (docs/clustered-lights.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusteredLightSettings {
-    /// Off: every pixel evaluates every lamp.
+    /// Cull lights per cluster; off: every pixel evaluates every light.
     pub enabled: bool,
-    /// All that left-out lamps could add to a pixel, together, stays below this fraction of white
-    /// under the current exposure; 0 leaves none out.
+    /// Upper bound on the summed contribution of culled lights to a pixel, as a fraction of display
+    /// white under the current exposure; 0 culls none.
     pub cull_bound: f32,
 }
 
@@ -174,16 +171,17 @@ impl Default for ClusteredLightSettings {
     }
 }
 
-/// How shadows are found.
+/// Shadow settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShadowSettings {
-    /// Off: all light reaches everything.
+    /// Render shadows; off: lights are never occluded.
     pub enabled: bool,
-    /// By maps or by rays.
+    /// Shadow maps or shadow rays.
     pub method: ShadowMethod,
-    /// Rays to a light with a surface.
+    /// Shadow rays per area light.
     pub samples: u32,
-    /// Texels across a sun's cascade or a spot's map; faces of points have half of it.
+    /// Resolution in texels of a sun's cascade or a spot light's map; cube faces of point lights
+    /// have half of it.
     pub resolution: u32,
 }
 
@@ -194,7 +192,7 @@ impl Default for ShadowSettings {
 }
 
 impl ShadowSettings {
-    /// Which lights need trees for their rays.
+    /// The lights that need a BVH for shadow rays.
     #[must_use]
     pub fn required_bvh(&self) -> RayTracedLights {
         match self.method {
@@ -205,68 +203,66 @@ impl ShadowSettings {
     }
 }
 
-/// What a picture is rendered with.
+/// All settings that an image is rendered with.
 #[derive(Clone, Debug, Default)]
 pub struct RenderSettings {
-    /// The camera's exposure; it is the pre-exposure of all buffers too.
+    /// The camera's exposure, which is also the pre-exposure of all buffers.
     pub exposure: Exposure,
-    /// To the display.
+    /// Tone mapper for the display.
     pub tone_mapper: ToneMapper,
-    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the
-    /// scene sent it (docs/white-balance.md).
+    /// White balance matrix, applied to exposed linear Rec.709 before the tone mapper. Nits that
+    /// are read back are not balanced (docs/white-balance.md).
     pub white_balance: Mat3,
-    /// Dithers the display's eight bits.
+    /// Dither the 8-bit display output.
     pub dither: bool,
-    /// Counts pixels by luminance, for automatic exposure.
+    /// Compute the luminance histogram for automatic exposure.
     pub histogram: bool,
-    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how
-    /// many frames the mean already holds, 0 to start anew. For a view that stands still.
+    /// Replace this frame by the mean of it and the frames before, for a static view. The value is
+    /// the number of frames already accumulated; 0 restarts.
     pub accumulated_frames: Option<u32>,
-    /// Light lists.
+    /// Clustered lights.
     pub clustered_lights: ClusteredLightSettings,
-    /// Shadows.
+    /// Shadow settings.
     pub shadows: ShadowSettings,
-    /// What is not drawn, and how coarsely the rest.
+    /// Culling and level of detail.
     pub culling: CullingSettings,
-    /// How edges are made smooth.
+    /// Anti-aliasing method.
     pub anti_aliasing: AntiAliasing,
-    /// This frame is one of those whose mean is the picture: where in its pixels it samples.
+    /// Subpixel sample of this frame, if the image is the mean of several frames.
     pub sample: Option<FrameSample>,
-    /// What hides light from all around.
+    /// Ambient occlusion of the environment's light.
     pub ao: AoSettings,
-    /// Bounced light.
+    /// Indirect light.
     pub gi: GiSettings,
-    /// Reflections in the picture.
+    /// Screen-space reflections.
     pub ssr: SsrSettings,
-    /// How participating volumes are drawn.
+    /// Participating media.
     pub volumes: VolumeSettings,
-    /// How what lies behind refracting surfaces is found.
+    /// How the background of refractive surfaces is computed.
     pub refraction: RefractionMethod,
-    /// What waters gather and scatter of a sun's light.
+    /// Water caustics: how they are gathered and scattered from a sun's light.
     pub caustics: CausticSettings,
-    /// What the camera does to the picture; the picture in nits has them too, further outputs do
-    /// not.
+    /// Camera effects. They apply to the nits image, not to AOVs.
     pub effects: CameraEffects,
-    /// The lens of a prescription, whose pinhole (`MountedLens::pinhole`) the view is; it bends the
-    /// picture after the effects that light meets before it.
+    /// Lens prescription; the view is its pinhole (`MountedLens::pinhole`). Its distortion applies
+    /// after the effects that precede it in the light path.
     pub lens: Option<Arc<MountedLens>>,
-    /// Reflections of bright sources within the lens.
+    /// Lens flare ghosts of bright sources.
     pub ghosts: Option<LensGhosts>,
-    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they
-    /// stand still.
+    /// Scene poses at shutter opening and closing (`GpuScene::pose`); `None`: nothing moves.
     pub shutter: Option<[Arc<GpuScenePose>; 2]>,
-    /// Number of the picture in its sequence: grain differs by it.
+    /// Frame number in the sequence, which seeds the film grain.
     pub frame_number: u32,
-    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by
-    /// themselves.
+    /// Hide the bodies of lights and disks of suns, for probe captures: lights illuminate surfaces
+    /// by themselves.
     pub capture: bool,
-    /// Shows unlit surfaces black: a meter's picture, for they look the same at any exposure.
+    /// Render unlit surfaces black, for metering: they look the same at any exposure.
     pub metered: bool,
-    /// Outputs beside the picture.
+    /// AOVs to output besides the image.
     pub aovs: Vec<Aov>,
 }
 
-/// The images that a frame's declaration ends in.
+/// Output images and buffers of a declared frame.
 struct FrameImages {
     light: ImageHandle,
     display: ImageHandle,
@@ -274,17 +270,17 @@ struct FrameImages {
     lists: ClusteredLights,
     histogram: Option<BufferHandle>,
     culled: Option<CullingOutput>,
-    /// What the refitted trees cost.
+    /// Costs of the refitted BVHs.
     refitted: Option<BufferHandle>,
-    /// What was drawn of reflections within the lens.
+    /// Report of the lens flare ghosts.
     ghosts: Option<BufferHandle>,
     limits: LimitReports,
 }
 
-/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line
-/// is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
-/// blended over it; then the camera in the order in which light passes it; and the way to the
-/// display. Passes whose result nothing uses are not run, effects that are off are not declared.
+/// Declares one frame. `data` describes the render resolution, `after` the output resolution.
+/// Order: G-buffer, clustered lights, lighting, blended surfaces, camera effects in the order of
+/// the light path, and display transform. The graph culls passes whose result is unused; disabled
+/// effects are not declared.
 fn declare_frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
@@ -337,7 +333,7 @@ fn declare_frame<'a>(
             let inputs = SsrInputs {
                 gbuffer,
                 light: lit.light,
-                bent_normal_ao: bent_normal_ao,
+                bent_normal_ao,
                 gi_specular: traced,
                 velocity,
             };
@@ -377,7 +373,7 @@ fn declare_frame<'a>(
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
     };
-    // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
+    // The histogram excludes depth of field blur, unless frames are accumulated.
     let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
@@ -430,8 +426,7 @@ fn declare_frame<'a>(
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
-/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to
-/// see it.
+/// Whether the ambient occlusion passes run: for lighting, or for an AOV.
 fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
@@ -472,69 +467,69 @@ fn declare_aov<'a>(
     }
 }
 
-/// What the lists made pixels evaluate.
+/// Statistics of clustered lights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClusteredLightStats {
-    /// Clusters of pixels that have a list.
+    /// Clusters that have a light list.
     pub clusters: u32,
-    /// Lamps (directional lights not counted).
+    /// Lights, without directional lights.
     pub lights: u32,
-    /// Lamps in sum over clusters.
+    /// Sum of list lengths over all clusters.
     pub evaluated: u64,
-    /// Lamps of the cluster that has most.
+    /// Length of the longest list.
     pub max_per_cluster: u32,
-    /// Clusters whose list found no room and which evaluate all lamps.
+    /// Clusters whose list did not fit, so that they evaluate all lights.
     pub overflowed: u32,
-    /// Room that all lists together take (entries).
+    /// Capacity that all lists together need, in entries.
     pub required_capacity: u64,
-    /// Greatest bound on what left-out lamps add in any cluster, of white.
+    /// Greatest bound on the contribution of culled lights in any cluster, as a fraction of display
+    /// white.
     pub max_culled_contribution: f32,
 }
 
-/// What a picture was drawn of.
+/// Statistics of the drawn geometry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawStats {
     /// Draw calls.
     pub draws: usize,
-    /// Meshes in their places that were drawn.
+    /// Mesh instances drawn.
     pub instances: usize,
-    /// Those that were not, being outside of the view.
+    /// Instances culled outside of the view frustum.
     pub frustum_culled: usize,
-    /// Those that were not, being behind others; which ones are known to be depends on the frames
-    /// before.
+    /// Instances culled behind others. The set of known occluders depends on the previous frames.
     pub occlusion_culled: usize,
 }
 
-/// A finished picture on the host.
+/// A rendered image on the host.
 #[derive(Clone, Debug)]
 pub struct RenderedImage {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: usize,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: usize,
-    /// Display bytes: red, green, blue, alpha; top row first.
+    /// Display-encoded RGBA bytes, top row first.
     pub display: Vec<u8>,
-    /// Scene-linear Rec.709 in nits; top row first.
+    /// Scene-linear Rec.709 in nits, top row first.
     pub nits: Vec<[f32; 3]>,
-    /// Further outputs in the order asked for; alpha is 1 where there is a surface.
+    /// AOVs in the requested order; alpha is 1 where there is a surface.
     pub aovs: Vec<(Aov, Vec<[f32; 4]>)>,
-    /// Time of each pass.
+    /// GPU time of each pass.
     pub times: Vec<PassTime>,
-    /// What the light lists did.
+    /// Statistics of clustered lights.
     pub lists: ClusteredLightStats,
-    /// Pixels by luminance, where the settings ask for them.
+    /// Luminance histogram, if `RenderSettings::histogram` is set.
     pub histogram: Option<LuminanceHistogram>,
-    /// What was drawn and what was not.
+    /// Statistics of the drawn geometry.
     pub draw_stats: DrawStats,
-    /// What was drawn of reflections within the lens, where the settings ask for them.
+    /// Report of the lens flare ghosts, if `RenderSettings::ghosts` is set.
     pub ghosts: Option<GhostReport>,
-    /// Limits of the camera's effects that acted on it.
+    /// Limits of camera effects that took effect.
     pub limits: EffectLimits,
-    /// The exposure it was made with.
+    /// The exposure of the frame.
     pub exposure: Exposure,
 }
 
-/// A frame on its way.
+/// A submitted frame, for [`Renderer::collect`].
 pub struct PendingFrame {
     ticket: Ticket,
     executed: Executed,
@@ -554,47 +549,47 @@ pub struct PendingFrame {
     light_count: u32,
 }
 
-/// Which of a picture's parts are brought back to the host.
+/// Which parts of an image are read back to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readback {
-    /// The display bytes.
+    /// Read back the display bytes.
     pub display: bool,
-    /// The light in nits.
+    /// Read back the nits image.
     pub nits: bool,
 }
 
 impl Readback {
-    /// Both.
+    /// Reads back both.
     pub const ALL: Self = Self { display: true, nits: true };
 }
 
-/// Frames in flight: the host records one while the device works on the other.
+/// Frames in flight: the host records one while the device executes the other.
 const FRAMES_IN_FLIGHT: usize = 2;
 
-/// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
+/// Maximum capacity of light lists in entries (256 MiB). Clusters beyond it evaluate all lights.
 const MAX_LIST_CAPACITY: u32 = 64 << 20;
 
-/// Renders pictures of scenes.
+/// Renders images of scenes.
 pub struct Renderer {
     passes: Passes,
     cache: GraphCache,
     frames: Frames,
-    /// Where the histories stand.
+    /// State of the temporal histories.
     history: HistoryState,
-    /// Room that an earlier frame's lists were found to take.
+    /// Capacity that the light lists of an earlier frame needed, in entries.
     list_capacity: u32,
-    /// Which maps of which scene the shadow atlas holds.
+    /// Revision of the scene whose shadow maps the atlas holds, and their plan.
     cached_shadow_maps: Option<(u64, ShadowAtlasPlan)>,
-    /// The pose whose vertices the device has.
+    /// Revision of the scene whose skinned vertices are on the device.
     skinned_scene: Option<u64>,
     gpu: Gpu,
 }
 
 impl Renderer {
-    /// A renderer on this device.
+    /// Creates a renderer with its pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses; out of memory.
+    /// [`GpuError`] if the driver rejects a pipeline or memory is exhausted.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let passes = Passes::new(gpu)?;
         gpu.save_pipeline_cache();
@@ -610,34 +605,33 @@ impl Renderer {
         })
     }
 
-    /// The device.
+    /// The device that the renderer draws with.
     #[must_use]
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// Uploads a scene with what shadows by default need (`upload_for`).
+    /// Uploads a scene for the default shadow settings (see `upload_for`).
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn upload(&mut self, scene: &Scene) -> GpuResult<GpuScene> {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced;
-    /// and captures its probes.
+    /// Uploads a scene with the BVH that these shadow settings need, and captures its probes.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
         self.upload_with(scene, shadows, LodGeneration::None)
     }
 
-    /// Uploads a scene with what these shadows need and with coarser levels of detail, which
-    /// `CullingSettings` chooses from.
+    /// Uploads a scene with the BVH that these shadow settings need, generates levels of detail for
+    /// `CullingSettings`, and captures its probes.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn upload_with(
         &mut self,
         scene: &Scene,
@@ -652,10 +646,10 @@ impl Renderer {
         Ok(on_device)
     }
 
-    /// Whether the device can make pictures of this size.
+    /// Checks that the device supports images of this size.
     ///
     /// # Errors
-    /// It cannot.
+    /// [`GpuError::TooLarge`] if it does not.
     pub fn check_size(&self, view: &View) -> GpuResult<()> {
         let limit = self.gpu.limits().max_image_dimension2_d;
         if view.width.max(view.height) <= limit && view.width.min(view.height) > 0 {
@@ -670,10 +664,10 @@ impl Renderer {
         })
     }
 
-    /// Renders one picture and waits for it.
+    /// Renders one image and waits for it.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn render(
         &mut self,
         scene: &GpuScene,
@@ -686,16 +680,16 @@ impl Renderer {
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
-        // The lists found no room: what they take is known now. The frame is made again, not one
-        // more.
+        // The light lists overflowed, and their needed capacity is now known. The frame is repeated
+        // without advancing the history.
         self.history = history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
-        // More than the device can hold. Which clusters find room would be left to chance: none
-        // does.
+        // The lists exceed the device's limits. Which clusters fit depends on timing, so clustering
+        // is switched off.
         self.history = history;
         let off = ClusteredLightSettings { enabled: false, ..settings.clustered_lights };
         let pending = self.submit(
@@ -707,19 +701,19 @@ impl Renderer {
         self.collect(pending)
     }
 
-    /// Which limit of the shadow atlas acted on the last frame: maps coarser than asked for, lights
-    /// without a map; none where all was as asked for.
+    /// Message about a shadow atlas limit in the last frame: reduced map resolution, or lights
+    /// without a map. `None` if all maps are as requested.
     #[must_use]
     pub fn shadow_map_limit(&self, asked: &ShadowSettings) -> Option<String> {
         let (_, plan) = self.cached_shadow_maps.as_ref().filter(|_| asked.enabled)?;
         plan.limit(asked.resolution)
     }
 
-    /// Sends a frame off; `collect` waits for it. With two submitted before the first is collected,
-    /// host and device work at the same time.
+    /// Submits a frame; `collect` waits for it. Submitting a second frame before the first is
+    /// collected overlaps host and device work.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn submit(
         &mut self,
         scene: &GpuScene,
@@ -745,7 +739,7 @@ impl Renderer {
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
         let after = output_frame_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
-        // An atlas of another size is made anew.
+        // An atlas of another size is recreated.
         let cached_shadow_maps =
             cached_shadow_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
         let moved = self.skinned_scene.take() == Some(scene.revision);
@@ -775,13 +769,13 @@ impl Renderer {
         });
         let refit = scene.bvh.as_ref().and_then(|trees| trees.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
-            let words = ("costs of refitted trees", refit.cost_words());
+            let words = ("refit costs", refit.cost_words());
             (read_report(&mut graph, words, costs), refit.costs())
         });
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
-        // Only once the device has the commands does the atlas hold what they draw.
+        // The atlas and the vertices are valid only after the commands are submitted.
         self.cached_shadow_maps = Some((scene.revision, data.shadows.plan.clone()));
         self.skinned_scene = Some(scene.revision);
         self.history.advance(scene, view, settings);
@@ -817,10 +811,10 @@ impl Renderer {
         })
     }
 
-    /// Waits for a frame and brings it to the host.
+    /// Waits for a frame and reads it back to the host.
     ///
     /// # Errors
-    /// A lost device.
+    /// [`GpuError`] if the device is lost.
     pub fn collect(&mut self, pending: PendingFrame) -> GpuResult<RenderedImage> {
         self.frames.wait(pending.ticket)?;
         let (width, height) = (pending.view.width as usize, pending.view.height as usize);
@@ -828,7 +822,7 @@ impl Renderer {
         let buffer = |handle: BufferHandle| -> GpuResult<Arc<Buffer>> {
             pending.executed.buffer(handle).ok_or_else(|| GpuError::Pipeline {
                 pipeline: "frame graph".into(),
-                detail: "a read-back was not run".into(),
+                detail: "a readback pass did not run".into(),
             })
         };
         let display = pending
@@ -859,7 +853,7 @@ impl Renderer {
             } else {
                 decode_float4(bytes.mapped(), aov, &pending.view)
             };
-            // Drivers are free about the sign of zero, and it differed from run to run.
+            // Drivers may return either sign of zero, which differs between runs.
             pixels.iter_mut().flatten().for_each(|value| *value += 0.0);
             aovs.push((aov, pixels));
         }
@@ -887,7 +881,8 @@ impl Renderer {
                 buffer(*handle)?.mapped().chunks_exact(4).map(decode_u32).collect();
             costs.found(&words);
         }
-        // The next frame has room for as much, and some more for what comes into view.
+        // Grows the capacity for the next frame, with a quarter of headroom for lights that come
+        // into view.
         if at(2) > 0 {
             let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
             self.list_capacity = self.list_capacity.max(needed.saturating_add(needed / 4));
@@ -926,13 +921,13 @@ impl Renderer {
         })
     }
 
-    /// Makes the pipelines of what these settings switch on.
+    /// Creates the pipelines that these settings need.
     fn prepare(&self, settings: &RenderSettings) -> GpuResult<()> {
         let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
         self.passes.effects.prepare(&self.gpu, &settings.effects, lens, ghosts)?;
         let method = settings.anti_aliasing;
         if settings.ssr.enabled && self.passes.ssr.get().is_none() {
-            // Another thread may have been faster; its pass is as good.
+            // Another thread may have set it first; its pass is equivalent.
             let _ = self.passes.ssr.set(SsrPass::new(&self.gpu)?);
         }
         if settings.gi.enabled && self.passes.gi.get().is_none() {
@@ -946,15 +941,15 @@ impl Renderer {
         )
     }
 
-    /// Forgets the frames before: what is seen next has nothing to do with them.
+    /// Resets the temporal histories, for a cut to an unrelated view.
     pub fn reset_history(&mut self) {
         self.history.reset();
     }
 
-    /// The planned frame, for `graph`.
+    /// Plans a frame without running it, for `sunny16 graph`.
     ///
     /// # Errors
-    /// Out of memory.
+    /// [`GpuError`] if memory is exhausted.
     pub fn plan(
         &mut self,
         scene: &GpuScene,
@@ -970,7 +965,7 @@ impl Renderer {
         let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
         let after = output_frame_data(&self.gpu, &data, view)?;
-        // It may make the kept images anew.
+        // Planning may recreate the persistent images.
         self.cached_shadow_maps = None;
         let mut graph = Graph::new(self.history.number);
         let pictures = (view, &sampling, &after);
@@ -991,7 +986,7 @@ impl Renderer {
     }
 }
 
-/// Brings the words of a report to the host.
+/// Declares the readback of a report of `words` 32-bit words.
 fn read_report(
     graph: &mut Graph<'_>,
     (name, words): (&str, u64),
@@ -1023,8 +1018,8 @@ fn frame_data(
     ),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
-    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see
-    // lamps' surfaces.
+    // Dynamic instances are drawn a second time for their velocity, by host draws. Probes do not
+    // see the surfaces of lights.
     let stands =
         settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
     let culling = if stands && !settings.capture {
@@ -1044,7 +1039,7 @@ fn frame_data(
         }
         RayTracedLights::None => Some(ShadowMapSettings { resolution, area_suns: true }),
     };
-    // Of the view without its jitter: maps stay as they are while it stands still.
+    // Without jitter, so that shadow maps stay cached while the view is static.
     let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, cached_shadow_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
@@ -1076,7 +1071,7 @@ fn frame_data(
             ShadowMethod::Traced => shared::SHADOWS_RAY_TRACED,
         },
         shadow_samples: settings.shadows.samples,
-        // Within what single floats hold, whatever the step.
+        // Clamped to the range of `f32`, for exposure steps of any size.
         history_scale: settings
             .exposure
             .rescale_from(last_exposure.unwrap_or(settings.exposure))
@@ -1163,7 +1158,8 @@ fn frame_data(
     })
 }
 
-/// The same for passes over the finished light: the picture's pixels, sampled at their centres.
+/// Frame data at output resolution, for passes after anti-aliasing: pixels sampled at their
+/// centers.
 fn output_frame_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
     let values = FrameConstants {
         view_projection: view.view_projection,
@@ -1198,24 +1194,24 @@ fn decode_u32(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_le_bytes)
 }
 
-/// Half-float pixels, scaled.
+/// RGBA half-float pixels; color is multiplied by `scale`.
 fn decode_half4(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
     debug_assert_eq!(LIGHT, vk::Format::R16G16B16A16_SFLOAT);
     bytes.chunks_exact(8).map(move |pixel| {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
-            // The sum that blending makes of two values may be infinite: it counts as the greatest
-            // one.
+            // Additive blending may overflow to infinity, which is clamped to the greatest half
+            // float.
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
             let value = value.clamp(half::f16::MIN.to_f64(), half::f16::MAX.to_f64());
-            // Emission's alpha tells more than whether a surface is there (`FORWARD_MARK`).
+            // The alpha of emission also encodes `FORWARD_MARK`, which is above 1.
             *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })
 }
 
-/// What alpha holds of half-float pixels, scaled.
+/// The alpha channel of half-float pixels, multiplied by `scale`, as gray.
 fn decode_half4_alpha(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
     let alpha = |pixel: &[u8]| half::f16::from_le_bytes([pixel[6], pixel[7]]).to_f64();
     bytes
@@ -1225,7 +1221,7 @@ fn decode_half4_alpha(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
         .collect()
 }
 
-/// Pairs of half floats.
+/// Pairs of half floats as red and green.
 fn decode_half2(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
     let value =
         |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
@@ -1236,7 +1232,7 @@ fn decode_float4(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {
     let mut pixels: Vec<[f32; 4]> = vec![[0.0; 4]; bytes.len() / 16];
     bytemuck::cast_slice_mut::<_, u8>(&mut pixels).copy_from_slice(&bytes[..bytes.len() / 16 * 16]);
     if aov == Aov::Channel(GbufferChannel::Position) {
-        // The device works relative to the camera; people think in the world.
+        // The device works in camera-relative coordinates; outputs are in world space.
         let camera = view.position.as_vec3().extend(0.0);
         for pixel in pixels.iter_mut().filter(|pixel| pixel[3] > 0.0) {
             *pixel = (Vec4::from_array(*pixel) + camera).to_array();

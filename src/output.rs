@@ -1,5 +1,4 @@
-//! Pictures to disk: PNG for displays, 32-bit EXR with named layers in nits. A file appears whole
-//! or not at all.
+//! Image files: PNG for displays, 32-bit float EXR with named layers in nits. Writes are atomic.
 
 use std::{
     ffi::OsStr,
@@ -11,40 +10,41 @@ use std::{
 
 use exr::prelude as ex;
 
-/// A picture that could not be written. Nothing is left behind.
+/// An output file that cannot be written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {file}: {detail}; choose another place, or make room")]
+#[error("cannot write {file}: {detail}; choose another path or free disk space")]
 pub struct OutputError {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// Why.
+    /// The reason.
     pub detail: String,
 }
 
-/// Bytes of the longest file name that Linux file systems take (NAME_MAX of limits.h).
+/// Maximum length of a file name in bytes on Linux file systems (NAME_MAX of limits.h).
 const NAME_MAX: usize = 255;
 
-/// Symbolic links that are followed in a row, as the kernel does (MAXSYMLINKS, path_resolution(7)).
+/// Maximum number of symbolic links followed in a row, as in the kernel (MAXSYMLINKS,
+/// path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
-/// Drafts of this process so far: several of one folder have names of their own.
+/// Number of temporary files of this process, which makes their names unique.
 static TEMP_FILE_COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a file's name ends in `.ending`, in capitals or not.
+/// Whether the file name has the extension `ending`, in any case.
 #[must_use]
 pub fn has_extension(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-/// The file's path with another ending: `a.png` and `normal.png` give `a.normal.png`. The stem is
-/// shortened where the name would exceed the file system's limit, and ends in a hash of the whole,
-/// which keeps names apart that begin alike.
+/// The path with another extension: `a.png` and `normal.png` give `a.normal.png`. A stem that
+/// exceeds the file system's limit is shortened and ends in a hash of the whole name, which keeps
+/// names with the same beginning distinct.
 #[must_use]
 pub fn replace_extension(file: &Path, ending: &str) -> PathBuf {
     with_shortened_stem(file, file.file_stem(), &format!(".{ending}"))
 }
 
-/// The file's path with a suffix after its whole name, shortened as by `replace_extension`: `a.png`
+/// The path with a suffix after the whole file name, shortened as by `replace_extension`: `a.png`
 /// gives `a.png.resume`.
 #[must_use]
 pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
@@ -54,7 +54,7 @@ pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
 fn with_shortened_stem(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathBuf {
     let mut name = stem.unwrap_or_default().to_os_string();
     if name.len() + suffix.len() > NAME_MAX {
-        // FNV-1a, 64 bits: the same name each time, in each build.
+        // FNV-1a, 64 bits: stable across runs and builds.
         let hash = name.as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -67,27 +67,26 @@ fn with_shortened_stem(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathB
     file.with_file_name(name)
 }
 
-/// The file that symbolic links lead to, which may not be there yet; none where it is an open file
-/// of a process, such as `/dev/stdout`, in whose place no other can be put.
+/// The target of symbolic links, which may not exist yet. `None` for an open file of a process,
+/// such as `/dev/stdout`, which cannot be replaced.
 fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     let mut place = target.to_path_buf();
     for _ in 0..MAX_LINKS {
         if place.starts_with("/proc") || place.starts_with("/dev/fd") {
             return Ok(None);
         }
-        // No link, or not there: this is the place.
+        // Not a link, or absent: this is the target.
         let Ok(to) = fs::read_link(&place) else { return Ok(Some(place)) };
         place = place.parent().unwrap_or(Path::new("")).join(to);
     }
-    Err(std::io::Error::other("its symbolic links lead to each other"))
+    Err(std::io::Error::other("its symbolic links form a cycle"))
 }
 
-/// A file that takes its name when it is complete, and leaves nothing when it is not. Symbolic
-/// links are written through; devices, pipes and open files (`/dev/stdout`) are written to as they
-/// are.
+/// A file that is renamed to its final name when it is complete, and removed otherwise. Symbolic
+/// links are followed; devices, pipes and open files (`/dev/stdout`) are written in place.
 struct AtomicFile {
     target: PathBuf,
-    /// Where the file is written, and the name that it takes then; none of a device or a pipe.
+    /// The temporary path and the final one; `None` for a device or a pipe.
     rename_from_to: Option<[PathBuf; 2]>,
 }
 
@@ -96,17 +95,17 @@ impl AtomicFile {
         OutputError { file: target.display().to_string(), detail: detail.to_string() }
     }
 
-    /// What stands at the target now; none where nothing does.
+    /// Metadata of the existing target; `None` if it does not exist.
     fn target_metadata(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
         let is_folder = |name: &OsStr| name.as_encoded_bytes().ends_with(b"/");
         if target.file_name().is_none() || is_folder(target.as_os_str()) {
-            return Err(Self::write_error(target, "it names no file"));
+            return Err(Self::write_error(target, "the path has no file name"));
         }
         match fs::metadata(target) {
             Ok(there) if there.is_dir() => Err(Self::write_error(target, "it is a directory")),
             Ok(there) => Ok(Some(there)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            // A name that is too long, a folder that may not be entered, links in a circle.
+            // A name that is too long, a folder without permission, or a cycle of links.
             Err(error) => Err(Self::write_error(target, error)),
         }
     }
@@ -120,20 +119,20 @@ impl AtomicFile {
         let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
         let place = if is_stream { None } else { resolve_symlinks(target).map_err(oops)? };
         let Some(place) = place else {
-            // What has been written to an open file stays.
+            // Appends: the existing content of an open file stays.
             let file = OpenOptions::new().append(true).open(target).map_err(oops)?;
             return Ok(made(file, None));
         };
         if there.is_some() {
-            // A rename would replace a file that is protected from writing.
+            // A rename would replace a write-protected file.
             OpenOptions::new().write(true).open(target).map_err(oops)?;
         }
-        // Short, whatever the target's name: that may be as long as names can be.
+        // Short, because the target's own name may already have the maximum length.
         let number = TEMP_FILE_COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = place.with_file_name(format!(".{}-{number}.tmp", std::process::id()));
         let file = File::create(&temporary).map_err(oops)?;
         if let Some(there) = there {
-            // Where they cannot be kept, a new file's do.
+            // If the permissions cannot be copied, the new file keeps its defaults.
             let _ = file.set_permissions(there.permissions());
         }
         Ok(made(file, Some([temporary, place])))
@@ -143,7 +142,7 @@ impl AtomicFile {
         let oops = |error: std::io::Error| Self::write_error(&self.target, error);
         let file = writer.into_inner().map_err(|error| oops(error.into_error()))?;
         let Some([temporary, place]) = &self.rename_from_to else { return Ok(()) };
-        // A full disk may show only here; devices know no such thing.
+        // A full disk may be reported only here; devices do not support it.
         file.sync_all().map_err(oops)?;
         drop(file);
         fs::rename(temporary, place).map_err(oops)
@@ -153,38 +152,39 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some([temporary, _]) = &self.rename_from_to {
-            // After a rename there is nothing of this name; otherwise the half-written file goes.
+            // After the rename the temporary name no longer exists; otherwise this removes the
+            // partial file.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Checks before the work that a file can be made where the picture will go.
+/// Checks that a file can be created, before the rendering starts.
 ///
 /// # Errors
-/// The place cannot be written.
+/// [`OutputError`] if the path cannot be written.
 pub fn check_writable(file: &Path) -> Result<(), OutputError> {
     if AtomicFile::target_metadata(file)?.is_some_and(|there| !there.is_file()) {
-        // To open a pipe is to wait for its reader.
+        // Opening a pipe would block until a reader opens it.
         return Ok(());
     }
     AtomicFile::new(file).map(drop)
 }
 
-/// Writes a text file whole or not at all.
+/// Writes a text file atomically.
 ///
 /// # Errors
-/// The place cannot be written.
+/// [`OutputError`] if the path cannot be written.
 pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
     let (draft, mut writer) = AtomicFile::new(file)?;
     writer.write_all(text.as_bytes()).map_err(|error| AtomicFile::write_error(file, error))?;
     draft.finish(writer)
 }
 
-/// Writes a file whole or not at all, by a function that writes its bytes one after another.
+/// Writes a file atomically, from a function that writes its bytes in order.
 ///
 /// # Errors
-/// The place cannot be written.
+/// [`OutputError`] if the path cannot be written.
 pub fn write_with(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -194,10 +194,10 @@ pub fn write_with(
     draft.finish(writer)
 }
 
-/// Writes display bytes (red, green, blue, alpha) as an sRGB PNG; alpha is left out.
+/// Writes display-encoded RGBA bytes as an sRGB PNG without alpha.
 ///
 /// # Errors
-/// The place cannot be written.
+/// [`OutputError`] if the path cannot be written.
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
     let (draft, mut writer) = AtomicFile::new(file)?;
     let mut png = Vec::new();
@@ -223,32 +223,31 @@ pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Resul
     draft.finish(writer)
 }
 
-/// Bytes of a PNG's signature and its chunk IHDR, which comes first (ISO/IEC 15948, 5.2 and
+/// Size in bytes of a PNG's signature and its IHDR chunk, which comes first (ISO/IEC 15948, 5.2 and
 /// 11.2.2).
 const PNG_HEADER_BYTES: usize = 8 + 25;
 
-/// The chunk sRGB: one byte, the rendering intent, 0 for perceptual, and its check sum (ISO/IEC
-/// 15948, 11.3.3.5). Programs that manage colours take a PNG without it as they like.
+/// The sRGB chunk: one byte, the rendering intent, 0 for perceptual, and its checksum (ISO/IEC
+/// 15948, 11.3.3.5). Color-managed programs guess the color space of a PNG without it.
 const PNG_SRGB_CHUNK: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 
 /// A named group of float channels of an EXR.
 pub struct ExrLayer<'a> {
-    /// The layer's name; empty for the picture itself.
+    /// The layer's name; empty for the main image.
     pub name: &'a str,
     /// Names of the channels, such as R, G, B.
     pub channels: &'a [&'a str],
-    /// Four floats a pixel, of which the first `channels.len()` are written.
+    /// Four floats per pixel, of which the first `channels.len()` are written.
     pub pixels: &'a [[f32; 4]],
 }
 
-/// Writes layers as one 32-bit float EXR: channel names are `layer.channel`, as compositors read
-/// them.
+/// Writes layers as one 32-bit float EXR, with channel names `layer.channel`, as compositors
+/// expect.
 ///
-/// `white_luminance` is stored as the attribute of that name: nits that a channel value of 1 stands
-/// for.
+/// `white_luminance` is stored as the attribute of that name: the nits of a channel value of 1.
 ///
 /// # Errors
-/// The place cannot be written.
+/// [`OutputError`] if the path cannot be written.
 pub fn write_exr(
     file: &Path,
     width: usize,
@@ -304,7 +303,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
-    /// Names in a folder, sorted.
+    /// File names in a folder, sorted.
     fn names(dir: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(dir)
             .unwrap()
@@ -317,7 +316,7 @@ mod tests {
     #[test]
     fn names_go_up_to_the_file_systems_limit() {
         let dir = tempfile::tempdir().unwrap();
-        // 255 bytes of ASCII and of two bytes a letter; one more is refused before the work.
+        // 255 bytes of ASCII, and of two-byte letters; one more is rejected before rendering.
         for stem in ["n".repeat(251), "\u{e4}".repeat(125) + "n"] {
             let file = dir.path().join(stem.clone() + ".png");
             check_writable(&file).unwrap();
@@ -335,7 +334,7 @@ mod tests {
         assert_eq!(
             names(dir.path()).len(),
             6,
-            "names that begin alike stay apart, and no draft is left"
+            "names with the same beginning stay distinct, and no temporary file is left"
         );
         let stems = ["n".repeat(250) + "1.png", "n".repeat(250) + "2.png"];
         let [a, b] = stems.map(|stem| replace_extension(Path::new(&stem), "normal.png"));
@@ -378,7 +377,11 @@ mod tests {
             write_text(&at(bad), "x").unwrap_err();
             assert_eq!(names(dir.path()), before, "{bad}");
         }
-        assert_eq!(names(&at("other")), ["in.txt", "new.txt", "real.txt"], "no draft is left");
+        assert_eq!(
+            names(&at("other")),
+            ["in.txt", "new.txt", "real.txt"],
+            "no temporary file is left"
+        );
     }
 
     #[cfg(unix)]
@@ -396,7 +399,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         write_text(&file, "new").unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        // An open file of this process: what it holds stays, as of standard output.
+        // An open file of this process keeps its content, like standard output.
         let open = File::options().append(true).open(&file).unwrap();
         let by_number = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
         if Path::new(&by_number).exists() {

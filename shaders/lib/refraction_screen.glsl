@@ -1,37 +1,36 @@
-// What is seen through a refracting surface, found on the picture alone: the lit opaque picture
-// where the bent ray meets it, by the depth of back faces (docs/layered.md).
+// Refracted light in screen space (pre-exposed): the lit opaque image where the refracted ray hits
+// it, with the depth of back faces (docs/extended-materials.md).
 #ifndef LIB_REFRACTION_SCREEN
 #define LIB_REFRACTION_SCREEN
 
-// Back faces of refracting volumes: depth as bits, and their normal.
+// Back faces of refractive volumes: depth bits and packed normal.
 layout(set = 0, binding = 18) uniform utexture2D back_face_image;
 
-// A rough pane's lobe has what suns send through it (evaluate_extended_brdf): their disks in the
-// picture would be it once more.
+// A rough pane's lobe already includes transmitted sunlight (evaluate_extended_brdf); the sun disks
+// in the image would count twice.
 bool skip_suns = false;
 
-// Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the
-// picture shows, else of the environment. `spread`: the tangent of half the angle that the lookup
-// stands for.
+// Pre-exposed light along a ray (unit direction): from the image where the ray hits a visible
+// surface, else from the environment. `spread`: tangent of half the angle of the lookup's cone.
 vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
-    float per_metre = dot(d, frame.forward.xyz);
+    float per_meter = dot(d, frame.forward.xyz);
     float start = dot(from, frame.forward.xyz);
     vec2 place;
     bool seen = place_of(from, place);
     vec3 p = from;
     float t = 0.0;
     bool sky = false;
-    // Where the picture's depth says the ray ends, looked up again from there.
+    // Fixed-point iteration: advances the ray to the image depth at its projected position.
     for (int i = 0; i < 6 && seen; ++i) {
         float there = background_distance(place);
         sky = there <= 0.0;
-        // Towards the viewer there is nothing that the picture shows.
-        if (per_metre < 0.02) {
+        // Rays toward the viewer hit no visible surface.
+        if (per_meter < 0.02) {
             seen = false;
             break;
         }
-        float next = sky ? 1e5 : max((there - start) / per_metre, 0.0);
-        // Half a step on the way back, so that an edge does not throw the ray to and fro.
+        float next = sky ? 1e5 : max((there - start) / per_meter, 0.0);
+        // Later steps are halved, which prevents oscillation at an edge.
         t = i > 2 ? 0.5 * (t + min(next, 1e5)) : min(next, 1e5);
         p = from + d * t;
         seen = place_of(p, place);
@@ -44,38 +43,38 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
             return vec3(0.0);
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
-        return background_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
+        return background_at(place, 0.0) * (per_meter < 0.02 ? 0.0 : 1.0);
     }
     if (spread <= 0.0) {
         return background_at(place, 0.0);
     }
-    // Pixels that the spread covers there.
+    // Pixels covered by the spread there.
     float pixel_size = pixel_size_at(dot(p, frame.forward.xyz), dot(s.position, frame.forward.xyz));
     return background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
 }
 
-// Back face of the volume behind a place: false where there is none.
+// Back face of the volume behind an image position; false where there is none.
 bool back_at(vec2 place, out vec3 position, out vec3 normal) {
     ivec2 pixel = ivec2(place * vec2(frame.size));
     uvec2 texel = texelFetch(back_face_image, pixel, 0).xy;
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
     vec4 p = frame.inverse_projection * vec4(ndc, uintBitsToFloat(texel.x), 1.0);
     position = p.xyz / p.w;
-    // Outwards.
+    // Outward.
     normal = unpack_normal(texel.y);
     return texel.x != 0u;
 }
 
-// The back face that the picture has behind a surface.
+// Back face of the image behind a surface.
 bool has_back(Surface s, out vec2 place, out vec3 position, out vec3 normal) {
     position = s.position;
     normal = -s.normal;
     bool on = place_of(s.position, place);
-    // Not that of something before it.
+    // Back faces in front of the surface do not count.
     return on && back_at(place, position, normal) && dot(position - s.position, s.view) < 0.0;
 }
 
-// Light through the surface along one refraction: `h` is the normal of the facet that lets it in.
+// Light through the surface along one refraction: `h` is the microfacet normal at the entry.
 vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread, vec3 absorption) {
     float vh = dot(s.view, h);
     vh = clamp(vh, 0.0, 1.0);
@@ -84,12 +83,12 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     vec3 back, normal;
     bool known = has_back(s, place, back, normal);
     if (y.thin) {
-        // The reflection, mirrored to the other side.
+        // Reflection, mirrored to the other side.
         vec3 l = reflect(-s.view, h);
         l -= 2.0 * dot(l, s.normal) * s.normal;
         vec3 tint = into * s.base_color;
         if (known) {
-            // The back wall of a hull.
+            // Back wall of a hollow body.
             tint *= s.base_color * (1.0 - fresnel_exact(min(abs(dot(normal, l)), 1.0), eta));
         }
         return tint * light_along(s, s.position, l, spread);
@@ -98,10 +97,9 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     if (dot(inside, s.normal) >= 0.0) {
         return vec3(0.0);
     }
-    // Where it leaves: on the tangent plane of the back face that the picture has where the ray is
-    // thought to be, some times over (after Wyman 2005, "An Approximate Image-Space Approach for
-    // Interactive Refraction"). Without a back face the surface is a slab of the material's
-    // thickness.
+    // Exit point: on the tangent plane of the back face at the ray's projected position, iterated
+    // (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without
+    // a back face the surface is a slab of the material's thickness.
     float path = thickness / max(-dot(inside, s.normal), 0.05);
     vec3 out_normal = -s.normal;
     if (known) {
@@ -113,7 +111,7 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
                 t = clamp(next, 0.0, 8.0 * distance(back, s.position) + 1e-6);
                 out_normal = normal;
             } else {
-                // Beyond the silhouette: back towards the volume.
+                // Beyond the silhouette: step back toward the volume.
                 t *= 0.7;
             }
         }
@@ -127,14 +125,14 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
         float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
         out_of = 1.0 - stays;
         if (has_environment()) {
-            // What the back face reflects leaves as a slab would send it: the way of the surface's
-            // own reflection.
+            // Light reflected at the back face leaves as from a slab: along the surface's own
+            // reflection.
             back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
                 * prefiltered_environment(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
         }
     } else {
-        // Reflected within; it is let out through a face that lies as the first does, where there
-        // may be one.
+        // Total internal reflection: the light leaves through a face parallel to the first, if it
+        // can.
         vec3 within = reflect(inside, out_normal);
         leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
         leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
@@ -143,13 +141,13 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
 }
 
-// Light from below the surface of water, pre-exposed: where the bent ray meets what the picture
-// shows, else what is straight behind.
+// Pre-exposed light from below a water surface: the image where the refracted ray hits it, else
+// straight behind.
 vec3 water_light(Surface s, Layers y, float share) {
     ExtendedMaterial m = layered[materials[material_index].layers];
     float into = 1.0 - fresnel_exact(clamp(dot(s.view, s.normal), 0.0, 1.0), y.ior);
     vec3 d = refract(-s.view, s.normal, 1.0 / y.ior);
-    float per_metre = dot(d, frame.forward.xyz);
+    float per_meter = dot(d, frame.forward.xyz);
     float start = dot(s.position, frame.forward.xyz);
     vec2 own = gl_FragCoord.xy / vec2(frame.size);
     vec2 place = own;
@@ -158,10 +156,10 @@ vec3 water_light(Surface s, Layers y, float share) {
     for (int i = 0; i < 6; ++i) {
         float there = background_distance(place);
         deep = there <= 0.0;
-        float next = deep || per_metre < 0.02 ? 1e3 : max((there - start) / per_metre, 0.0);
+        float next = deep || per_meter < 0.02 ? 1e3 : max((there - start) / per_meter, 0.0);
         t = i > 2 ? 0.5 * (t + next) : next;
         vec2 at;
-        // What is not in the picture is as what is at its edge.
+        // Off-screen hits use the image straight behind the surface.
         if (!place_of(s.position + d * t, at) || background_distance(at) > 0.0 && background_distance(at) < start) {
             place = own;
             t = water_depth / max(-d.y, 0.05);
@@ -169,14 +167,14 @@ vec3 water_light(Surface s, Layers y, float share) {
         }
         place = at;
     }
-    float pixel_size = pixel_size_at(start + per_metre * t, start);
+    float pixel_size = pixel_size_at(start + per_meter * t, start);
     float spread = s.alpha > MIN_ALPHA ? 1.5 * (y.ior - 1.0) * s.alpha : 0.0;
     vec3 seen = deep ? vec3(0.0) : background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
     vec3 through = exp(-m.absorption * t) * seen + water_glow(s.position, d, t);
     return share * into / (WATER_IOR * WATER_IOR) * through;
 }
 
-// Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
+// Pre-exposed light through the surface. Rough surfaces use a few visible GGX normals.
 vec3 refracted_light(Surface s, Layers y) {
     float thickness = fragment_thickness(in_scale);
     ExtendedMaterial m = layered[materials[material_index].layers];
@@ -190,14 +188,14 @@ vec3 refracted_light(Surface s, Layers y) {
     if (water_here != NONE) {
         return water_light(s, y, share);
     }
-    // Both faces of a volume are rough, and both walls of a hull.
+    // Both faces of a volume are rough, and both walls of a hollow body.
     vec2 place;
     vec3 back, normal;
     bool once = y.thin && !has_back(s, place, back, normal);
     float alpha = once ? s.alpha : s.alpha * 1.4142;
     uint facets = smooth_glass ? 1u : 16u;
-    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025
-    // dispersion aside.
+    // KHR_materials_dispersion: the indices of red and blue differ from green's by half of (ior -
+    // 1) 0.025 dispersion.
     float half_spread = (eta - 1.0) * 0.025 * m.dispersion;
     bool disperses = half_spread > 0.0 && !y.thin;
     uint colors = disperses ? 3u : 1u;
@@ -205,20 +203,20 @@ vec3 refracted_light(Surface s, Layers y) {
     vec3 weights = vec3(0.0);
     vec3 t = y.tangent;
     vec3 b = cross(s.normal, t);
-    // One place that follows a facet's ray: each more costs drivers that compile it.
+    // A single call site: each further one costs shader compilation time.
     for (uint job = 0u; job < facets * colors; ++job) {
         vec3 h = s.normal;
         float weight = 1.0;
         float spread = 0.0;
         if (!smooth_glass) {
-            // Slopes in a sunflower's order (Vogel 1979), at even shares of GGX's distribution.
+            // Slopes in a Vogel spiral (Vogel 1979), at equal shares of the GGX distribution.
             float i = float(job / colors);
             float u = (i + 0.5) / float(facets);
             float slope = alpha * sqrt(u / (1.0 - u));
             float turn = i * 2.39996323;
             h = normalize(s.normal + slope * (cos(turn) * t + sin(turn) * b));
             weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3);
-            // What a facet stands for: a share of the lobe's width as directions have it.
+            // Lookup width of a facet: its share of the lobe's width in directions.
             float bends = y.thin ? 2.0 : eta - 1.0;
             spread = bends * alpha * (1.0 + slope / alpha) * inversesqrt(float(facets)) * 0.5;
         }

@@ -1,15 +1,14 @@
 #version 460
 // features: HALF_RESOLUTION HALF_RESOLUTION:MIRROR_RAYS SINGLE_FRAME|DEBUG
-// What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for
-// this pixel's surface.
+// SSR resolve: reconstructs each pixel's reflection (pre-exposed) from neighbor rays, weighted by
+// this pixel's BRDF.
 //
 // Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in
 // Real-Time Rendering"): the sum of light times BRDF over density is divided by the sum of BRDF
-// over density, and the surface's whole reflectance comes in by its split sum afterwards. Fresnel's
-// term is in that, not in the weights. With HALF_RESOLUTION, of rays of every second pixel on each
-// side; then with MIRROR_RAYS once more for mirrors, which have a ray of their own. With
-// SINGLE_FRAME no history follows: it is brought into the light at once. With DEBUG, what rays
-// found too.
+// over density. The composite multiplies by the split-sum reflectance, which includes the Fresnel
+// term; the weights do not. HALF_RESOLUTION uses rays of every second pixel on each side;
+// MIRROR_RAYS then resolves mirrors again with their own rays. SINGLE_FRAME has no history: the
+// result is composited at once. DEBUG also writes the ray shares.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -37,39 +36,37 @@ layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 
 layout(location = 0) out vec4 out_light;
 #else
-// Light that rays found, by its share of all rays; and the share that the surroundings keep, with
-// what hides them.
+// Light found by rays, averaged over all rays; and the remaining environment share, with occlusion.
 layout(location = 0) out vec4 out_reflection;
-// Length of the rays (m), and where in the picture the one that counts most ended.
+// Ray length (m), and packed image position of the hit with the greatest weight.
 layout(location = 1) out uvec2 out_hit;
 #ifdef DEBUG
-// Shares of rays that found a surface and that found none.
+// Shares of rays that hit a surface and that hit the sky.
 layout(location = 2) out vec2 out_shares;
 #endif
 #endif
 
-// A neighbour's ray is used where the mirror turns by less than this part of the lobe between both
-// pixels: farther off few of a neighbour's rays are likely here, and those count so much that the
-// sum is of them alone. The tails of a lobe change slowly: their rays, which are few and make
-// grain, are used from far (docs/reflections.md).
+// A neighbor's ray is used where the mirror direction between both pixels turns by less than this
+// part of the lobe. Farther away few rays are likely for this pixel, and those weigh so much that
+// they dominate the sum. Lobe tails change slowly: their rays, few and noisy, are used from afar
+// (docs/reflections.md).
 const float LOBE_PART = 0.35;
-// Pixels that neighbours are off at most, and more by roughness.
+// Maximum distance of neighbors (pixels), plus a term proportional to roughness.
 const float REACH = 1.5;
 const float REACH_ROUGH = 16.0;
 #ifdef HALF_RESOLUTION
-// Half an image of rays has one for four pixels: lobes narrower than this alpha are told apart by
-// no ray.
+// Half-resolution rays are one per four pixels: they cannot resolve lobes narrower than this alpha.
 const float SPARSE = 0.02;
 const int SCALE = 2;
 #else
 const int SCALE = 1;
 #endif
-// Turn from neighbour to neighbour: the golden angle.
+// Rotation between neighbors: the golden angle.
 const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
 #ifdef MIRROR_RAYS
-// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it
-// does not, or where the picture shows something else there.
+// Intersection of a mirror's own ray with the plane that a neighbor's ray hit (pixels); negative
+// where it misses, or where the image shows another surface.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     vec3 normal = unpack_normal(imageLoad(surface_history_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
@@ -84,15 +81,15 @@ vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
 }
 #endif
 
-// Neighbours whose rays a pixel uses: in an ellipse, for lobes are as wide across the plane of
-// incidence as the cosine to the view makes them.
-struct Neighbourhood {
-    mat2 half_axes;     // in the picture (texels of the image of rays), the first across
-    float lobe;         // the part of it where mirrors turn by LOBE_PART of a lobe of a facet's slope of 1
+// Neighborhood of the ray reuse: an ellipse, since lobes narrow across the plane of incidence by
+// the view cosine.
+struct Neighborhood {
+    mat2 half_axes;     // in texels of the ray image, the first across
+    float lobe;         // fraction of it where mirrors turn by LOBE_PART of a lobe of facet slope 1
     uint taps;
 };
 
-Neighbourhood neighbourhood(Surface s, float depth) {
+Neighborhood neighborhood(Surface s, float depth) {
     float most = REACH + REACH_ROUGH * sqrt(s.alpha);
     // Angle of a pixel (rad).
     float w = place_of[2].w * depth + place_of[3].w;
@@ -102,11 +99,11 @@ Neighbourhood neighbourhood(Surface s, float depth) {
     vec2 across = vec2(dot(side, ssr.right), dot(side, ssr.down));
     across = dot(across, across) > 1e-6 ? normalize(across) : vec2(1.0, 0.0);
     vec2 half_axes = vec2(most * cosine, most) / float(SCALE);
-    Neighbourhood n;
+    Neighborhood n;
     n.half_axes = mat2(across * half_axes.x, vec2(-across.y, across.x) * half_axes.y);
-    // Turning a facet turns what it reflects by twice that.
+    // Rotating a facet rotates its reflection by twice the angle.
     n.lobe = LOBE_PART * 2.0 / (angle * most);
-    // No more than there are texels.
+    // At most as many taps as texels.
     n.taps = min(ssr.taps, uint(max(4.0 * half_axes.x * half_axes.y, 2.0 * half_axes.y)) + 1u);
     return n;
 }
@@ -116,7 +113,7 @@ void main() {
     uvec2 seen_here = imageLoad(surface_history_image, pixel).xy;
     vec4 around_here = texelFetch(reflected_environment_image, pixel, 0);
     float open = ssr.bare == 0u ? around_here.a : 1.0;
-    // The depth test has left surfaces that reflect.
+    // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen_here, s);
     bool sharp = s.alpha < MIRROR;
@@ -125,24 +122,24 @@ void main() {
     wide.alpha = max(s.alpha, SPARSE);
 #endif
     ivec2 own = pixel / SCALE;
-    Neighbourhood around = neighbourhood(wide, uintBitsToFloat(seen_here.x));
+    Neighborhood around = neighborhood(wide, uintBitsToFloat(seen_here.x));
 #ifdef HALF_RESOLUTION
     uint taps = around.taps;
 #else
     uint taps = sharp ? 1u : around.taps;
 #endif
-    // Jimenez 2014: interleaved gradient noise turns the spiral.
+    // Jimenez 2014: interleaved gradient noise rotates the spiral.
     vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.number & 63u);
     float turn = 2.0 * PI * fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
     vec2 towards = vec2(cos(turn), sin(turn));
-    // This pixel's place at depth 0, in homogeneous coordinates.
+    // Homogeneous position of this pixel at depth 0.
     vec4 corner = place_of * vec4(vec2(pixel), 0.0, 1.0);
     float off_most = 0.01 * length(s.position);
-    // Of the BRDF, without its Fresnel term, what is the same for all rays.
+    // Common factor of the BRDF for all rays, without the Fresnel term.
     float a2 = wide.alpha * wide.alpha;
     float nv = max(dot(s.normal, s.view), 1e-4);
     float view_part = sqrt(nv * nv * (1.0 - a2) + a2);
-    // Read once here, not by each tap.
+    // Hoisted out of the loop.
     ivec2 last_pixel = ivec2(ssr.size) - 1, last = ivec2(ssr.rays) - 1;
     vec3 light = vec3(0.0);
     float all = 0.0, hit = 0.0, shown = 0.0, sky = 0.0, inverse_depth = 0.0, most = -1.0;
@@ -156,17 +153,17 @@ void main() {
         vec2 aside = vec2(other - pixel);
         vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
-        // Not of unit length: the cosine, 0.8 at least, is compared by its square.
+        // Not normalized: the cosine, at least 0.8, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
         float along = dot(normal, s.normal);
         bool beside = abs(dot(s.normal, from)) <= off_most && along > 0.0 && along * along >= 0.64 * dot(normal, normal);
-        // Another place sees the end of a ray in another direction, and smaller or greater.
+        // Direction and solid angle of the ray's end as seen from this pixel.
         vec3 to = from + ray.to;
         float away2 = dot(to, to), far2 = dot(ray.to, ray.to);
         float nearer = inversesqrt(away2);
         vec3 direction = to * nearer;
-        // A facet's slope there with the lobe's own: D of GGX (Walter et al. 2007, equation 33)
-        // falls by its square.
+        // Facet slope combined with the lobe's: D of GGX (Walter et al. 2007, equation 33) falls
+        // with its square.
         vec3 h = direction + s.view;
         vec3 c = cross(s.normal, h);
         float hh = dot(h, h), cc = dot(c, c), nh = dot(s.normal, h);
@@ -174,8 +171,8 @@ void main() {
         float reach = around.lobe * slope;
         float nl = dot(s.normal, direction);
         float lights_part = sqrt(nl * nl * (1.0 - a2) + a2);
-        // The BRDF with its cosine over the density, but for what is the same of all rays; as many
-        // taps lie within that reach: together they count as one.
+        // BRDF with cosine over the density, without common factors; divided by the taps within
+        // that reach, which together count as one.
         float lobe = cc + a2 * nh * nh;
         float divisor = lobe * lobe * max(nl * view_part + nv * lights_part, 1e-12)
             * max(ray.density * away2, 1e-9 * far2) * (1.0 + floor(min(reach, 0.999) * float(taps)));
@@ -193,10 +190,10 @@ void main() {
         best = weight_met > most && counts && seen > 0.0 ? texel : best;
         most = counts && seen > 0.0 ? max(most, weight_met) : most;
     }
-    // Of no ray: as though all were lost.
+    // Without any valid ray, all count as lost.
     all = all > 0.0 ? all : 1.0;
 #if !defined(SINGLE_FRAME) || defined(MIRROR_RAYS)
-    // Where in the picture the ray that counts most ended.
+    // Image position of the hit with the greatest weight.
     uint place = 0u;
     if (hit > 0.0) {
         ivec2 other = min(best * SCALE, last_pixel);
@@ -207,7 +204,7 @@ void main() {
 #endif
 #ifdef MIRROR_RAYS
     if (hit > 0.0) {
-        // A mirror's own ray meets the plane that its neighbour's hit.
+        // Intersects a mirror's own ray with the plane of its neighbor's hit.
         vec2 at = unpackUnorm2x16(place) * vec2(ssr.size);
         ivec2 there = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
         at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(imageLoad(surface_history_image, there).x)));
@@ -222,7 +219,7 @@ void main() {
     vec3 found = found_light(s, pixel, reflection.rgb);
     out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around_here.rgb, reflection.a, found), 1.0);
 #else
-    // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
+    // Surfaces in a wide lobe have parallax; the sky hardly has features.
     float t = hit > (sharp ? sky : 0.1 * all) ? hit / inverse_depth : sky > 0.0 ? FAR_AWAY : 0.0;
     out_reflection = reflection;
     out_hit = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);

@@ -1,6 +1,5 @@
-//! Rays whose hits are decided in double precision. Nodes and triangles are tested in single
-//! precision, widened by what its rounding can do there; what passes is met again in double
-//! precision, which alone decides.
+//! Rays with hits in double precision. Nodes and triangles are first tested in single precision,
+//! widened by its rounding error; only the double-precision test decides the hit.
 
 use glam::{DAffine3, DMat3, DVec2, DVec3, Vec3};
 
@@ -10,57 +9,57 @@ use super::{
     wide_traversal,
 };
 
-/// A ray in double precision, relative to the eye that the upper level was made for.
+/// A ray in double precision, relative to the eye of the TLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct PreciseRay {
     /// Origin (m).
     pub origin: DVec3,
     /// Unit direction.
     pub direction: DVec3,
-    /// Hits at or before this distance (m) are none; 0 or more.
+    /// Minimum distance (m), exclusive; 0 or more.
     pub t_min: f64,
-    /// Hits at or beyond this distance (m) are none.
+    /// Maximum distance (m), exclusive.
     pub t_max: f64,
-    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it
-    /// begins in free space. The origin is lifted along it by the error bound of a point of that
-    /// surface (`FINE`; the purpose of Wächter and Binder 2019, "A Fast and Robust Method for
-    /// Avoiding Self-Intersection", Ray Tracing Gems, chapter 6).
+    /// Unit normal of the surface that the ray leaves, on the side to which it leaves; zero in free
+    /// space. The origin is offset along it by the error bound of a point of that surface (`FINE`;
+    /// the purpose of Wächter and Binder 2019, "A Fast and Robust Method for Avoiding
+    /// Self-Intersection", Ray Tracing Gems, chapter 6).
     pub away: DVec3,
 }
 
-/// A hit of a precise ray.
+/// A hit of a `PreciseRay`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreciseHit {
     /// Distance (m).
     pub t: f64,
-    /// Barycentric weights of the second and third vertex, in the triangle by `INSET` at least.
+    /// Barycentric weights of the second and third vertex, at least `INSET` inside the triangle.
     pub barycentric: DVec2,
-    /// Index into `TopLevel::instances`.
+    /// Index into `SceneTlas::instances`.
     pub instance: u32,
     /// Index into `SceneBvh::triangles`.
     pub triangle: u32,
 }
 
-/// The error bound of a point in double precision, as a fraction of the coordinates that enter its
-/// computation: 64 units in the last place. `SLACK` is the same for single precision.
+/// Error bound of a point in double precision, as a fraction of the coordinates that enter its
+/// computation: 64 units in the last place. `SLACK` is its counterpart for single precision.
 const FINE: f64 = 1.0 / (1u64 << 46) as f64;
 
-/// The least barycentric weight of a hit. A point on the very edge between two triangles lies on
-/// both planes, and rounding would decide whether a ray from there meets the other one.
+/// Minimum barycentric weight of a hit. A point exactly on the edge between two triangles lies on
+/// both planes, so rounding would decide whether a ray from there hits the other one.
 const INSET: f64 = 1e-9;
 
-/// The greatest factor (a transform's condition) by which the error bound of an instance's points
+/// Maximum factor (a transform's condition number) by which the error bound of an instance's points
 /// grows.
 pub(super) const MAX_STRAIN: f64 = (1u64 << 20) as f64;
 
 impl PreciseRay {
-    /// From a point to infinity.
+    /// A ray from a point to infinity.
     #[must_use]
     pub const fn new(origin: DVec3, direction: DVec3, away: DVec3) -> Self {
         Self { origin, direction, t_min: 0.0, t_max: f64::INFINITY, away }
     }
 
-    /// In single precision.
+    /// The ray in single precision.
     pub(super) fn single(&self) -> Ray {
         Ray {
             origin: self.origin.as_vec3(),
@@ -73,7 +72,7 @@ impl PreciseRay {
 }
 
 impl PreciseHit {
-    /// The weights of a triangle's corners where it is met.
+    /// Barycentric weights of the three vertices.
     #[must_use]
     pub fn weights(&self) -> Vec3 {
         DVec3::new(
@@ -84,7 +83,7 @@ impl PreciseHit {
         .as_vec3()
     }
 
-    /// The point in the triangle's plane, in the mesh's space.
+    /// The hit point in the triangle's plane, in mesh space.
     #[must_use]
     pub fn inside(&self, triangle: &BvhTriangle) -> DVec3 {
         let a = triangle.a.as_dvec3();
@@ -100,7 +99,7 @@ impl PreciseHit {
         }
     }
 
-    /// In single precision.
+    /// The hit in single precision.
     fn single(&self) -> Hit {
         Hit {
             t: self.t as f32,
@@ -111,7 +110,7 @@ impl PreciseHit {
     }
 }
 
-/// A ray in an instance's space, prepared for triangles: `Shear` in double precision.
+/// A ray in an instance's space, prepared for triangle tests: `ShearedRay` in double precision.
 struct ObjectRay {
     origin: DVec3,
     direction: DVec3,
@@ -131,15 +130,15 @@ impl ObjectRay {
         Self { origin: place.inverse * (eye - place.translation + origin), direction, axes, shear }
     }
 
-    /// The distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane
-    /// gives the distance: its sign depends on the side from which the ray starts and not on the
-    /// angle. The edge functions tell whether the ray passes within, as in `Shear::cross`:
-    /// neighbors leave no gap.
+    /// Distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane gives
+    /// the distance: its sign depends on the side of the ray's origin, not on the angle. The edge
+    /// functions test whether the ray passes inside, as in `ShearedRay::intersect`: neighbors leave
+    /// no gap.
     fn meet(&self, triangle: &BvhTriangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
         let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.as_dvec3());
         let (normal, corner) = plane(a, b, c);
         let t = normal.dot(corner - self.origin) / normal.dot(self.direction);
-        // Fails for what is not a number too.
+        // Also rejects NaN.
         if !(t > t_min && t <= t_max && t.is_finite()) {
             return None;
         }
@@ -149,8 +148,8 @@ impl ObjectRay {
             DVec2::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z])
         };
         let [p, q, r] = [a, b, c].map(apply);
-        // The same products for both triangles at an edge, so that their difference has the same
-        // bits but for the sign.
+        // Both triangles at an edge compute the same products, so the difference has the same bits
+        // except for the sign.
         let (u, v, w) = (r.x * q.y - r.y * q.x, p.x * r.y - p.y * r.x, q.x * p.y - q.y * p.x);
         let determinant = u + v + w;
         if (u.min(v).min(w) < 0.0 && u.max(v).max(w) > 0.0) || determinant == 0.0 {
@@ -162,8 +161,8 @@ impl ObjectRay {
     }
 }
 
-/// A triangle's normal, of twice its area, and the corner that it was found at: that between the
-/// two shorter edges, whose angle is the widest and loses the fewest digits.
+/// A triangle's normal, of twice its area, and the vertex at which it is computed. That vertex lies
+/// between the two shorter edges: its angle is the widest and loses the fewest digits.
 fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
     let (ab, bc, ca) = (b - a, c - b, a - c);
     let (at_a, at_b, at_c) = (bc.length_squared(), ca.length_squared(), ab.length_squared());
@@ -177,16 +176,16 @@ fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
 }
 
 impl SceneBvh {
-    /// The nearest hit, in double precision. The trees must have been made for the host
-    /// (`SceneBvh::widen`).
+    /// The nearest hit, in double precision. Requires `SceneBvh::build_wide` before the TLAS is
+    /// built.
     #[must_use]
     pub fn closest_f64(&self, top: &SceneTlas, ray: &PreciseRay) -> Option<PreciseHit> {
         self.trace_precisely::<false>(top, ray, |_| true)
     }
 
-    /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any
-    /// order, with none twice, until it accepts one. The trees must have been made for the host
-    /// (`SceneBvh::widen`).
+    /// The first hit found that `counts` accepts, in double precision. `counts` is called with hits
+    /// in any order, at most once each, until it accepts one. Requires `SceneBvh::build_wide`
+    /// before the TLAS is built.
     #[must_use]
     pub fn occluded_f64(
         &self,
@@ -197,14 +196,14 @@ impl SceneBvh {
         self.trace_precisely::<true>(top, ray, counts).is_some()
     }
 
-    /// From the space of an instance of an upper level to that of its eye.
+    /// Transform from the object space of an instance to the eye space of its TLAS.
     #[must_use]
     pub fn to_eye(&self, top: &SceneTlas, instance: u32) -> Option<DAffine3> {
         let place = self.instances.get(instance as usize)?;
         Some(DAffine3 { matrix3: place.linear, translation: place.translation - top.eye })
     }
 
-    /// The inverse of the linear part of `to_eye`: its rows take an instance's normals to the eye's
+    /// Inverse of the linear part of `to_eye`. Its rows transform an instance's normals to eye
     /// space.
     #[must_use]
     pub fn inverse_linear(&self, instance: u32) -> Option<DMat3> {
@@ -228,7 +227,7 @@ impl SceneBvh {
         let wide = self.wide.as_ref().filter(|_| !top.wide.is_empty());
         assert!(
             wide.is_some(),
-            "precise rays need trees prepared by SceneBvh::widen before SceneBvh::seen_from"
+            "precise rays need SceneBvh::build_wide before SceneBvh::tlas_from"
         );
         let mut found = None::<PreciseHit>;
         let mut own = None::<(u32, ObjectRay)>;

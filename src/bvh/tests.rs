@@ -75,9 +75,9 @@ pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
     }
 }
 
-/// The nearest hit by testing every triangle in double precision in the world (Möller and Trumbore
-/// 1997): distance, node and source triangle; and how clear it is: the least barycentric weight of
-/// any triangle near its edge.
+/// The nearest hit by testing every triangle in double precision in world space (Möller and
+/// Trumbore 1997): distance, node and source triangle. Also returns its clearance: the minimum
+/// barycentric weight of any triangle near its edge.
 fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let (mut nearest, mut clear) = (None::<(f64, usize, u32)>, f64::MAX);
@@ -111,7 +111,7 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     (nearest, clear)
 }
 
-/// The same trees, walked four children at a time.
+/// The same BVH with wide nodes.
 pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, SceneTlas) {
     let mut wide = bvh.clone();
     wide.build_wide();
@@ -120,8 +120,8 @@ pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, SceneTlas) {
     (wide, top)
 }
 
-/// Compares with brute force over many rays: gives how many hit, and the greatest relative error of
-/// t.
+/// Compares with brute force over many rays: returns the number of hits and the maximum relative
+/// error of t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.tlas_from(DVec3::ZERO);
@@ -135,7 +135,7 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
         assert_eq!(bvh.occluded(&top, &ray), got.is_some());
         assert_eq!(wide.closest(&wide_top, &ray), got, "{ray:?}");
         assert_eq!(wide.occluded(&wide_top, &ray), got.is_some());
-        // Within rounding of an edge either answer is right.
+        // Within rounding of an edge, either answer is right.
         if clear < 1e-5 {
             continue;
         }
@@ -148,7 +148,7 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
                 assert!(error < 1e-6, "{hit:?} for {t}");
                 worst = worst.max(error);
                 let at = bvh.instance_blas(hit.instance).unwrap().0;
-                // Two triangles at the same distance within rounding: either.
+                // Two triangles at the same distance within rounding: either is right.
                 if (at, bvh.sources[hit.triangle as usize]) != (node, triangle) {
                     assert!(error < 1e-6);
                 }
@@ -220,7 +220,7 @@ fn a_flattened_instance_is_still_there() {
     assert!(below > 30);
 }
 
-/// A sheet of `n` times `n` squares in the xz plane whose inner vertices are shaken in all
+/// A sheet of `n` times `n` squares in the xz plane whose inner vertices are jittered in all
 /// directions.
 pub(super) fn sheet(random: &mut Random, n: usize) -> Primitive {
     let mut sheet = Primitive::default();
@@ -267,14 +267,13 @@ fn no_ray_leaks_through_edges_and_vertices() {
             });
             for target in targets {
                 let target = place.transform_point3(target);
-                // The sheet's rim is far from every aim, so that each ray crosses the sheet.
+                // The sheet's rim is far from every target, so each ray crosses the sheet.
                 for up in [1.0, -1.0] {
                     let normal = place.transform_vector3(DVec3::Y * up);
                     let from =
                         target + (normal + random.direction() * 0.3) * random.within(2.0, 200.0);
                     let shot = ray(from, target - from);
-                    // As single precision has it: the direction points where the rounded origin
-                    // says.
+                    // The direction points from the rounded origin, as in single precision.
                     let shot = Ray { direction: target.as_vec3() - shot.origin, ..shot };
                     assert!(bvh.occluded(&top, &shot), "a leak at {x} {z}: {shot:?}");
                     assert!(
@@ -303,7 +302,7 @@ impl RotationOf for DMat4 {
     }
 }
 
-/// Every inner box recomputed from all triangles below it.
+/// An inner box recomputed from all triangles below it.
 fn recomputed(bvh: &SceneBvh, node: u32) -> Aabb {
     let n = bvh.nodes[node as usize];
     if n.count > 0 {
@@ -332,7 +331,7 @@ fn refitted_boxes_are_the_unions_to_the_bit() {
     for node in 0..bvh.nodes.len() as u32 {
         assert_eq!(bvh.nodes[node as usize].bounds(), recomputed(&bvh, node), "node {node}");
     }
-    // Rays find the moved triangles, in both places.
+    // Rays hit the moved triangles in both instances.
     let top = bvh.tlas_from(DVec3::ZERO);
     let mut hits = 0;
     for _ in 0..600 {
@@ -344,9 +343,9 @@ fn refitted_boxes_are_the_unions_to_the_bit() {
         }
     }
     assert!(hits > 50);
-    // Back where it was, the tree is as good as built; a torn one is worse.
+    // With the vertices restored, a refit is as good as the build; with moved ones it is worse.
     let torn = sah_cost(&bvh.nodes);
-    println!("cost of the tree: built {built:.1}, after moving {torn:.1}");
+    println!("SAH cost: built {built:.1}, after moving {torn:.1}");
     assert!(torn > built);
 }
 
@@ -354,11 +353,11 @@ fn refitted_boxes_are_the_unions_to_the_bit() {
 fn tree_is_valid_bounded_and_deterministic() {
     let mut random = Random(6);
     let mut lopsided = soup(&mut random, 20_000, 0.05, 1.0);
-    // Sizes and distances over 30 powers of two: where splits by area alone would make a list.
+    // Sizes and distances over 30 powers of two: splits by area alone would give a linear list.
     for (index, position) in lopsided.positions.iter_mut().enumerate() {
         *position *= ((index / 3 % 100) as f32 * 0.3).exp2();
     }
-    // Many in one place, and some without area.
+    // Many coincident triangles, and some without area.
     for index in 0..3000 {
         lopsided.positions[index] = Vec3::splat(0.25);
     }
@@ -426,9 +425,8 @@ fn empty_scene_and_invalid_rays_give_no_hit() {
 }
 
 #[test]
-fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
-    // A floor and a post of a decimetre whose shadow is asked for, beside the origin and far from
-    // it.
+fn rays_ten_kilometers_out_are_as_exact_as_at_home() {
+    // A floor and a post of a decimeter that casts a shadow, near the origin and far from it.
     let mut random = Random(8);
     let primitive = soup(&mut random, 200, 0.05, 0.5);
     let home = scene_of(primitive.clone(), &[DMat4::IDENTITY]);
@@ -451,7 +449,7 @@ fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
     assert!(hits > 100);
 }
 
-/// A square whose picture has a hole, under a texture transform, a wrap and vertex opacity.
+/// A square whose texture has a hole, with a texture transform, a wrap mode and vertex alpha.
 pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f32) -> Scene {
     let mut square = Primitive {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(1.0, 0.0, 1.0)],
@@ -464,7 +462,7 @@ pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f
     if vertex_alpha != 1.0 {
         square.colors = vec![Vec3::ONE.extend(vertex_alpha); 4];
     }
-    // 8 x 4 texels: opaque on the left half, with opacity 0.6 at the lower left quarter.
+    // 8 x 4 texels: opaque on the left half, alpha 0.6 at the lower left quarter.
     let texels = (0..32).flat_map(|i| {
         [
             0,
@@ -524,7 +522,7 @@ fn alpha_masks_follow_their_texture() {
         for x in 0..20 {
             for z in 0..10 {
                 let (x, z) = (f64::from(x) / 20.0 + 0.031, f64::from(z) / 10.0 + 0.03);
-                // Half of a texel from a change interpolation may move it.
+                // Interpolation may move the edge by half a texel.
                 let near = sampler.mag_linear && (x % 0.25 < 0.04 || x % 0.25 > 0.21);
                 if x < 0.98 && !near {
                     assert_eq!(there(&scene, x, z), want(x, z), "{sampler:?} {x} {z}");
@@ -534,7 +532,7 @@ fn alpha_masks_follow_their_texture() {
         }
     }
     assert!(asked > 900, "{asked}");
-    // Blended surfaces do not cast.
+    // Blended surfaces do not cast shadows.
     let mut glass = masked(nearest, identity, 1.0);
     glass.materials[0].alpha = AlphaMode::Blend;
     assert!(!there(&glass, 0.2, 0.2));
@@ -570,14 +568,14 @@ fn a_rays_cost_is_counted() {
     let down = ray(middle + DVec3::Y * 5.0, -DVec3::Y);
     let hit = bvh.traversal_stats(&top, &down);
     println!("{hit:?}");
-    // The upper sheet is met first, and the lower one lies behind it.
+    // The ray hits the upper sheet first; the lower one lies behind it.
     assert!(bvh.closest(&top, &down).is_some());
     assert_eq!(hit.instances, 1);
     assert!((1..=40).contains(&hit.triangles) && (4..=80).contains(&hit.nodes), "{hit:?}");
-    // Along both sheets, above them: no triangle comes near.
+    // Along both sheets, above them: no triangle is near.
     let past = bvh.traversal_stats(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
     assert_eq!((past.triangles, past.instances), (0, 0));
-    // Between the sheets, downwards: the lower one alone.
+    // Between the sheets, downwards: only the lower one.
     assert_eq!(bvh.traversal_stats(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
     assert_eq!(bvh.traversal_stats(&top, &ray(middle, DVec3::NAN)), TraversalStats::default());
     let none = SceneBvh::new(&Scene::default(), |_| true);

@@ -1,4 +1,4 @@
-//! The host's wide nodes find what the device's trees find.
+//! The host's wide nodes find the same hits as the device's binary nodes.
 #![allow(clippy::unwrap_used)]
 
 use glam::{DMat4, DVec3, Vec3};
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::scene::{Primitive, Sampler, Scene};
 
-/// Asserts that both kinds of nodes find the same hits, to the bit, and gives how many there were.
+/// Asserts that both kinds of nodes find the same hits, to the bit, and returns their number.
 ///
 /// A wide leaf may hold several of the narrow ones, and its box is the union of theirs. Where a ray
-/// touches a triangle's rim and rounding has it pass by the narrow leaf's box, the wide leaf finds
-/// it: see `touching`.
+/// touches a triangle's rim, rounding may make it miss the narrow leaf's box while the wide leaf
+/// finds the triangle: see `touching`.
 fn same(scene: &Scene, eye: DVec3, rays: impl IntoIterator<Item = Ray>) -> usize {
     let bvh = SceneBvh::new(scene, |_| true);
     let (wide, wide_top) = widened(&bvh, eye);
@@ -37,9 +37,9 @@ fn same_hits(
     hits
 }
 
-/// As `same`, for rays aimed at rims: where the answers differ, the wide nodes found a triangle
-/// that the ray touches at its rim, no farther than what the narrow ones found. Gives the hits and
-/// the differences.
+/// Like `same`, for rays aimed at rims. Where the answers differ, the wide nodes found a triangle
+/// that the ray touches at its rim, no farther than the narrow nodes' hit. Returns the numbers of
+/// hits and of differences.
 fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
     let bvh = SceneBvh::new(scene, |_| true);
     let ((wide, wide_top), top) = (widened(&bvh, eye), bvh.tlas_from(eye));
@@ -62,8 +62,8 @@ fn touching(scene: &Scene, eye: DVec3, rays: &[Ray]) -> (usize, usize) {
     (hits, differ)
 }
 
-/// Boxes on a lattice: all faces across the axes, so that every node's box has faces in common with
-/// its triangles.
+/// Boxes on a lattice: all faces are axis-aligned, so every node's box shares faces with its
+/// triangles.
 fn blocks(n: u32) -> Primitive {
     let mut shape = Primitive::default();
     for block in 0..n * n * n {
@@ -91,8 +91,8 @@ fn along_the_axes_and_along_faces_and_edges() {
     let half = |random: &mut Random| (random.within(-2.0, 18.0)).round() * 0.5;
     let mut rays = Vec::new();
     for index in 0..6000 {
-        // On the lattice of the boxes' faces and middles: rays that run in faces and meet edges and
-        // corners.
+        // On the lattice of the boxes' faces and centers: rays that run in faces and hit edges and
+        // vertices.
         let from = DVec3::new(half(&mut random), half(&mut random), half(&mut random));
         let axis =
             [DVec3::X, DVec3::Y, DVec3::Z][index % 3] * if index % 2 == 0 { 1.0 } else { -1.0 };
@@ -104,16 +104,16 @@ fn along_the_axes_and_along_faces_and_edges() {
             rays.push(ray(from, to - from));
         }
     }
-    // The second time off the origin, where the boxes' faces are rounded.
+    // The second eye is off the origin, where the boxes' faces are rounded.
     for eye in [DVec3::ZERO, DVec3::new(0.1, 0.7, -0.3)] {
         let (hits, differ) = touching(&scene, eye, &rays);
         println!(
-            "{hits} of {} rays meet something; {differ} touch a rim that the narrow nodes pass by",
+            "{hits} of {} rays hit; {differ} touch a rim that the narrow nodes miss",
             rays.len()
         );
         assert!(hits > 3000 && differ < hits / 10);
     }
-    // A quarter off the lattice, along the axes still: nothing is touched, all is the same.
+    // A quarter off the lattice, still along the axes: no ray touches a rim, so all hits are equal.
     let inside: Vec<Ray> = rays
         .iter()
         .map(|ray| Ray { origin: ray.origin + Vec3::new(0.25, 0.21, 0.17), ..*ray })
@@ -150,7 +150,7 @@ fn between_limits_and_lifted_off_surfaces() {
 fn triangles_without_area_in_one_place_and_twice() {
     let mut random = Random(23);
     let mut shape = soup(&mut random, 300, 0.3, 1.0);
-    // The same triangles again: the hit is the lesser number's with both kinds of nodes.
+    // Duplicate triangles: both kinds of nodes return the hit with the lower index.
     shape.positions.extend_from_within(..);
     shape.normals.extend_from_within(..);
     shape.indices.extend(900..1800);
@@ -227,19 +227,19 @@ fn moved_vertices_and_masks() {
         .map(|_| ray(random.point(4.0) + DVec3::new(4.0, 1.0, 4.0), random.direction()))
         .collect();
     assert!(same_hits(&bvh, &top, &wide, &wide_top, rays.iter().copied()) > 500);
-    // And a tree built anew finds the same places.
-    let anew = SceneBvh::new(&scene, |_| true);
-    let anew_top = anew.tlas_from(DVec3::ZERO);
+    // A rebuilt BVH finds the same hits.
+    let rebuilt = SceneBvh::new(&scene, |_| true);
+    let rebuilt_tlas = rebuilt.tlas_from(DVec3::ZERO);
     for ray in &rays {
         assert_eq!(
             wide.closest(&wide_top, ray).map(|hit| hit.t),
-            anew.closest(&anew_top, ray).map(|hit| hit.t)
+            rebuilt.closest(&rebuilt_tlas, ray).map(|hit| hit.t)
         );
     }
     let holes = masked(Sampler::default(), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 1.0);
     let down = (0..3000).map(|_| ray(DVec3::new(random.next(), 1.0, random.next()), -DVec3::Y));
     let hits = same(&holes, DVec3::ZERO, down.collect::<Vec<_>>());
-    assert!((1000..2000).contains(&hits), "{hits} of 3000 meet what half of a picture leaves");
+    assert!((1000..2000).contains(&hits), "{hits} of 3000 hit a half-masked square");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn the_same_trees_give_the_same_wide_nodes() {
     let (a, top) = widened(&bvh, DVec3::ZERO);
     let (b, _) = widened(&bvh, DVec3::ZERO);
     assert_eq!(format!("{:?}", a.wide), format!("{:?}", b.wide));
-    // About half of the visits, and each triangle in a packet once.
+    // About half of the visits, and each triangle in exactly one packet.
     let rays: Vec<Ray> = (0..500).map(|_| ray(random.point(1.0), random.direction())).collect();
     let narrow_top = bvh.tlas_from(DVec3::ZERO);
     let nodes = |bvh: &SceneBvh, top: &SceneTlas| {
@@ -289,12 +289,12 @@ fn rejected_hits_do_not_occlude() {
         };
         let list = all(&bvh, &top);
         assert_eq!(all(&wide, &wide_top), list);
-        assert!(list.windows(2).all(|pair| pair[0] != pair[1]), "asked about none twice");
+        assert!(list.windows(2).all(|pair| pair[0] != pair[1]), "each hit is reported once");
         let odd = list.iter().any(|(_, triangle, _)| triangle % 2 == 1);
         assert_eq!(bvh.occluded_by(&top, &ray, |hit| hit.triangle % 2 == 1), odd);
         assert_eq!(wide.occluded_by(&wide_top, &ray, |hit| hit.triangle % 2 == 1), odd);
         met += list.len();
     }
-    println!("{met} triangles met");
+    println!("{met} triangles hit");
     assert!(met > 300);
 }

@@ -1,10 +1,10 @@
 //! The camera body: sensor formats, gate fit, ranges and steps of the dials, shutter timing.
 //!
-//! Lengths are metres, times seconds.
+//! Lengths are meters, times seconds.
 
 use super::lens::{LensError, positive};
 
-/// The light-sensitive area of a film or sensor, in metres.
+/// The light-sensitive area of a film or sensor, in meters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SensorSize {
     /// Width (m).
@@ -14,7 +14,7 @@ pub struct SensorSize {
 }
 
 impl SensorSize {
-    /// From millimetres.
+    /// From millimeters.
     ///
     /// # Errors
     /// A side that is not finite and above 0.
@@ -65,40 +65,40 @@ impl SensorSize {
     }
 }
 
-/// How a picture is laid on a sensor of another aspect.
+/// Fit of a picture to a sensor of another aspect ratio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateFit {
-    /// The picture is filled by the sensor: it crops the sensor in one direction.
+    /// The sensor fills the picture: the picture crops the sensor in one direction.
     #[default]
     Fill,
     /// The picture is as wide as the sensor.
     Horizontal,
     /// The picture is as high as the sensor.
     Vertical,
-    /// The picture shows all of the sensor, and in one direction what lies beside it.
+    /// The picture shows the whole sensor, and extends beyond it in one direction.
     Overscan,
 }
 
-/// A format with its name and where its size is from.
+/// A sensor format with its name, size and source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SensorPreset {
     /// The name in files and on the command line.
     pub name: &'static str,
     /// Width and height (mm).
-    pub millimetres: [f64; 2],
-    /// Where the size is from.
+    pub millimeters: [f64; 2],
+    /// Source of the size.
     pub source: &'static str,
 }
 
 impl SensorPreset {
-    /// The size in metres.
+    /// The size in meters.
     #[must_use]
     pub const fn size(self) -> SensorSize {
-        SensorSize { width: self.millimetres[0] * 1e-3, height: self.millimetres[1] * 1e-3 }
+        SensorSize { width: self.millimeters[0] * 1e-3, height: self.millimeters[1] * 1e-3 }
     }
 
-    /// The preset of that name; none if there is none.
+    /// The preset of that name; `None` for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         SENSORS.into_iter().find(|preset| preset.name == name)
@@ -106,10 +106,10 @@ impl SensorPreset {
 }
 
 const fn preset(name: &'static str, width: f64, height: f64, source: &'static str) -> SensorPreset {
-    SensorPreset { name, millimetres: [width, height], source }
+    SensorPreset { name, millimeters: [width, height], source }
 }
 
-/// The formats that are offered by name.
+/// All sensor presets.
 pub const SENSORS: [SensorPreset; 20] = [
     preset("full-frame", 36.0, 24.0, "ISO 1007:2000, 135 film, nominal frame"),
     preset("aps-c", 23.5, 15.6, "Sony alpha 6400 specifications"),
@@ -138,7 +138,7 @@ pub const SENSORS: [SensorPreset; 20] = [
     preset("6x9", 84.0, 56.0, "ISO 732, 120 film, nominal 6 x 9 cm"),
 ];
 
-/// A step of a dial: what is engraved and what is meant.
+/// A step of a dial: engraved and exact value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stop {
     /// The rounded number on the dial.
@@ -218,7 +218,7 @@ impl Dial {
         }
     }
 
-    /// The step that is fewest stops away; none for a value that is not finite and above 0.
+    /// The nearest step in stops; `None` unless `value` is finite and above 0.
     #[must_use]
     pub fn nearest(self, value: f64) -> Option<Stop> {
         if !value.is_finite() || value <= 0.0 {
@@ -229,7 +229,7 @@ impl Dial {
     }
 }
 
-/// When the lines of the picture are exposed.
+/// Shutter type, which sets the exposure times of the picture's lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Shutter {
@@ -250,9 +250,8 @@ pub enum Shutter {
 }
 
 impl Shutter {
-    /// When a line is exposed: start and end in seconds from the start of the first line. `line` is
-    /// 0 at the top of the picture and 1 at its bottom (of the scene: an image upside down on the
-    /// sensor is accounted for by the maker).
+    /// Exposure start and end of a line in seconds from the start of the first line. `line` is 0 at
+    /// the top of the (upright) picture and 1 at its bottom.
     #[must_use]
     pub fn window(self, line: f64, shutter_s: f64) -> [f64; 2] {
         let delay = match self {
@@ -276,13 +275,13 @@ impl Shutter {
 pub struct Body {
     /// The sensor.
     pub sensor: SensorSize,
-    /// How a picture of another aspect is laid on it.
+    /// Fit of a picture of another aspect ratio.
     pub fit: GateFit,
-    /// Least and greatest ISO speed, above 0.
+    /// Minimum and maximum ISO speed, above 0.
     pub iso_range: [f64; 2],
     /// Shortest and longest exposure time (s), above 0.
     pub shutter_range: [f64; 2],
-    /// When the lines are exposed.
+    /// Shutter type.
     pub shutter: Shutter,
 }
 
@@ -300,7 +299,7 @@ impl Default for Body {
 }
 
 impl Body {
-    /// This body if its numbers are possible.
+    /// Validates this body.
     ///
     /// # Errors
     /// A side of the sensor or a bound of a range that is not finite and above 0, a range that

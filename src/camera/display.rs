@@ -1,8 +1,7 @@
-//! Displays that show more light than white: how far highlights go beyond it, and what codes the
-//! display takes.
+//! HDR displays: highlight range beyond paper white, and display encodings.
 //!
-//! Display-linear values here are relative to paper white: 1 is what an interface draws as white.
-//! The host's versions are the reference for the shaders' twins (`shaders/passes/hdr_tonemap.frag`,
+//! Display-linear values are relative to paper white: 1 is the white of the user interface. The
+//! host versions are the reference for the shaders (`shaders/passes/hdr_tonemap.frag`,
 //! `hdr_display.frag`).
 
 use glam::Vec3;
@@ -10,7 +9,7 @@ use glam::Vec3;
 use super::tonemap::{self, REC709_TO_REC2020, ToneMapper};
 use crate::photometry::{Nit, color, pq};
 
-/// The codes that a window's display takes.
+/// Encoding of the window's display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DisplayEncoding {
     /// sRGB: nothing is brighter than white.
@@ -26,7 +25,7 @@ pub enum DisplayEncoding {
 pub const SCRGB_WHITE: Nit = Nit(80.0);
 
 impl DisplayEncoding {
-    /// As people call it.
+    /// Common name of the encoding.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +35,7 @@ impl DisplayEncoding {
         }
     }
 
-    /// The codes of a display-linear Rec.709 colour, relative to paper white.
+    /// Encodes a display-linear Rec.709 color, relative to paper white.
     #[must_use]
     pub fn codes(self, linear: Vec3, range: DisplayRange) -> Vec3 {
         match self {
@@ -48,7 +47,7 @@ impl DisplayEncoding {
     }
 }
 
-/// What luminances a display shows.
+/// Luminance range of a display.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayRange {
     paper_white: Nit,
@@ -63,13 +62,13 @@ impl Default for DisplayRange {
 }
 
 impl DisplayRange {
-    /// What a paper's luminance may be (nit).
+    /// Valid range of paper white in nits.
     pub const PAPER_WHITES: [f64; 2] = [40.0, 1000.0];
-    /// What a peak may be (nit).
+    /// Valid range of the peak in nits.
     pub const PEAKS: [f64; 2] = [40.0, 10_000.0];
 
-    /// Paper white and peak; none outside of what either may be. A peak below white counts as
-    /// white.
+    /// From paper white and peak; `None` if either is out of range. A peak below paper white counts
+    /// as paper white.
     #[must_use]
     pub fn new(paper_white: Nit, peak: Nit) -> Option<Self> {
         let within = |value: Nit, [low, high]: [f64; 2]| (low..=high).contains(&value.get());
@@ -89,19 +88,19 @@ impl DisplayRange {
         self.peak
     }
 
-    /// How many times brighter than white the peak is: 1 or more.
+    /// Peak over paper white, at least 1.
     #[must_use]
     pub fn headroom(self) -> f32 {
         (self.peak.get() / self.paper_white.get()).max(1.0) as f32
     }
 }
 
-/// By how much a tone mapper's colour is raised where the largest exposed channel is `most`: 1 up
-/// to 1, the luminance that saturates the sensor, and `headroom` far beyond it.
+/// Gain of a tone mapped color whose largest exposed channel is `most`: 1 up to sensor saturation
+/// (1), and `headroom` far beyond it.
 ///
-/// Our own curve. With `u = most - 1` and `e = u^2 / (1 + u)`, `1 + (h - 1) (1 - exp(-e / (h -
-/// 1)))`: it leaves 1 with slope 0, so that there is no kink, follows the light while it is small
-/// against the headroom, and rolls off to it.
+/// A curve of this renderer. With `u = most - 1` and `e = u^2 / (1 + u)`, `1 + (h - 1) (1 - exp(-e
+/// / (h - 1)))`: it starts at 1 with slope 0, is linear in the light while small against the
+/// headroom, and rolls off to the headroom.
 #[must_use]
 pub fn highlight_gain(most: f32, headroom: f32) -> f32 {
     let (u, room) = ((most - 1.0).max(0.0), headroom - 1.0);
@@ -111,11 +110,11 @@ pub fn highlight_gain(most: f32, headroom: f32) -> f32 {
     1.0 + room * (1.0 - (-(u * u / (1.0 + u)) / room).exp())
 }
 
-/// Maps an exposed scene-linear Rec.709 colour to display-linear Rec.709 relative to paper white,
+/// Maps an exposed scene-linear Rec.709 color to display-linear Rec.709 relative to paper white,
 /// each channel in 0 to `headroom`.
 ///
-/// Up to the sensor's saturation it is what the mapper makes of it; brighter light is raised
-/// beyond, whatever the mapper.
+/// Up to sensor saturation it equals the mapper's output; brighter light is scaled by
+/// [`highlight_gain`].
 #[must_use]
 pub fn tone_map_hdr(mapper: ToneMapper, exposed: Vec3, headroom: f32) -> Vec3 {
     mapper.apply(exposed) * highlight_gain(tonemap::sanitize(exposed).max_element(), headroom)
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_and_colours_have_the_codes_of_the_standards() {
+    fn white_and_colors_have_the_codes_of_the_standards() {
         let range = DisplayRange::default();
         let white = DisplayEncoding::Hdr10.codes(Vec3::ONE, range);
         assert!((white - Vec3::splat(0.5807)).abs().max_element() < 1e-4, "{white}");
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn greys_rise_without_a_kink() {
+    fn grays_rise_without_a_kink() {
         let headroom = 1000.0 / 203.0;
         for mapper in ToneMapper::ALL {
             let mut last = -1.0;

@@ -1,9 +1,9 @@
-//! What the dials do to the picture beside exposure and focus: grain, vignetting, motion blur.
+//! Sensor grain, vignetting, glare and shutter timing.
 
 use std::f64::consts::{PI, TAU};
 
-/// Photo-electrons per square metre of sensor at saturation and ISO 100: 1400 in each square
-/// micrometre, the order of full-frame sensors of the 2010s (Clark, "Digital Camera Sensor
+/// Photo-electrons per square meter of sensor at saturation and ISO 100: 1400 in each square
+/// micrometer, the order of full-frame sensors of the 2010s (Clark, "Digital Camera Sensor
 /// Performance Summary", clarkvision.com).
 pub const ELECTRONS_PER_SQUARE_METER: f64 = 1400e12;
 
@@ -48,7 +48,7 @@ impl Grain {
 }
 
 /// Natural vignetting: illuminance over that on the axis, `cos^4`, at a distance (m) from the
-/// picture's centre on the sensor; 0 to 1. `image_distance` (m) is that of
+/// picture's center on the sensor; 0 to 1. `image_distance` (m) is that of
 /// `ThinLens::image_distance`.
 ///
 /// Born and Wolf, "Principles of Optics", 7th ed., section 4.8; the cosine is `v / sqrt(v^2 +
@@ -59,8 +59,8 @@ pub fn natural_vignetting(radius: f64, image_distance: f64) -> f64 {
     if v2 > 0.0 { (v2 / (v2 + r2)).powi(2) } else { 0.0 }
 }
 
-/// Mechanical vignetting: the part of a round pupil of radius 1 that a rim of a radius (in pupil
-/// radii) leaves open when its centre lies at a distance from the pupil's; 0 to 1.
+/// Mechanical vignetting: the unobstructed fraction of a round pupil of radius 1 behind a rim; 0 to
+/// 1. The rim's radius and the distance between the centers are in pupil radii.
 ///
 /// The area common to two circles (Weisstein, "Circle-Circle Intersection", MathWorld, equation
 /// 14), over the pupil's.
@@ -79,14 +79,14 @@ pub fn pupil_overlap(rim: f64, distance: f64) -> f64 {
     (own + r * r * other - 0.5 * kite.max(0.0).sqrt()) / PI
 }
 
-/// Energy of glare within an angle (rad) of its source, of all scattered light; 0 to 1.
+/// Fraction of the scattered light within an angle (rad) of its source; 0 to 1.
 ///
 /// The wings of Spencer, Shirley, Zimmerman and Greenberg, "Physically-Based Glare Effects for
 /// Digital Images", SIGGRAPH 1995, section 3 (photopic): `0.478 f1 + 0.138 f2`, `f1 = 20.91 / (a +
 /// 0.02)^3`, `f2 = 72.37 / (a + 0.02)^2` with the angle `a` in degrees, integrated over the solid
-/// angle and normalised over 90 degrees. Their core `f0` is the direct image. They describe the
-/// eye; the shape, a steep centre with a wide veil, is that of lenses too, and how much is
-/// scattered is a number of its own (`Bloom`).
+/// angle and normalized over 90 degrees. Their core `f0` is the direct image. The functions
+/// describe the eye; lenses scatter with a similar shape, a steep center with a wide veil. `Bloom`
+/// has the scattered fraction.
 #[must_use]
 pub fn glare_within(angle: f64) -> f64 {
     const SOFT: f64 = 0.02;
@@ -158,7 +158,7 @@ mod tests {
         near(pupil_overlap(2.0, 1.0), 1.0, 0.0);
         near(pupil_overlap(1.0, 2.0), 0.0, 0.0);
         near(pupil_overlap(0.5, 0.1), 0.25, 1e-15);
-        // Two equal circles through each other's centres: 2/3 - sqrt(3) / (2 pi).
+        // Two equal circles through each other's centers: 2/3 - sqrt(3) / (2 pi).
         near(pupil_overlap(1.0, 1.0), 2.0 / 3.0 - 3.0_f64.sqrt() / (2.0 * PI), 1e-12);
         // By counting points.
         let (r, d, n) = (1.3, 0.9, 1000);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn glare_is_normalised() {
+    fn glare_is_normalized() {
         near(glare_within(0.0), 0.0, 0.0);
         near(glare_within(90.0_f64.to_radians()), 1.0, 1e-12);
         // By the midpoint rule in the logarithm of the angle, from the published functions.

@@ -1,6 +1,6 @@
 //! Focus: the circle of confusion, depth of field, hyperfocal distance.
 //!
-//! Lengths are metres; distances are measured from the lens along its axis and may be infinite.
+//! Lengths are meters; distances are measured from the lens along its axis and may be infinite.
 
 use super::lens::{LensError, ThinLens, positive};
 
@@ -33,7 +33,7 @@ pub fn to_pixels(diameter: f64, sensor_extent: f64, pixels: u32) -> f64 {
     diameter * f64::from(pixels) / sensor_extent
 }
 
-/// The blur that still counts as sharp: the sensor's diagonal over 1500 (0.029 mm for 36 x 24 mm).
+/// Acceptable circle of confusion in m: the sensor's diagonal over 1500 (0.029 mm for 36 x 24 mm).
 ///
 /// Ray, "Applied Photographic Optics", 3rd ed. (depth of field): customary criteria are d/1000 to
 /// d/1500.
@@ -54,7 +54,7 @@ pub fn hyperfocal(lens: ThinLens, blur: f64) -> Result<f64, LensError> {
     Ok(f * f / (lens.f_stop() * positive("the acceptable blur", blur)?) + f)
 }
 
-/// From where to where a picture is sharp.
+/// Range of sharp distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FocusRange {
     /// The nearest sharp distance (m).
@@ -63,8 +63,7 @@ pub struct FocusRange {
     pub far: f64,
 }
 
-/// From where to where points blur no more than `blur` (m): the distances at which
-/// `circle_of_confusion` equals it.
+/// Depth of field: the distances at which `circle_of_confusion` equals `blur` (m).
 ///
 /// `near = S f^2 / (f^2 + N c (S - f))`, `far = S f^2 / (f^2 - N c (S - f))`: Ray, "Applied
 /// Photographic Optics", 3rd ed. (depth of field), here in terms of aperture and magnification.
@@ -89,8 +88,8 @@ mod tests {
         assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
     }
 
-    fn lens(millimetres: f64, f_stop: f64) -> ThinLens {
-        ThinLens::new(millimetres * 1e-3, f_stop).unwrap()
+    fn lens(millimeters: f64, f_stop: f64) -> ThinLens {
+        ThinLens::new(millimeters * 1e-3, f_stop).unwrap()
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Metering and exposure automation: what a meter reads from a picture in nits, an exposure that
-//! follows it over time, and the dials that reach it.
+//! Reflected-light metering of pictures in nits, automatic exposure with adaptation over time, and
+//! priority modes.
 
 use super::body::Body;
 use super::exposure::{Exposure, ExposureError};
 use super::lens::LensSpec;
 use crate::photometry::{Ev100, Nit};
 
-/// Why a meter or an automatic has no answer. Each message says what would help.
+/// Error of metering or automatic exposure. Each message states a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MeterError {
     /// No pixel under the meter is finite and above 0.
@@ -15,58 +15,59 @@ pub enum MeterError {
     )]
     Dark,
     /// The picture's extents do not fit its pixels.
-    #[error("a picture of {width} x {height} needs as many pixels, not {pixels}")]
+    #[error(
+        "a picture of {width} x {height} pixels has {pixels} values; expected width times height"
+    )]
     Extents {
-        /// Pixels across.
+        /// Width in pixels.
         width: usize,
-        /// Pixels down.
+        /// Height in pixels.
         height: usize,
-        /// Pixels given.
+        /// Number of values.
         pixels: usize,
     },
     /// A setting is out of range.
     #[error("{what} is {value}; it must be {allowed}")]
     Setting {
-        /// Which setting.
+        /// Name of the setting.
         what: &'static str,
-        /// What it is.
+        /// The invalid value.
         value: f64,
-        /// What it may be.
+        /// The valid range.
         allowed: &'static str,
     },
-    /// The reading makes no exposure.
+    /// The reading is outside the range of exposures.
     #[error(transparent)]
     Exposure(#[from] ExposureError),
 }
 
-/// Where a reflected-light meter looks. Positions and radii are parts of the picture's height.
+/// Mode of a reflected-light meter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum MeterMode {
     /// A disk; its mean luminance is what a spot meter reads.
     Spot {
-        /// The disk's centre: parts of the width and the height from the upper left corner, 0 to 1.
-        centre: [f64; 2],
-        /// Its radius, a part of the height, above 0. A meter of one degree on a 50 mm lens has
-        /// 0.018.
+        /// Center of the disk, as fractions of width and height from the upper left corner, 0 to 1.
+        center: [f64; 2],
+        /// Radius as a fraction of the height, above 0: 0.018 for a 1 degree meter on a 50 mm lens.
         radius: f64,
     },
     /// The mean luminance, weighted by a Gaussian around the middle whose standard deviation is a
     /// quarter of the height.
     CenterWeighted,
-    /// Five by five zones: the mean of their exposure values, the middle ones weighted more, zones
-    /// more than `MATRIX_LIMIT` stops from the median counted as being there. See `meter`.
+    /// Center-weighted mean of the exposure values of 5x5 zones, clamped to `MATRIX_LIMIT` stops
+    /// from their median. See [`meter`].
     #[default]
     Matrix,
     /// The mean luminance of the whole picture.
     Average,
-    /// The mean exposure value of all pixels that are not black: a lamp in the picture does not
-    /// outweigh the rest.
+    /// The mean exposure value of all pixels that are not black: a light source in the picture does
+    /// not outweigh the rest.
     LogAverage,
 }
 
-/// How far (stops) from the median a zone of matrix metering counts at most: about the range of a
-/// transparency film.
+/// Clamp of a matrix metering zone around the median, in stops: about the range of a transparency
+/// film.
 pub const MATRIX_LIMIT: f64 = 3.0;
 
 const MATRIX: usize = 5;
@@ -74,12 +75,11 @@ const MATRIX: usize = 5;
 /// The luminance that a reflected-light meter reads from a picture of luminances in nits, top row
 /// first.
 ///
-/// Pixels that are negative or not finite are left out. Spot, centre-weighted and average readings
-/// are arithmetic means, as those of a photocell (ISO 2720:1974); log-average is the mean in stops.
-/// Makers keep their matrix metering to themselves; this one is: mean luminance of each of 5 x 5
-/// zones as an exposure value; values farther than `MATRIX_LIMIT` from the median moved there, so
-/// that neither the sun nor a black doorway decides; the mean with weights 4 for the middle zone, 2
-/// for its eight neighbours and 1 for the rest.
+/// Negative and non-finite pixels are excluded. Spot, center-weighted and average readings are
+/// arithmetic means, as of a photocell (ISO 2720:1974); log-average is the mean in stops. Matrix
+/// metering takes the mean luminance of each of 5 x 5 zones as an exposure value. Values are
+/// clamped to `MATRIX_LIMIT` from the median, so that neither the sun nor a black doorway decides.
+/// The weights are 4 for the middle zone, 2 for its eight neighbors and 1 for the rest.
 ///
 /// # Errors
 /// Extents that do not fit; a spot with a radius that is not above 0; no light.
@@ -92,7 +92,7 @@ pub fn meter(
     if width.checked_mul(height) != Some(luminance.len()) {
         return Err(MeterError::Extents { width, height, pixels: luminance.len() });
     }
-    if let MeterMode::Spot { radius, centre: [x, y] } = mode {
+    if let MeterMode::Spot { radius, center: [x, y] } = mode {
         let what = "the spot's radius, a part of the picture's height,";
         if !(radius > 0.0 && radius.is_finite()) {
             return Err(MeterError::Setting { what, value: radius, allowed: "above 0" });
@@ -108,7 +108,7 @@ pub fn meter(
         }
     }
     let aspect = width as f64 / height.max(1) as f64;
-    // Positions from the middle in parts of the height.
+    // Positions relative to the center, in picture heights.
     let place = |i: usize| {
         let (column, row) = (i % width, i / width);
         [
@@ -142,11 +142,11 @@ pub fn meter(
             let [x, y] = place(i);
             (-(x * x + y * y) / (2.0 * 0.25 * 0.25)).exp()
         }),
-        MeterMode::Spot { centre, radius } => {
-            let [cx, cy] = [(centre[0] - 0.5) * aspect, centre[1] - 0.5];
-            // A disk smaller than a pixel still sees the pixel it is on.
-            let under = ((centre[0] * width as f64) as usize).min(width.saturating_sub(1))
-                + ((centre[1] * height as f64) as usize).min(height.saturating_sub(1)) * width;
+        MeterMode::Spot { center, radius } => {
+            let [cx, cy] = [(center[0] - 0.5) * aspect, center[1] - 0.5];
+            // A disk smaller than a pixel reads the pixel at its center.
+            let under = ((center[0] * width as f64) as usize).min(width.saturating_sub(1))
+                + ((center[1] * height as f64) as usize).min(height.saturating_sub(1)) * width;
             mean(&|i| {
                 let [x, y] = place(i);
                 if i == under || (x - cx).hypot(y - cy) <= radius { 1.0 } else { 0.0 }
@@ -182,15 +182,15 @@ pub fn meter(
     }
 }
 
-/// The zone of a luminance under an exposure (Adams, "The Negative", 1981, chapter 4): V is what
-/// the meter places on grey, each zone is a stop; below 0 for a luminance of 0.
+/// The zone of a luminance under an exposure (Adams, "The Negative", 1981, chapter 4): V is the
+/// metered luminance, each zone is a stop; negative infinity for a luminance of 0.
 #[must_use]
 pub fn zone(luminance: Nit, exposure: Exposure) -> f64 {
     5.0 + (luminance.0.max(0.0) / exposure.metered_luminance().0).log2()
 }
 
-/// By how many stops a camera's picture is brighter (above 0) or darker than its meter asks for,
-/// where that is more than `tolerance` stops; none within it.
+/// Stops by which a camera's picture is brighter (above 0) or darker than metered; `None` within
+/// `tolerance` stops.
 #[must_use]
 pub fn exposure_error(camera: Exposure, metered: Exposure, tolerance: f64) -> Option<f64> {
     let stops = camera.stops_above(metered);
@@ -207,18 +207,18 @@ pub struct EvHistogram {
 }
 
 impl EvHistogram {
-    /// Of `bins` bins (at least 1, at most 65 536) from `least` to `most` EV100, all empty.
+    /// An empty histogram of `bins` bins (1 to 65 536) from `least` to `most` EV100.
     ///
     /// # Errors
     /// Bounds that are not finite or do not rise, or a number of bins out of range.
     pub fn new(least: Ev100, most: Ev100, bins: usize) -> Result<Self, MeterError> {
         let (least, most) = (least.0, most.0);
         if !(least.is_finite() && most.is_finite() && least < most) {
-            let what = "the histogram's greatest EV";
+            let what = "the histogram's maximum EV";
             return Err(MeterError::Setting {
                 what,
                 value: most,
-                allowed: "finite and above its least",
+                allowed: "finite and above its minimum",
             });
         }
         if !(1..=65_536).contains(&bins) {
@@ -228,7 +228,7 @@ impl EvHistogram {
         Ok(Self { least, most, counts: vec![0.0; bins] })
     }
 
-    /// From counts made elsewhere (on the GPU), bin by bin; negative or non-finite counts become 0.
+    /// From counts of the GPU, bin by bin; negative or non-finite counts become 0.
     ///
     /// # Errors
     /// As `new`.
@@ -240,8 +240,8 @@ impl EvHistogram {
         Ok(histogram)
     }
 
-    /// Counts a luminance with a weight. What lies beyond the ends is counted in the end bins; a
-    /// luminance that is not finite and above 0 is left out, and so is a weight that is not.
+    /// Adds a luminance with a weight. Values beyond the ends go to the end bins; a luminance or
+    /// weight that is not finite and above 0 is ignored.
     pub fn add(&mut self, luminance: Nit, weight: f64) {
         let possible = luminance.0 > 0.0 && weight > 0.0 && weight.is_finite();
         let Ok(exposure) = Exposure::from_luminance(luminance) else { return };
@@ -265,8 +265,8 @@ impl EvHistogram {
         Ev100(self.least + (self.most - self.least) * (bin as f64 + 0.5) / self.counts.len() as f64)
     }
 
-    /// The mean exposure value of what lies between two parts of the total (0 to 1, rising), such
-    /// as 0.1 and 0.9: a tenth at each end is left out. Bins at the edges count in part.
+    /// The mean exposure value between two percentiles as fractions (0 to 1, rising): 0.1 and 0.9
+    /// exclude a tenth at each end. Bins at the edges count in part.
     ///
     /// # Errors
     /// Parts that do not rise within 0 to 1, or an empty histogram.
@@ -292,21 +292,22 @@ impl EvHistogram {
     }
 }
 
-/// An exposure that follows the scene, from the histogram of its luminance.
+/// Automatic exposure from the histogram of the scene's luminance.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct AutoExposure {
-    /// The darkest part of the picture that is left out, 0 to 1.
+    /// Lower percentile as a fraction, 0 to 1: darker pixels are excluded.
     pub low_percentile: f64,
-    /// Above which part the brightest is left out, 0 to 1, above `low`.
+    /// Upper percentile as a fraction, above `low_percentile`, up to 1: brighter pixels are
+    /// excluded.
     pub high_percentile: f64,
     /// Compensation in stops; positive is a brighter picture.
     pub compensation: f64,
-    /// The least and the greatest exposure value that it sets.
+    /// Minimum and maximum exposure value.
     pub range: [Ev100; 2],
-    /// Time constant (s) of adaptation to a brighter scene, at least 0; 0 is at once.
+    /// Time constant (s) of adaptation to a brighter scene, at least 0; 0 is instant.
     pub brighter_s: f64,
-    /// Time constant (s) of adaptation to a darker scene, at least 0; 0 is at once. Eyes take
-    /// longer for it.
+    /// Time constant (s) of adaptation to a darker scene, at least 0; 0 is instant. Eyes adapt to
+    /// the dark more slowly.
     pub darker_s: f64,
 }
 
@@ -325,18 +326,18 @@ impl Default for AutoExposure {
 }
 
 impl AutoExposure {
-    /// The exposure that it would set if the scene stayed as it is.
+    /// The fully adapted exposure for a histogram, with compensation, clamped to the range.
     ///
     /// # Errors
     /// An empty histogram, or settings that are out of range.
     pub fn target(&self, histogram: &EvHistogram) -> Result<Exposure, MeterError> {
         let [least, most] = self.range;
         if least.0.is_nan() || most.0.is_nan() || least.0 > most.0 {
-            let what = "the least automatic EV";
+            let what = "the minimum EV of automatic exposure";
             return Err(MeterError::Setting {
                 what,
                 value: least.0,
-                allowed: "at most the greatest",
+                allowed: "at most its maximum EV",
             });
         }
         let metered = Exposure::from_ev100(
@@ -346,8 +347,8 @@ impl AutoExposure {
         Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
     }
 
-    /// The exposure `seconds` after `current`, for a scene whose histogram is this. A black scene
-    /// keeps it as it is.
+    /// The exposure `seconds` after `current`, for a scene with this histogram. A black scene keeps
+    /// the exposure.
     ///
     /// # Errors
     /// Settings that are out of range.
@@ -364,7 +365,7 @@ impl AutoExposure {
         }
     }
 
-    /// One step of adaptation: the exposure `seconds` later, on the way from `current` to `target`.
+    /// One step of adaptation from `current` towards `target`: the exposure `seconds` later.
     ///
     /// Exponential in stops, `EV + (target - EV)(1 - exp(-dt / tau))`, so that it does not depend
     /// on the frame rate (Pattanaik et al., "Time-dependent visual adaptation for fast realistic
@@ -381,10 +382,10 @@ impl AutoExposure {
     }
 }
 
-/// The three dials that make the exposure.
+/// The three exposure dials.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ExposureDials {
-    /// F-number (or T-number, where the lens has one), above 0.
+    /// F-number (or T-number, if the lens has one), above 0.
     pub f_stop: f64,
     /// Exposure time (s), above 0.
     pub shutter_s: f64,
@@ -400,7 +401,7 @@ impl Default for ExposureDials {
 }
 
 impl ExposureDials {
-    /// The exposure that they make.
+    /// The exposure of these dials.
     ///
     /// # Errors
     /// The dial that is zero, negative, infinite or not a number.
@@ -409,7 +410,7 @@ impl ExposureDials {
     }
 }
 
-/// How far each dial turns: least and greatest, above 0.
+/// Minimum and maximum of each dial, above 0.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DialRanges {
     /// F-numbers.
@@ -421,7 +422,7 @@ pub struct DialRanges {
 }
 
 impl DialRanges {
-    /// The ranges of a body with a lens; those of the aperture in T-numbers.
+    /// The ranges of a body with a lens; the aperture's in T-numbers.
     #[must_use]
     pub fn of(body: &Body, lens: &LensSpec) -> Self {
         let f_stop = lens.f_stop_range.map(|n| n / lens.transmission.sqrt());
@@ -429,41 +430,41 @@ impl DialRanges {
     }
 }
 
-/// Who turns which dial.
+/// Exposure mode: which dials the camera sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExposureMode {
-    /// All dials by hand.
+    /// The user sets all dials.
     #[default]
     Manual,
-    /// Aperture and ISO by hand, the exposure time by the camera.
+    /// The user sets aperture and ISO, the camera the exposure time.
     AperturePriority,
-    /// Exposure time and ISO by hand, the aperture by the camera.
+    /// The user sets exposure time and ISO, the camera the aperture.
     ShutterPriority,
-    /// Aperture and exposure time by hand, ISO by the camera.
+    /// The user sets aperture and exposure time, the camera ISO.
     IsoPriority,
-    /// ISO by hand, aperture and exposure time by the camera, each taking half of the change (a
-    /// program line of slope one through the dials as they are), one taking over where the other
-    /// ends.
+    /// The user sets ISO, the camera aperture and exposure time. Each takes half of the change (a
+    /// program line of slope one through the current dials); at the limit of one, the other takes
+    /// the rest.
     Program,
 }
 
-/// Dials as the camera sets them.
+/// Dials solved by [`ExposureMode::solve`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolvedExposure {
     /// The dials.
     pub dials: ExposureDials,
-    /// The exposure that they make.
+    /// The exposure of the dials.
     pub exposure: Exposure,
-    /// By how many stops the picture is brighter (above 0) or darker (below 0) than asked for: 0
-    /// unless the dials that the camera may turn end before, or all are turned by hand.
+    /// Stops by which the picture is brighter (above 0) or darker (below 0) than requested; nonzero
+    /// in manual mode or if the free dials reach their limits.
     pub error_stops: f64,
 }
 
 impl ExposureMode {
-    /// Turns the dials that are the camera's so that they make `wanted`, within the ranges. Dials
-    /// set by hand stay, even beyond a range. With `auto_iso` the camera turns ISO too, once its
-    /// other dials have come to their ends.
+    /// Solves the camera's dials for the exposure `wanted`, within the ranges. Dials of the user
+    /// stay, even out of range. With `auto_iso` the camera also sets ISO once its other dials reach
+    /// their limits.
     ///
     /// In stops the exposure value is a sum: `EV100 = Av + Tv - Sv` with `Av = 2 log2 N`, `Tv =
     /// -log2 t`, `Sv = log2(S / 100)` (APEX, ANSI PH2.12-1961).
@@ -486,7 +487,7 @@ impl ExposureMode {
         let av = |n: f64| 2.0 * n.log2();
         let tv = |t: f64| -t.log2();
         let sv = |s: f64| -(s / 100.0).log2();
-        // Contributions to EV100 of aperture, time and ISO, and their ends, ordered.
+        // Contributions of aperture, time and ISO to EV100, and their ordered limits.
         let mut now = [av(dials.f_stop), tv(dials.shutter_s), sv(dials.iso)];
         let ordered = |[a, b]: [f64; 2]| [f64::min(a, b), f64::max(a, b)];
         let ends = [
@@ -495,7 +496,7 @@ impl ExposureMode {
             ordered(ranges.iso.map(sv)),
         ];
         let target = wanted.ev100().0;
-        // Turns one dial by as much of `change` as its range lets it.
+        // Changes one dial by as much of `change` as its range allows.
         let turn = |now: &mut [f64; 3], dial: usize, change: f64| {
             if let (Some(value), Some([low, high])) = (now.get_mut(dial), ends.get(dial)) {
                 *value = (*value + change).clamp(*low, *high);
@@ -547,7 +548,7 @@ mod tests {
         MeterMode::LogAverage,
         MeterMode::CenterWeighted,
         MeterMode::Matrix,
-        MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 },
+        MeterMode::Spot { center: [0.5, 0.5], radius: 0.05 },
     ];
 
     #[test]
@@ -573,8 +574,8 @@ mod tests {
         picture[2] = f32::INFINITY;
         picture[3] = -5.0;
         let read = |mode| meter(&picture, w, h, mode).unwrap().0;
-        near(read(MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 }), 100.0, 1e-6);
-        near(read(MeterMode::Spot { centre: [0.9, 0.9], radius: 1e-6 }), 1.0, 1e-6);
+        near(read(MeterMode::Spot { center: [0.5, 0.5], radius: 0.05 }), 100.0, 1e-6);
+        near(read(MeterMode::Spot { center: [0.9, 0.9], radius: 1e-6 }), 1.0, 1e-6);
         assert!(read(MeterMode::Average) > 1e5);
         // 64 pixels of 100 nit and the sun among 2397 that are lit.
         let stops = (64.0 * 100.0_f64.log2() + 1.6e9_f64.log2()) / 2397.0;
@@ -586,8 +587,8 @@ mod tests {
             meter(&picture, w, h, MeterMode::Matrix).unwrap().0.log2()
         };
         near(matrix - without, MATRIX_LIMIT / (4.0 + 16.0 + 16.0), 1e-3);
-        let centre = meter(&picture, w, h, MeterMode::CenterWeighted).unwrap().0;
-        assert!(centre > meter(&picture, w, h, MeterMode::Average).unwrap().0 && centre < 100.0);
+        let center = meter(&picture, w, h, MeterMode::CenterWeighted).unwrap().0;
+        assert!(center > meter(&picture, w, h, MeterMode::Average).unwrap().0 && center < 100.0);
     }
 
     #[test]
@@ -598,10 +599,10 @@ mod tests {
             assert_eq!(meter(&[], 0, 0, mode), Err(MeterError::Dark));
             assert!(matches!(meter(&[1.0; 6], 3, 3, mode), Err(MeterError::Extents { .. })));
         }
-        for (centre, radius) in
+        for (center, radius) in
             [([0.5, 0.5], 0.0), ([0.5, 0.5], f64::NAN), ([1.5, 0.5], 0.1), ([f64::NAN, 0.5], 0.1)]
         {
-            let mode = MeterMode::Spot { centre, radius };
+            let mode = MeterMode::Spot { center, radius };
             assert!(matches!(meter(&[1.0; 6], 3, 2, mode), Err(MeterError::Setting { .. })));
         }
     }

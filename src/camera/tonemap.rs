@@ -1,21 +1,19 @@
 //! Tone mappers: from exposed scene-linear Rec.709 to display-linear Rec.709 in 0 to 1, one pixel
 //! at a time.
 //!
-//! These host versions are the reference for the shader's twins, so they use the same steps in the
-//! same order and the same single precision. The display's transfer function (sRGB) is not part of
-//! them. Whatever comes in, what goes out is finite and in 0 to 1: an input channel is first
-//! clamped to 0 to `INPUT_LIMIT`, and NaN becomes 0.
+//! These host versions are the reference for the shader versions: same steps, same order, single
+//! precision. They exclude the display's transfer function (sRGB). The output is always finite and
+//! in 0 to 1: input channels are clamped to 0 to `INPUT_LIMIT`, and NaN becomes 0.
 //!
-//! Exposed values put the saturation luminance at 1, hence a metered grey at 0.104
+//! Exposed values put the saturation luminance at 1, hence a metered gray at 0.104
 //! (`camera::exposure`); no mapper here adds a gain of its own.
 
 use glam::{Mat3, Vec3, vec3};
 
-/// The greatest exposed value that a mapper tells from a greater one: the largest finite half
-/// float.
+/// Maximum exposed value of a tone mapper's input: the largest finite half float.
 pub const INPUT_LIMIT: f32 = 65504.0;
 
-/// A way to bring exposed scene-linear colours into the range of a display.
+/// A way to bring exposed scene-linear colors into the range of a display.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -29,7 +27,7 @@ pub enum ToneMapper {
     /// Wrensch's curve fit.
     #[default]
     Agx,
-    /// Khronos PBR Neutral: base colours come through unchanged under white light.
+    /// Khronos PBR Neutral: base colors come through unchanged under white light.
     PbrNeutral,
 }
 
@@ -48,13 +46,13 @@ impl ToneMapper {
         }
     }
 
-    /// The mapper of that name; none if no mapper is called so.
+    /// The mapper of that name; `None` for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mapper| mapper.name() == name)
     }
 
-    /// Maps one exposed scene-linear Rec.709 colour to display-linear Rec.709, each channel in 0 to
+    /// Maps one exposed scene-linear Rec.709 color to display-linear Rec.709, each channel in 0 to
     /// 1.
     #[must_use]
     pub fn apply(self, exposed: Vec3) -> Vec3 {
@@ -67,7 +65,7 @@ impl ToneMapper {
     }
 }
 
-/// What every mapper does first: NaN and negative channels become 0, very large ones `INPUT_LIMIT`.
+/// Input clamp of all mappers: NaN and negative channels become 0, larger ones `INPUT_LIMIT`.
 #[must_use]
 pub fn sanitize(exposed: Vec3) -> Vec3 {
     // Not `f32::clamp`, which lets NaN through.
@@ -99,11 +97,11 @@ const ACES_OUTPUT: Mat3 = Mat3::from_cols(
     vec3(-0.07367, -0.00605, 1.07602),
 );
 
-/// ACES, fitted: not the Academy's transform itself but a rational fit of its RRT and sRGB ODT (100
-/// nit).
+/// ACES as a rational fit of the RRT and the sRGB ODT (100 nit), not the Academy's transform
+/// itself.
 ///
-/// Stephen Hill's fit, published in Matt Pettineo's BakingLab, `ACES.hlsl` (`ACESFitted`). The
-/// 1/0.6 or 1.8 of gain that some engines put before it is left out.
+/// Stephen Hill's fit, published in Matt Pettineo's BakingLab, `ACES.hlsl` (`ACESFitted`). It has
+/// no gain of 1/0.6 or 1.8 before it, as some engines add.
 #[must_use]
 pub fn aces(exposed: Vec3) -> Vec3 {
     let v = ACES_INPUT * sanitize(exposed);
@@ -206,18 +204,18 @@ fn pcg2d(x: u32, y: u32) -> [u32; 2] {
     [x, y]
 }
 
-/// A display code (0 to 255, not rounded) to a whole one by dither: the mean over many pixels is
-/// the code, and what would be bands is noise. The noise is a function of the pixel's place alone,
-/// the same for all channels.
+/// Quantizes a display code (0 to 255, not rounded) with dither, which replaces banding by noise
+/// and keeps the mean. The noise depends on the pixel position only and is the same for all
+/// channels.
 ///
 /// Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", J. AES
-/// 40(5), 1992: noise of triangular distribution, two steps wide. Within half a step of black and
-/// white, where it would be cut off, even noise of one step: black and white stay as they are.
+/// 40(5), 1992: noise of triangular distribution, two codes wide. Within half a code of black and
+/// white, where it would clip, uniform noise of one code: black and white are preserved.
 #[must_use]
 pub fn dithered(code: f32, x: u32, y: u32) -> u8 {
     let [a, b] = pcg2d(x, y).map(|bits| (bits >> 8) as f32 / 16_777_216.0);
     let noise = if (0.5..=254.5).contains(&code) { a + b - 1.0 } else { a - 0.5 };
-    // A cast takes NaN to 0 and cuts off at both ends.
+    // The cast maps NaN to 0 and saturates.
     (code + noise + 0.5).floor() as u8
 }
 
@@ -236,7 +234,7 @@ mod tests {
 
     /// Computed by a separate double-precision script from the published definitions.
     #[test]
-    fn reference_colours() {
+    fn reference_colors() {
         let cases: [[[f32; 3]; 4]; 6] = [
             [[0.0; 3], [0.0; 3], [0.0; 3], [0.0; 3]],
             [[0.18; 3], [0.105_591_25, 0.105_591_25, 0.105_590_19], [0.214_519_09; 3], [0.14; 3]],
@@ -316,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn greys_stay_grey_and_rise() {
+    fn grays_stay_gray_and_rise() {
         for mapper in ToneMapper::ALL {
             let mut last = -1.0;
             for i in 0..200 {
@@ -330,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn neutral_keeps_base_colours() {
+    fn neutral_keeps_base_colors() {
         // Under the compression and above the toe only the constant Fresnel offset is taken away.
         near(pbr_neutral(vec3(0.5, 0.3, 0.1)), [0.46, 0.26, 0.06], 1e-6);
     }

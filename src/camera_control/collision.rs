@@ -1,4 +1,4 @@
-//! What walkers collide with: the triangles of a scene, in boxes.
+//! Collision geometry of walking: the triangles of a scene in a BVH.
 
 use glam::DVec3;
 use parry3d_f64::{
@@ -14,57 +14,56 @@ use parry3d_f64::{
 use super::walker::RADIUS;
 use crate::scene::{AlphaMode, Material, Scene};
 
-/// Triangles that a walk can collide with; each takes some 250 bytes.
+/// Maximum number of collision triangles; each takes about 250 bytes.
 pub const MAX_COLLISION_TRIANGLES: usize = 4_000_000;
 
-/// The least upward part of the normal of what can be walked on: of a slope of 45 degrees, with a
-/// little to spare for rounding.
+/// Minimum upward component of a walkable surface's unit normal: a slope of 45 degrees, with a
+/// margin for rounding.
 const WALKABLE: f64 = std::f64::consts::FRAC_1_SQRT_2 - 1e-3;
 
-/// Why a scene cannot be walked in.
+/// Error of [`CollisionMesh::of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CollisionError {
-    /// Nothing is solid.
+    /// The scene has no solid surface.
     #[error("the scene has no solid surface to walk on; fly instead")]
     Empty,
     /// More triangles than [`MAX_COLLISION_TRIANGLES`].
     #[error(
-        "{0} triangles are more than the {MAX_COLLISION_TRIANGLES} that a walker can collide with; fly instead, or walk in a simpler file"
+        "the scene has {0} solid triangles; walking supports at most {MAX_COLLISION_TRIANGLES}: fly instead, or open a simpler file"
     )]
     TooMany(usize),
 }
 
-/// Whether a surface stops a walker: all but what is cut out or blended by its opacity, as leaves
-/// are, and what transmits light and bends it less than glass does (an index of refraction below
-/// 1.4), which is water.
+/// True if a material stops a walker. Alpha-masked and blended materials, such as leaves, do not.
+/// Nor do transmissive ones with an index of refraction below 1.4, such as water.
 #[must_use]
 pub fn is_solid(material: &Material) -> bool {
     material.alpha == AlphaMode::Opaque && !(material.transmits() && material.ior < 1.4)
 }
 
-/// The solid surfaces of a scene, as it stood when they were taken: what moves later does not push.
+/// The solid surfaces of a scene, static since construction: later animation does not move them.
 #[derive(Clone)]
 pub struct CollisionMesh {
     all: TriMesh,
-    /// Those that can be stood on.
+    /// The walkable surfaces.
     floors: Option<TriMesh>,
     low: DVec3,
 }
 
 impl std::fmt::Debug for CollisionMesh {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Walls")
+        f.debug_struct("CollisionMesh")
             .field("triangles", &self.all.num_triangles())
             .finish_non_exhaustive()
     }
 }
 
-/// Where a standing body is too near to a surface.
+/// Penetration of a standing body into a surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    /// By how much (m).
+    /// Penetration depth (m).
     pub depth: f64,
-    /// Unit vector from the surface to the body's axis; zero where the surface cuts the axis.
+    /// Unit vector from the surface to the body's axis; zero where the surface intersects the axis.
     pub away: DVec3,
 }
 
@@ -77,11 +76,10 @@ fn from(p: Vector) -> DVec3 {
 }
 
 impl CollisionMesh {
-    /// The surfaces of a scene that `solid` names, in the world's space. Triangles without an area
+    /// Collects the surfaces whose material satisfies `solid`, in world space. Degenerate triangles
     /// are left out.
     ///
-    /// # Errors
-    /// [`WallsError`]: nothing is solid, or too much.
+    /// # Errors [`CollisionError`]: no solid surface, or too many triangles.
     pub fn of(scene: &Scene, solid: impl Fn(&Material) -> bool) -> Result<Self, CollisionError> {
         let plain = Material::default();
         let is_solid = |material: Option<usize>| {
@@ -112,7 +110,7 @@ impl CollisionMesh {
                 let [a, b, c] =
                     face.map(|index| points.get(index as usize).copied().unwrap_or(DVec3::NAN));
                 let normal = (b - a).cross(c - a);
-                // Twice the area; a needle of a square micrometre stops nobody.
+                // Twice the area; a sliver of a square micrometer stops no walker.
                 if normal.length() > 1e-12 && normal.is_finite() {
                     faces.push(face);
                     if normal.y.abs() >= normal.length() * WALKABLE {
@@ -130,7 +128,7 @@ impl CollisionMesh {
         walkable: Vec<[u32; 3]>,
     ) -> Result<Self, CollisionError> {
         let mesh = |faces: Vec<[u32; 3]>| {
-            // Only what its triangles use.
+            // Keeps only the vertices that the faces use.
             let mut known = vec![u32::MAX; points.len()];
             let mut kept = Vec::new();
             let faces = faces.into_iter().map(|face| {
@@ -151,13 +149,13 @@ impl CollisionMesh {
         Ok(Self { floors: mesh(walkable), all, low })
     }
 
-    /// The height of the lowest surface (m).
+    /// Height of the lowest point (m).
     pub(super) fn lowest(&self) -> f64 {
         self.low.y
     }
 
-    /// The height (m) at which a ball of a radius (m) comes to rest on what can be walked on when
-    /// it is let down from `from` (its lowest point) by at most `reach` (m).
+    /// Height (m) at which a ball of a radius (m) rests on a walkable surface, lowered from `from`
+    /// (its lowest point) by at most `reach` (m).
     pub(super) fn ground(&self, from: DVec3, radius: f64, reach: f64) -> Option<f64> {
         let floors = self.floors.as_ref()?;
         let start = Pose::from_translation(to(from + DVec3::Y * radius));
@@ -174,8 +172,8 @@ impl CollisionMesh {
         hit.ok().flatten().map(|hit| from.y - hit.time_of_impact)
     }
 
-    /// Where a body with an upright axis from `low` to `high`, [`RADIUS`] thick, is deepest in a
-    /// surface; none where it is free.
+    /// Deepest penetration of an upright capsule with the axis from `low` to `high` and radius
+    /// [`RADIUS`]; `None` where it is free.
     pub(super) fn deepest(&self, low: DVec3, high: DVec3) -> Option<Touch> {
         let axis = Segment::new(to(low), to(high));
         let margin = Vector::splat(RADIUS);
@@ -193,10 +191,10 @@ impl CollisionMesh {
     }
 }
 
-/// The shortest way from a triangle to a segment; zero where they meet.
+/// Shortest vector from a triangle to a segment; zero where they intersect.
 fn apart(axis: &Segment, triangle: &Triangle) -> DVec3 {
     let along = axis.b - axis.a;
-    // Somewhere within both: only where they cross.
+    // An intersection of the interiors; the distances below cover all other cases.
     if triangle.cast_local_ray(&Ray::new(axis.a, along), 1.0, false).is_some() {
         return DVec3::ZERO;
     }

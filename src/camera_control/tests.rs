@@ -68,7 +68,8 @@ fn poses_turn_to_the_right_and_up() {
         assert!(back.position.distance(pose.position) < 1e-12);
         assert!((back.yaw - yaw).abs() < 1e-9 && (back.pitch - pitch).abs() < 1e-9, "{back:?}");
     }
-    // Straight down with the picture's upper border to +X: as if it had looked along +X and bowed.
+    // Straight down with the picture's upper border to +X: as after looking along +X and pitching
+    // down.
     let down = DMat4::from_cols(
         DVec3::Z.extend(0.0),
         DVec3::X.extend(0.0),
@@ -85,8 +86,8 @@ fn flight_comes_to_its_speed_and_ends_the_same_at_every_rate() {
         let there = walk(&mut camera, FORWARD, 2.0, rate).position;
         (there, walk(&mut camera, Input::default(), 2.0, rate).position)
     };
-    // The way of dv/dt = (w - v) / T from rest: w (t - T (1 - exp(-t / T))); then it glides on by w
-    // T.
+    // The distance under dv/dt = (w - v) / T from rest: w (t - T (1 - exp(-t / T))); then it glides
+    // on by w T.
     let (there, after) = fly(60.0);
     let way = FLYING_SPEED * (2.0 - RESPONSE * (1.0 - (-2.0 / RESPONSE).exp()));
     assert!(
@@ -96,7 +97,7 @@ fn flight_comes_to_its_speed_and_ends_the_same_at_every_rate() {
     for rate in [1.0, 7.0, 240.0] {
         assert!(fly(rate).0.distance(there) < 1e-9 * way);
     }
-    // In a turn of a full circle.
+    // A turn of a full circle.
     let turn = |rate: f64| {
         let mut camera = Controller::new(CameraPose::default(), 1.0);
         walk(&mut camera, Input { turn: DVec2::new(2.0 * PI, 0.0), ..FORWARD }, 4.0, rate).position
@@ -119,9 +120,9 @@ fn orbit_keeps_distance_and_place_of_its_point() {
     let before = seen(pose, camera.target());
     let after = camera.update(&Input { turn: DVec2::new(0.7, 0.2), ..Input::default() }, 0.1);
     assert!(seen(after, camera.target()).distance(before) < 1e-12);
-    // The scene goes with the pointer: the eye goes to the left.
+    // The scene follows the pointer: the eye moves to the left.
     assert!((after.yaw - (0.2 - 0.7)).abs() < 1e-12);
-    // A drag by half a picture's height takes the point there.
+    // A drag by half a picture's height moves the point there.
     let panned = camera.update(&Input { pan: DVec2::new(0.25, 0.5), ..Input::default() }, 0.1);
     let under = seen(panned, DVec3::new(0.3, 0.5, 0.0)) - before;
     let height = 2.0 * 0.5_f64.tan() * -before.z;
@@ -162,7 +163,7 @@ fn eyes_keep_their_height_and_who_stands_stays() {
             assert!((pose.position.y - EYE_HEIGHT).abs() < 1e-3, "{}", pose.position);
         }
     }
-    // On a ramp of 20 degrees too, less the roundness of the foot: 0.1 (1 / cos - 1).
+    // Also on a ramp of 20 degrees, minus the roundness of the foot: 0.1 (1 / cos - 1).
     let ramp = DMat4::from_rotation_x(20f64.to_radians());
     let walls = world(vec![(shapes::plane(Vec2::new(10.0, 20.0), 1, 1), ramp)]);
     let mut camera = walker(&walls, DVec3::new(0.0, 2.5, -1.0));
@@ -180,7 +181,7 @@ const FOOT_RADIUS: f64 = super::walker::FOOT;
 
 #[test]
 fn walls_hold_at_every_speed_and_rate() {
-    // A paper wall, turned, and a thick one behind it.
+    // A rotated wall without thickness, and a thick one behind it.
     let paper = shapes::quad(Vec3::new(-6.0, 3.0, -3.0), Vec3::X * 12.0, Vec3::NEG_Y * 3.0, 1, 1);
     let walls = world(vec![
         (paper, DMat4::from_rotation_y(0.3)),
@@ -200,8 +201,8 @@ fn walls_hold_at_every_speed_and_rate() {
                         (at.y - EYE_HEIGHT).abs() < 0.01,
                         "pace {pace}, rate {rate}, yaw {yaw}: {at}"
                     );
-                    // The side of the paper, in its own space; around its end one gets to the
-                    // other.
+                    // The side of the thin wall, in its own space; a way around its end leads to
+                    // the other side.
                     let local = DMat4::from_rotation_y(-0.3).transform_point3(at);
                     if local.x.abs() < 6.0 && at.z > -5.0 {
                         assert!(
@@ -209,7 +210,7 @@ fn walls_hold_at_every_speed_and_rate() {
                             "{pace} {rate} {yaw}: {at} {local}"
                         );
                     }
-                    // At the world's end one gets around the other.
+                    // At the end of the floor there is a way around the other wall.
                     assert!(
                         at.x.abs() > 19.7 || at.z > -5.9 + RADIUS - 1e-3,
                         "pace {pace}, rate {rate}, yaw {yaw}: {at}"
@@ -219,7 +220,7 @@ fn walls_hold_at_every_speed_and_rate() {
             }
         }
     }
-    assert!(farthest > 2.0, "nobody came near the wall");
+    assert!(farthest > 2.0, "no walker came near the wall");
 }
 
 #[test]
@@ -229,7 +230,7 @@ fn walkers_slide_along_walls_and_stop_in_corners() {
         block([0.2, 3.0, 20.0], [5.1, 1.5, 0.0]),
     ]);
     let mut camera = walker(&walls, DVec3::new(0.0, 1.7, 0.0));
-    // 45 degrees to the right: along the wall only the part of the speed that lies along it.
+    // 45 degrees to the right: only the component of the velocity along the wall remains.
     camera.place(CameraPose { yaw: PI / 4.0, ..camera.pose() });
     walk(&mut camera, FORWARD, 2.5, 60.0);
     let from = camera.pose().position;
@@ -276,7 +277,7 @@ fn stairs_are_climbed_and_gone_down_and_tables_are_not() {
             }
             let top = f64::from(height) * 5.0;
             assert!((last - EYE_HEIGHT - top).abs() < 0.01, "{height}: {last}");
-            // The knees take the jolt: no picture is a whole step higher than the one before.
+            // Step smoothing: no frame is a whole step higher than the one before.
             assert!(rate < 60.0 || jump < 0.6 * f64::from(height), "{height}: jumps {jump}");
             camera.place(CameraPose { yaw: PI, ..camera.pose() });
             let down = walk(&mut camera, FORWARD, 4.0, rate).position;
@@ -308,7 +309,7 @@ fn slopes_are_ground_up_to_45_degrees() {
         } else {
             assert!(up < 0.05, "{degrees}: {up}");
         }
-        // Let down on it: stays where it is ground, else slides to the foot.
+        // Lowered onto it: it stays where the slope is walkable, else it slides to the foot.
         let mut camera =
             walker(&walls, DVec3::new(0.0, 1.7 + f64::to_radians(degrees).tan() * 1.5, -2.5));
         let there = walk(&mut camera, Input::default(), 5.0, 60.0).position;
@@ -317,7 +318,7 @@ fn slopes_are_ground_up_to_45_degrees() {
 }
 
 #[test]
-fn nobody_falls_out_of_the_world() {
+fn the_walker_stays_in_the_world() {
     let walls = world(vec![]);
     for (pace, rate) in [(1.0, 60.0), (30.0, 1.0)] {
         let mut camera = walker(&walls, DVec3::new(0.0, 1.7, -17.0));
@@ -333,10 +334,10 @@ fn nobody_falls_out_of_the_world() {
             "{there}"
         );
     }
-    // Beyond its border there is nothing to fall on: whoever begins there stays.
+    // Beyond its border there is no ground: a walker that starts there stays.
     let camera = walker(&walls, DVec3::new(30.0, 5.0, 0.0));
     assert!(camera.pose().position.distance(DVec3::new(30.0, 5.0, 0.0)) < 1e-9);
-    // From a height one falls: after 3 s on the ground.
+    // A fall from a height: on the ground after 3 s.
     let mut camera = walker(&walls, DVec3::new(0.0, 20.0, 0.0));
     assert!(camera.pose().position.y < 17.0);
     assert!((walk(&mut camera, Input::default(), 3.0, 2.0).position.y - EYE_HEIGHT).abs() < 1e-3);
@@ -374,7 +375,7 @@ fn a_slow_machine_walks_where_a_fast_one_does() {
 }
 
 #[test]
-fn leaves_and_water_stop_nobody() {
+fn leaves_and_water_are_not_solid() {
     let mut builder = SceneBuilder::new("Pond");
     let stone = builder.add_material(dielectric("Stone", Vec3::splat(0.5), 0.9));
     let leaf =

@@ -1,4 +1,4 @@
-//! `sunny16 bench`: what a frame costs, and what the path tracer does in a second.
+//! `sunny16 bench`: frame times, memory, path tracer throughput, BVH build and ray rates.
 
 use std::{path::PathBuf, time::Instant};
 
@@ -39,7 +39,7 @@ pub enum Benchmark {
 
 const NUMBERS: &str = "\
 Example:
-  sunny16 bench scene.glb --what raster,lamps --size 1920x1080
+  sunny16 bench scene.glb --what raster,lights --size 1920x1080
 
 Values (host clock unless a pass is named):
   --what raster
@@ -68,7 +68,7 @@ Values (host clock unless a pass is named):
                     where the device has it
   --what gi, medians by device timestamps, ray-traced direct light, moving view
     gi              VPL sampling; rest: temporal accumulation and denoising
-    patches         by number of VPLs; 'all' evaluates every VPL, unshadowed
+    vpls            by number of VPLs; 'all' evaluates every VPL, unshadowed
     resolution      sides times 1/2, 1 and 3/2
     triangles       a bumpy ball in a closed room with one light
   --what instances, over a field of stones and a field of houses
@@ -78,9 +78,9 @@ Values (host clock unless a pass is named):
   --what effects, through a 50 mm lens, each effect alone
     ratio           relative to the frame without effects
     its own         sum and number of the passes that the effect adds
-  --what lamps, a generated hall with 1, 4, ... 256 lights
-    lighting        every light at every pixel; a lamp: divided by their number
-    with lists      clustered lights; lists: their construction";
+  --what lights, a generated hall with 1, 4, ... 256 lights
+    lighting        every light at every pixel; a light: divided by their number
+    clustered       clustered lights; clusters: their construction";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -124,7 +124,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Adds a frame's passes to those of the frames before.
+    /// Appends a frame's pass times to the series of each pass.
     pub fn record_passes(passes: &mut Vec<Self>, times: &[PassTime]) {
         for time in times {
             match passes.iter_mut().find(|series| series.name == time.name) {
@@ -143,8 +143,12 @@ impl Series {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "give seconds, e.g. 2".to_string())?;
-    if (0.0..=600.0).contains(&seconds) { Ok(seconds) } else { Err("from 0 to 600 seconds".into()) }
+    let seconds: f64 = text.parse().map_err(|_| "expected seconds, e.g. 2".to_string())?;
+    if (0.0..=600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected 0 to 600 seconds".into())
+    }
 }
 
 pub fn elapsed_ms(start: Instant) -> f64 {
@@ -188,7 +192,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         report.insert("bvh".into(), bench_bvh::run(args)?);
     }
     if wants(Benchmark::Lights) {
-        report.insert("lamps".into(), bench_effects::clustered_lights(args)?);
+        report.insert("lights".into(), bench_effects::clustered_lights(args)?);
     }
     if wants(Benchmark::Instances) {
         report.insert("instances".into(), bench_instances::run(args)?);
@@ -219,9 +223,8 @@ fn raster(
     let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
     let mut settings = session.picture_settings(&exposed, vec![])?;
-    let mut motion =
-        Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
-    // The view stands still, but what moves is the dearer case.
+    let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
+    // Still views freeze some passes: measure the more expensive moving case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
         temporal.still = false;
     }
@@ -229,7 +232,7 @@ fn raster(
     settings.ssr.still = false;
 
     let nothing = Readback { display: false, nits: false };
-    // What a frame takes grows with its pixels: half of the size on each side first.
+    // A frame of half the size first: the difference gives bytes a pixel.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
     let pending = renderer.submit(&scene, &small, &settings, nothing)?;
     renderer.collect(pending)?;
@@ -258,7 +261,7 @@ fn raster(
         frame.ms.push(ms);
         Series::record_passes(&mut passes, &picture.times);
     }
-    // With two frames in flight, as an interactive session runs.
+    // Two frames in flight, as in the window.
     let start = Instant::now();
     let mut ahead = None;
     for _ in 0..args.frames {
@@ -301,7 +304,7 @@ fn raster(
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
     memory.print();
     println!(
-        "lamps: {}, evaluated a cluster: {:.1}",
+        "lights: {}, evaluated a cluster: {:.1}",
         lists.lights,
         lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
@@ -310,7 +313,7 @@ fn raster(
             "scene": args.scene.name(),
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
-            "triangles": session.scene.instanced_triangles(), "lamps": lists.lights,
+            "triangles": session.scene.instanced_triangles(), "lights": lists.lights,
             "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},

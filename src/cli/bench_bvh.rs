@@ -1,4 +1,4 @@
-//! `sunny16 bench --what bvh`: building and walking trees over generated shapes.
+//! `sunny16 bench --what bvh`: BVH build and traversal over generated shapes.
 
 use std::{f64::consts::PI, time::Instant};
 
@@ -17,21 +17,20 @@ use crate::{
     scene::{Mesh, Node, Primitive, Scene},
 };
 
-/// Rays from an eye.
+/// Primary rays on each side of the picture.
 const SIDE: usize = 512;
 
-/// Memory that a triangle takes while its tree is built, at most: the shape, the triangles twice,
-/// the builder's items and slots, both kinds of nodes and the packets (bytes; measured: 310, rays
-/// included).
+/// Upper bound of memory per triangle during a build in bytes: the shape, the triangles twice, the
+/// builder's items and slots, both kinds of nodes and the packets (measured: 310, with rays).
 const BYTES_PER_TRIANGLE: u64 = 400;
 
-/// A shape by name with about so many triangles.
+/// A named shape generator; its argument is the approximate triangle count.
 type Shape = (&'static str, fn(u32) -> Primitive);
 
 const SHAPES: [Shape; 2] = [("rock", rock), ("city", city)];
 
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
-    println!("trees over generated shapes, {} threads", rayon::current_num_threads());
+    println!("BVHs over generated shapes, {} threads", rayon::current_num_threads());
     println!(
         "                  build ms            widen  refit    SAH         MiB       million rays a second"
     );
@@ -42,7 +41,7 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     for &triangles in &args.triangles {
         for (name, shape) in SHAPES {
             if let Some(why) = out_of_memory_reason(triangles) {
-                println!("{name} {triangles:>11}  left out: {why}");
+                println!("{name} {triangles:>11}  skipped: {why}");
                 rows.push(json!({"shape": name, "triangles": triangles, "left_out": why}));
                 continue;
             }
@@ -63,12 +62,12 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     let eye = DVec3::new(0.3, 1.4, 3.2);
     let narrow = bvh.tlas_from(eye);
     let rays = Rays::new(&bvh, &narrow, primary(eye), &|from, numbers| {
-        // A lamp of half a metre.
+        // A box light of 0.5 m.
         let at = DVec3::new(2.0, 3.0, 1.5)
             + DVec3::new(numbers.next_1d(), numbers.next_1d(), numbers.next_1d()) * 0.5;
         Some((at - eye - from, 1.0))
     });
-    // Before they are widened, rays walk the device's trees.
+    // Before build_wide, rays traverse the device's binary BVH.
     let two = rays.measure(&bvh, &narrow, seconds);
     let start = Instant::now();
     bvh.build_wide();
@@ -86,7 +85,7 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
         mib(bvh.wide_bytes() as u64),
         four.columns()
     );
-    println!("{:>78}  {}", "on the device's trees", two.columns());
+    println!("{:>78}  {}", "on the binary BVH", two.columns());
     Ok(json!({
         "shape": name, "triangles": triangles, "build_one_thread_ms": alone_ms, "build_ms": build_ms,
         "widen_ms": widen_ms, "refit_ms": refit_ms, "sah_cost": cost,
@@ -95,7 +94,7 @@ fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError
     }))
 }
 
-/// From the eye at the middle of the shape.
+/// Primary rays from the eye towards the shape.
 fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
     let forward = (DVec3::new(0.0, -0.3, 0.0) - eye).normalize();
     let right = forward.cross(DVec3::Y).normalize();
@@ -106,13 +105,12 @@ fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
     })
 }
 
-/// Why so many triangles are not built here.
+/// Message if a build of `triangles` triangles exceeds the available memory.
 pub fn out_of_memory_reason(triangles: u32) -> Option<String> {
     let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
     let free = super::available_memory()?;
-    (needed > free).then(|| {
-        format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free))
-    })
+    (needed > free)
+        .then(|| format!("needs about {:.0} MiB, {:.0} MiB are free", mib(needed), mib(free)))
 }
 
 fn scene_of(primitive: Primitive) -> Scene {
@@ -124,7 +122,7 @@ fn scene_of(primitive: Primitive) -> Scene {
     }
 }
 
-/// Adds `across` times `down` squares at places of the unit square.
+/// Adds a grid of `across` times `down` quads; `at` maps the unit square to positions.
 fn sheet(shape: &mut Primitive, across: u32, down: u32, at: impl Fn(f64, f64) -> DVec3) {
     let base = shape.positions.len() as u32;
     for y in 0..=down {
@@ -142,8 +140,8 @@ fn sheet(shape: &mut Primitive, across: u32, down: u32, at: impl Fn(f64, f64) ->
     }
 }
 
-/// A ball with bumps of three sizes over a floor: triangles alike in size, as scans and subdivision
-/// surfaces have them.
+/// A ball with bumps of three sizes over a floor: triangles of similar size, as in scans and
+/// subdivision surfaces.
 pub fn rock(triangles: u32) -> Primitive {
     let mut shape = Primitive::default();
     let down = (f64::from(triangles) / 4.0).sqrt().round().max(2.0) as u32;
@@ -158,7 +156,7 @@ pub fn rock(triangles: u32) -> Primitive {
     shape
 }
 
-/// Blocks of all heights on a floor: long triangles beside flat ones, none connected with another.
+/// Disconnected blocks of all heights on a floor: long triangles beside flat ones.
 fn city(triangles: u32) -> Primitive {
     let mut shape = Primitive::default();
     let side = (f64::from(triangles) / 12.0).sqrt().round().max(1.0) as u32;

@@ -1,5 +1,5 @@
-//! `sunny16 bench --what effects` and `--what lamps`: what each effect costs by itself, and what
-//! more lamps cost.
+//! `sunny16 bench --what effects` and `--what lights`: cost of each effect alone, and cost by
+//! number of lights.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::{
     session::{Session, Size, expose},
 };
 
-/// Without any of them.
+/// Properties of the frame without effects.
 const BASELINE: [&str; 15] = [
     "effects.depth_of_field.enabled=false",
     "effects.motion_blur.enabled=false",
@@ -34,19 +34,19 @@ const BASELINE: [&str; 15] = [
     "passes.ssr.enabled=false",
     "passes.shadows.enabled=false",
     "gi.enabled=false",
-    // A lens, so that the pupil and the field of view are the same in all rows.
+    // The same lens in all rows, hence the same pupil and field of view.
     "camera.lens.prescription=builtin:dgauss-50-f2",
 ];
 
-/// Each effect, with the properties that turn it on beside none.
+/// Each effect, with the properties that enable it over [`BASELINE`].
 const EFFECTS: [(&str, &[&str]); 16] = [
     ("shadows, maps", &["passes.shadows.enabled=true", "passes.shadows.method=maps"]),
     ("shadows, traced", &["passes.shadows.enabled=true", "passes.shadows.method=traced"]),
     ("ambient occlusion", &["passes.ao.enabled=true"]),
     ("reflections", &["passes.ssr.enabled=true"]),
-    ("bounced light", &["gi.enabled=true"]),
-    ("edges, morphological", &["passes.aa.method=morphological"]),
-    ("edges, temporal", &["passes.aa.method=taa"]),
+    ("indirect light", &["gi.enabled=true"]),
+    ("AA, morphological", &["passes.aa.method=morphological"]),
+    ("AA, temporal", &["passes.aa.method=taa"]),
     (
         "depth of field",
         &[
@@ -60,7 +60,7 @@ const EFFECTS: [(&str, &[&str]); 16] = [
         &[
             "effects.motion_blur.enabled=true",
             "effects.motion_blur.shutter=1/15",
-            "camera.motion.rotation=0 20 0",
+            "camera.motion.angular_velocity=0 20 0",
         ],
     ),
     ("starburst", &["effects.starburst.enabled=true", "effects.starburst.f_stop=11"]),
@@ -75,20 +75,20 @@ const EFFECTS: [(&str, &[&str]); 16] = [
     ("grain", &["effects.grain.enabled=true", "effects.grain.iso=1600"]),
 ];
 
-/// Lamps of the series.
+/// Light counts of the series.
 const LIGHT_COUNTS: [usize; 5] = [1, 4, 16, 64, 256];
 
-/// Triangles of the hall that they hang in.
+/// Triangles of the hall.
 const HALL_TRIANGLES: usize = 20_000;
 
-/// Frames before those that are measured.
+/// Frames before the measured ones.
 const WARM_UP: u32 = 2;
 
-/// What a frame took.
+/// Times of a frame.
 struct Measured {
-    /// Median by the host's clock (ms).
+    /// Median on the host clock in ms.
     frame: f64,
-    /// Medians of the passes by the device's (ms).
+    /// Medians of the passes by device timestamps in ms.
     passes: Vec<(String, f64)>,
 }
 
@@ -98,7 +98,7 @@ impl Measured {
     }
 }
 
-/// A scene on the device, and how it is drawn.
+/// An uploaded scene with its view and settings.
 struct BenchScene {
     on_device: GpuScene,
     view: View,
@@ -106,7 +106,7 @@ struct BenchScene {
 }
 
 impl BenchScene {
-    /// With none of the effects but those that these properties turn on.
+    /// Uploads the session's scene with [`BASELINE`] and `properties` applied to the look.
     fn new(
         session: &mut Session,
         asked: &Look,
@@ -123,7 +123,7 @@ impl BenchScene {
         let on_device = session.upload(renderer)?;
         let exposed = expose::determine_exposure(session, renderer, &on_device, &view, false)?;
         let mut settings = session.picture_settings(&exposed, vec![])?;
-        // A still view is left as it is after some frames.
+        // A still view would freeze after some frames.
         settings.gi.freeze_after = u32::MAX;
         Ok(Self { on_device, view, settings })
     }
@@ -154,7 +154,7 @@ impl BenchScene {
     }
 }
 
-/// Each effect by itself beside none.
+/// Measures each effect alone against the frame without effects.
 pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
@@ -169,7 +169,7 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
         size.height
     );
     println!(
-        "{:<22} {:>9} {:>9} {:>9} {:>9} {:>8}  dearest pass of its own",
+        "{:<22} {:>9} {:>9} {:>9} {:>9} {:>8}  most expensive own pass",
         "", "without", "with", "ratio", "its own", "passes"
     );
     let asked = session.look.clone();
@@ -177,7 +177,7 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
     let mut rows = Vec::new();
     for (name, properties) in EFFECTS {
         let one = BenchScene::new(session, &asked, size, properties, &mut renderer)?;
-        // One after the other each time: a machine is not the same for minutes.
+        // Baseline and effect alternate, because clock rates drift over minutes.
         let base = none.measure(&mut renderer, args.frames)?;
         let measured = one.measure(&mut renderer, args.frames)?;
         let ratio = measured.frame / base.frame;
@@ -198,20 +198,19 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
     Ok(Value::Array(rows))
 }
 
-/// More and more lamps over the same hall by day, every pixel evaluating all of them, and as light
-/// lists leave them out.
+/// Measures 1 to 256 lights in a hall by day, with and without clustered lights.
 pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();
     let size = args.scene.size.unwrap_or(Size { width: 640, height: 360 });
     println!(
-        "lamps in a hall, {} ({}), {}x{}, no shadows, medians in ms",
+        "lights in a hall, {} ({}), {}x{}, no shadows, medians in ms",
         info.name, info.driver, size.width, size.height
     );
     println!(
         "{:>7} {:>12} {:>12} {:>14} {:>12}",
-        "lamps", "lighting", "a lamp", "with lists", "lists"
+        "lights", "lighting", "a light", "clustered", "clusters"
     );
     let mut rows = Vec::new();
     for count in LIGHT_COUNTS {
@@ -229,15 +228,15 @@ pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
         };
         let (all, listed) = (with(false)?, with(true)?);
         let lighting = |measured: &Measured| measured.pass(|name| name == "lighting");
-        let lists = listed.pass(|name| name.contains("light list"));
+        let lists = listed.pass(|name| name.contains("clustered light"));
         println!(
             "{count:>7} {:>12.3} {:>12.4} {:>14.3} {lists:>12.3}",
             lighting(&all),
             lighting(&all) / count as f64,
             lighting(&listed)
         );
-        rows.push(json!({"lamps": count, "lighting_ms": lighting(&all), "with_lists_ms": lighting(&listed),
-                         "lists_ms": lists}));
+        rows.push(json!({"lights": count, "lighting_ms": lighting(&all), "clustered_ms": lighting(&listed),
+                         "clusters_ms": lists}));
     }
     Ok(Value::Array(rows))
 }

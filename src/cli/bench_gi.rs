@@ -1,4 +1,4 @@
-//! `sunny16 bench --what gi`: what bounced light costs, by patches, triangles and resolution.
+//! `sunny16 bench --what gi`: cost of indirect light by VPLs, triangles and resolution.
 
 use glam::{DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
@@ -23,18 +23,18 @@ use crate::{
     session,
 };
 
-/// Patches of the plain way of the literature, which asks all of them for every pixel.
+/// VPLs of the brute-force baseline, which evaluates all of them at every pixel.
 const BRUTE_FORCE_VPLS: u32 = 1024;
 
-/// What a setting costs.
+/// Cost of one configuration.
 struct GiTiming {
-    /// Patches that there were.
+    /// Number of VPLs.
     vpl_count: u32,
-    /// Median of the pass that asks them (ms).
+    /// Median of the VPL sampling pass in ms.
     sampling_ms: f64,
-    /// Medians of the other passes of bounced light, together (ms).
+    /// Sum of the medians of the other GI passes in ms.
     rest: f64,
-    /// Median of the pass of direct light (ms), for comparison.
+    /// Median of the direct lighting pass in ms, for comparison.
     lighting: f64,
 }
 
@@ -48,7 +48,7 @@ impl GiTiming {
 
     fn json(&self, mut with: Value) -> Value {
         let own = [
-            ("patches", json!(self.vpl_count)),
+            ("vpls", json!(self.vpl_count)),
             ("gi_ms", json!(self.sampling_ms)),
             ("rest_ms", json!(self.rest)),
             ("lighting_ms", json!(self.lighting)),
@@ -60,7 +60,7 @@ impl GiTiming {
     }
 }
 
-/// A scene, and from where.
+/// A scene, its view and settings.
 struct BenchView<'a> {
     scene: &'a Scene,
     view: View,
@@ -74,13 +74,13 @@ impl BenchView<'_> {
         gi: GiSettings,
         frames: u32,
     ) -> Result<GiTiming, CliError> {
-        // As though it moved: a still view is left as it is after some frames.
+        // A still view would freeze after some frames.
         let gi = GiSettings { enabled: true, freeze_after: u32::MAX, ..gi };
         let shadows = ShadowSettings { method: ShadowMethod::Traced, ..self.settings.shadows };
         let settings = RenderSettings { gi, shadows, ..self.settings.clone() };
         let mut on_device = renderer.upload_for(self.scene, &settings.shadows)?;
         on_device.update_gi(renderer.gpu(), self.scene, &gi)?;
-        let patches = on_device.gi.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
+        let vpls = on_device.gi.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
         let mut passes: Vec<Series> = Vec::new();
         renderer.reset_history();
         for number in 0..=frames {
@@ -99,7 +99,7 @@ impl BenchView<'_> {
                 .sum::<f64>()
         };
         Ok(GiTiming {
-            vpl_count: patches,
+            vpl_count: vpls,
             sampling_ms: sum(&|name| name == "gi"),
             rest: sum(&|name| name.starts_with("gi ")),
             lighting: sum(&|name| name == "lighting"),
@@ -116,12 +116,12 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
     let seen = BenchView { scene: &session.scene, view: session.view(), settings };
     let (width, height) = (seen.view.width, seen.view.height);
     println!(
-        "bounced light, {} on {} ({}), medians in ms",
+        "indirect light, {} on {} ({}), medians in ms",
         args.scene.name(),
         info.name,
         info.driver
     );
-    println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "", "patches", "gi", "rest", "lighting");
+    println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "", "vpls", "gi", "rest", "lighting");
     let line = |name: String, cost: &GiTiming| println!("{name:<28} {}", cost.columns());
 
     let mut by_vpls = Vec::new();
@@ -157,7 +157,7 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
     let mut by_triangles = Vec::new();
     for &triangles in &args.triangles {
         if let Some(why) = bench_bvh::out_of_memory_reason(triangles) {
-            println!("rock, {triangles} triangles: left out: {why}");
+            println!("rock, {triangles} triangles: skipped: {why}");
             by_triangles.push(json!({"triangles": triangles, "left_out": why}));
             continue;
         }
@@ -182,7 +182,7 @@ fn exposed(ev: f64) -> Result<Exposure, CliError> {
     Exposure::from_ev100(Ev100(ev)).map_err(|error| CliError::Internal(error.to_string()))
 }
 
-/// A bumpy ball of about so many triangles in a closed room with one lamp.
+/// A bumpy ball of about `triangles` triangles in a closed room with one point light.
 fn room(triangles: u32) -> Result<Scene, CliError> {
     let mut builder = SceneBuilder::new("room");
     let white = builder.add_material(dielectric("white", Vec3::splat(0.7), 1.0));

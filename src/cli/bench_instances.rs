@@ -1,4 +1,4 @@
-//! `sunny16 bench --what instances`: what very many instances of a small mesh cost.
+//! `sunny16 bench --what instances`: culling and drawing of many instances of a small mesh.
 
 use std::{collections::BTreeSet, time::Instant};
 
@@ -23,19 +23,18 @@ use crate::{
     },
 };
 
-/// The picture's size in pixels.
+/// Picture size in pixels.
 const SIZE: [u32; 2] = [960, 540];
 
-/// Frames before those that are measured: the second one is the first to know what the last one
-/// saw.
+/// Frames before the measured ones; occlusion culling uses the previous frame from the second on.
 const WARM_UP: u32 = 4;
 
 struct Measured {
-    /// Median of a frame by the host's clock.
+    /// Median frame time on the host clock in ms.
     frame: f64,
-    /// Median of the host's part: from the call to the device's having its commands.
+    /// Median of recording and submission on the host in ms.
     host: f64,
-    /// Median of the passes that find and draw what is seen: culling, G-buffer.
+    /// Median of culling and G-buffer passes in ms.
     geometry: f64,
     drawn: DrawStats,
 }
@@ -74,7 +73,7 @@ fn measure_field(
     let one = field::merged(kind, count, |index| Some(index) == one).map_err(internal)?;
     let merged = field::merged(kind, count, |index| seen.contains(&index)).map_err(internal)?;
     let triangles = kind.mesh().indices.len() / 3;
-    println!("{name}: {triangles} triangles each, {} instances seen", seen.len());
+    println!("{name}: {triangles} triangles each, {} instances visible", seen.len());
     let on = CullingSettings::default();
     let off = CullingSettings { enabled: false, ..on };
     let in_view = CullingSettings { occlusion: false, ..on };
@@ -91,18 +90,21 @@ fn measure_field(
         };
     let rows = [
         ("one instance alone", row("one instance alone", &one, off)?),
-        ("what is seen, as one mesh", row("what is seen, as one mesh", &merged, off)?),
-        ("all, host tests the view", row("all, host tests the view", &scene, off)?),
-        ("all, device tests the view", row("all, device tests the view", &scene, in_view)?),
-        ("all, and what is hidden", row("all, and what is hidden", &scene, on)?),
+        ("visible instances as one mesh", row("visible instances as one mesh", &merged, off)?),
+        ("all, frustum culling on the host", row("all, frustum culling on the host", &scene, off)?),
         (
-            "the same, moving, with a sun's shadows",
-            row("the same, moving, with a sun's shadows", &scene, on)?,
+            "all, frustum culling on the device",
+            row("all, frustum culling on the device", &scene, in_view)?,
+        ),
+        ("all, with occlusion culling", row("all, with occlusion culling", &scene, on)?),
+        (
+            "the same, moving view, sun shadows",
+            row("the same, moving view, sun shadows", &scene, on)?,
         ),
     ];
     let [_, (_, alone), .., (_, ours), _] = &rows;
     println!(
-        "  ratio to what is seen, as one mesh: geometry {:.2}, frame {:.2}",
+        "  ratio to the visible instances as one mesh: geometry {:.2}, frame {:.2}",
         ours.geometry / alone.geometry,
         ours.frame / alone.frame
     );
@@ -114,7 +116,7 @@ fn measure_field(
               "rows": described.collect::<Vec<_>>()}))
 }
 
-/// What the first camera of a generated scene sees, in a picture of this size (pixels).
+/// View of a generated scene's first camera for a picture size in pixels.
 pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
     let placed = scene.walk();
     let camera = placed
@@ -125,8 +127,7 @@ pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<Vie
     Ok(View::new(world, &camera.projection, width, height))
 }
 
-/// Which instances some pixel's centre sees, by number in the order of the field's places: a ray
-/// each.
+/// Indices of the instances visible at some pixel center, found by one ray a pixel.
 fn visible_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.tlas_from(view.position);
@@ -177,7 +178,7 @@ fn measure(
     let mut drawn = DrawStats::default();
     for number in 0..WARM_UP + args.frames {
         let start = Instant::now();
-        // A camera that moves: its shadow maps are made anew in each frame.
+        // A moving camera: shadow maps are rendered in each frame.
         let mut view = *view;
         if with_shadows {
             view.position.x += f64::from(number) * 0.5;

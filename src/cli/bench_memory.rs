@@ -1,5 +1,4 @@
-//! What `sunny16 bench` tells of device memory: the scene's and the frame's, by name, and bytes a
-//! pixel.
+//! Device memory in `sunny16 bench`: of the scene and of frames, by name, and bytes a pixel.
 
 use std::collections::BTreeMap;
 
@@ -8,39 +7,39 @@ use serde_json::{Value, json};
 use super::bench::mib;
 use crate::{gpu::Gpu, passes::View};
 
-/// Names that are printed of each list; the rest is summed.
+/// Rows printed of each list; the rest is summed.
 const MAX_ROWS: usize = 10;
 
 type Bytes = BTreeMap<String, u64>;
 
 /// Device memory at the stages of a measurement.
 pub struct Memory {
-    /// What the scene took when it was uploaded.
+    /// Memory of the scene's upload.
     scene: Bytes,
-    /// What was there then.
+    /// All memory after the upload.
     uploaded: Bytes,
-    /// Pixels and bytes of the small frame.
+    /// Pixels and total bytes of the small frame.
     small: (f64, u64),
-    /// What frames took besides.
+    /// Memory of the frames, beyond `uploaded`.
     frame: Bytes,
-    /// Bytes that each further pixel takes.
+    /// Bytes for each additional pixel.
     bytes_per_pixel: f64,
 }
 
 impl Memory {
-    /// After the upload; `before` is what was there before it.
+    /// Records the upload; `before` is the memory before it.
     pub fn new(gpu: &Gpu, before: Bytes) -> Self {
         let uploaded = gpu.memory_by_name();
         let scene = memory_delta(&uploaded, &before);
         Self { scene, uploaded, small: (0.0, 0), frame: Bytes::new(), bytes_per_pixel: 0.0 }
     }
 
-    /// After a frame that is smaller than those measured.
+    /// Records a frame smaller than the measured ones.
     pub fn small_frame(&mut self, gpu: &Gpu, view: &View) {
         self.small = (pixels(view), gpu.memory_in_use().0);
     }
 
-    /// After the frames measured.
+    /// Records the measured frames.
     pub fn frame(&mut self, gpu: &Gpu, view: &View) {
         self.frame = memory_delta(&gpu.memory_by_name(), &self.uploaded);
         let (more, bytes) =
@@ -53,7 +52,7 @@ impl Memory {
         rows(&self.scene);
         let bytes_per_pixel = self.bytes_per_pixel;
         println!(
-            "  frames: {:.1} MiB; {bytes_per_pixel:.1} MB a megapixel more",
+            "  frames: {:.1} MiB; {bytes_per_pixel:.1} MB for each additional megapixel",
             mib(self.frame.values().sum())
         );
         rows(&self.frame);
@@ -68,7 +67,7 @@ fn pixels(view: &View) -> f64 {
     f64::from(view.width) * f64::from(view.height)
 }
 
-/// What is more now than it was before.
+/// Growth by name from `before` to `now`.
 fn memory_delta(now: &Bytes, before: &Bytes) -> Bytes {
     now.iter()
         .map(|(name, bytes)| {

@@ -1,4 +1,4 @@
-//! `sunny16 bench --what path`: what the path tracer does in a second, and with how many threads.
+//! `sunny16 bench --what path`: samples and rays a second of the path tracer, by thread count.
 
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -15,7 +15,7 @@ use crate::{
     session::Session,
 };
 
-/// 1, 2, 4 and so on, and all.
+/// Thread counts to measure: powers of two, then all.
 fn thread_counts() -> Vec<usize> {
     let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut counts: Vec<usize> =
@@ -24,7 +24,7 @@ fn thread_counts() -> Vec<usize> {
     counts
 }
 
-/// Runs in a pool of its own of so many threads.
+/// Runs `work` in a thread pool of `threads` threads.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool
@@ -47,7 +47,7 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     let primary = camera_rays(width, height, |place| camera.ray(place));
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
-        // As the path tracer sends them.
+        // The path tracer's light sampling.
         Some((light.direction, light.end(from)))
     });
     let settings = FilmSettings {
@@ -56,7 +56,7 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     };
 
     println!(
-        "path tracer, {}, {width}x{height}, {} triangles in {} places; trees built in {build_ms:.0} ms and widened in {widen_ms:.0} ms, {:.1} + {:.1} MiB",
+        "path tracer, {}, {width}x{height}, {} triangles in {} instances; BVH built in {build_ms:.0} ms and widened in {widen_ms:.0} ms, {:.1} + {:.1} MiB",
         args.scene.name(),
         scene.instanced_triangles(),
         top.instances.len(),
@@ -88,7 +88,7 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     }))
 }
 
-/// Samples a second of whole pictures, after one that is not counted.
+/// Samples a second of whole pictures, after one warm-up sample a pixel.
 fn samples(world: &World<'_>, camera: &Pinhole, mut film: Film, seconds: f64) -> f64 {
     let stop = AtomicBool::new(false);
     film.add(world, camera, 1, &stop);

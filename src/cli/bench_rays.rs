@@ -1,4 +1,4 @@
-//! Rays of the kinds that a path tracer sends, and how many a second find what they meet.
+//! `sunny16 bench --what rays`: primary, shadow and diffuse rays a second, on host and device.
 
 use std::time::Instant;
 
@@ -15,23 +15,23 @@ use crate::{
     session::Session,
 };
 
-/// Pixels of the pictures that rays are taken from: some 10 MB for each kind.
+/// Maximum pixels of the picture that gives the rays: about 10 MB for each kind.
 const PIXELS: f64 = 262_144.0;
-/// Rays that are handed to a thread at once.
+/// Rays per parallel task.
 const CHUNK: usize = 1024;
 
-/// Rays, each kind in the order of the picture's pixels.
+/// Rays by kind, in pixel order.
 #[derive(Default)]
 pub struct Rays {
-    /// From the eye.
+    /// Camera rays.
     pub primary: Vec<Ray>,
-    /// From what they hit towards a light.
+    /// From primary hits to a sampled light.
     pub shadow: Vec<Ray>,
-    /// From what they hit, as a matte surface scatters.
+    /// From primary hits, cosine-distributed.
     pub diffuse: Vec<Ray>,
 }
 
-/// Rays a second, by kind; none where the scene gives no such rays.
+/// Rays a second by kind; `None` if the scene yields no such rays.
 #[derive(Clone, Copy, Default)]
 pub struct Rates {
     pub primary: Option<f64>,
@@ -39,12 +39,12 @@ pub struct Rates {
     pub diffuse: Option<f64>,
 }
 
-/// Of a surface that light may come to: where it is and its normal, both relative to the eye. Gives
-/// where a light lies and how far; the light's direction need not be of unit length.
+/// Samples a light from a position relative to the eye: the direction towards the light (of any
+/// length) and the distance in units of it. `None` if no light is sampled.
 pub type SampleLight<'a> = &'a dyn Fn(DVec3, &mut Sampler) -> Option<(DVec3, f64)>;
 
 impl Rays {
-    /// From rays of an eye, all others.
+    /// Derives shadow and diffuse rays from the hits of the primary rays.
     pub fn new(bvh: &SceneBvh, top: &SceneTlas, primary: Vec<Ray>, light: SampleLight<'_>) -> Self {
         let mut rays = Self::default();
         for (index, ray) in primary.iter().enumerate() {
@@ -74,8 +74,7 @@ impl Rays {
         rays
     }
 
-    /// How fast each kind is, on the threads of the pool that this runs in, each measured for so
-    /// many seconds.
+    /// Measures each kind for `seconds` on the current thread pool.
     pub fn measure(&self, bvh: &SceneBvh, top: &SceneTlas, seconds: f64) -> Rates {
         let closest = |ray: &Ray| bvh.closest(top, ray).is_some();
         Rates {
@@ -86,7 +85,7 @@ impl Rays {
     }
 }
 
-/// Where a ray hit a triangle, and its unit normal on the side of the ray.
+/// Position of a hit relative to the eye, and its unit geometric normal towards the ray's origin.
 fn surface(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray, hit: &Hit) -> Option<(DVec3, DVec3)> {
     let normal = top
         .instances
@@ -105,7 +104,7 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
     let start = Instant::now();
     let mut traced = 0;
     loop {
-        // What is found is used, so that it is looked for.
+        // black_box keeps the traversal from being optimized out.
         let hit: usize =
             rays.par_chunks(CHUNK).map(|rays| rays.iter().filter(|ray| meets(ray)).count()).sum();
         std::hint::black_box(hit);
@@ -117,7 +116,7 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
     }
 }
 
-/// The same on the device; the share of rays that hit there what they meet on the host.
+/// Rates on the device, and the fraction of rays whose hits equal those of the host.
 pub fn measure_on_device(
     rays: &Rays,
     device: &mut DeviceTracer,
@@ -156,19 +155,19 @@ pub fn measure_on_device(
     Ok((rates, matching as f64 / all.max(1) as f64))
 }
 
-/// Rays of a scene on the host and on the device, side by side.
+/// Measures the rays of a scene on the host and on the device.
 pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     let (scene, eye) = (&session.scene, session.camera.0.w_axis.truncate());
     let mut bvh = SceneBvh::new(scene, casts_shadow);
     let mut options = args.device.options()?;
     if Gpu::open(&options)?.info().has(RAY_QUERY) {
-        // Measured beside our own trees.
+        // Measured in addition to the software BVH.
         options.rays = RayBackend::RayQuery;
     }
     let gpu = Gpu::open(&options)?;
     let info = gpu.info().clone();
     let Some(mut device) = DeviceTracer::new(&gpu, (scene, &bvh), eye, false)? else {
-        println!("rays: nothing in {} could be hit", args.scene.name());
+        println!("rays: {} has no triangles to hit", args.scene.name());
         return Ok(Value::Null);
     };
     let by_query =
@@ -199,13 +198,13 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
         scene.instanced_triangles()
     );
     println!("                                        primary   shadow  diffuse");
-    println!("{:<36}  {}", format!("host, {threads} threads, its own trees"), four.columns());
-    println!("{:<36}  {}", format!("host, {threads} threads, the device's trees"), two.columns());
+    println!("{:<36}  {}", format!("host, {threads} threads, 4-wide BVH"), four.columns());
+    println!("{:<36}  {}", format!("host, {threads} threads, binary BVH"), two.columns());
     println!("{:<36}  {}", info.name.chars().take(36).collect::<String>(), there.columns());
     if let Some((rates, _)) = &queried {
         println!("{:<36}  {}", "the same, by ray query", rates.columns());
     }
-    println!("{:.4} % of the rays hit the same on both", matching * 100.0);
+    println!("{:.4} % of the rays have the same hit on both", matching * 100.0);
     if let Some((_, matching)) = &queried {
         println!("{:.4} % by ray query", matching * 100.0);
     }
@@ -223,7 +222,7 @@ impl Rates {
         json!({"primary": self.primary, "shadow": self.shadow, "diffuse": self.diffuse})
     }
 
-    /// Millions a second, in columns.
+    /// Table columns, in million rays a second.
     pub fn columns(&self) -> String {
         let column =
             |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{:.2}", rate / 1e6));
@@ -236,8 +235,8 @@ impl Rates {
     }
 }
 
-/// The picture's camera with its shape and at most `PIXELS` pixels, and how many those are across
-/// and down.
+/// Pinhole camera of the session with the picture's aspect and at most [`PIXELS`] pixels, and its
+/// width and height in pixels.
 pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
     let (width, height) = (f64::from(session.size.width), f64::from(session.size.height));
     let scale = (PIXELS / (width * height)).sqrt().min(1.0);
@@ -245,7 +244,7 @@ pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
     (Pinhole::new(session.camera.0, session.camera.1, width, height), [width, height])
 }
 
-/// The rays of a picture in squares of 16 by 16 pixels, one a pixel at a place of its own.
+/// Camera rays in tiles of 16x16 pixels, one jittered ray a pixel.
 pub fn camera_rays(
     width: usize,
     height: usize,

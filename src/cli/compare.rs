@@ -1,4 +1,4 @@
-//! `sunny16 compare`: a picture against its reference, as numbers, maps and a report.
+//! `sunny16 compare`: error metrics, error maps and an HTML report of a picture and its reference.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ A mean alone passes pictures that are wrong everywhere: also bound the blocks or
 FLIP (docs/compare.md).
 
 Bounds take a percent sign: --max-bias 0.5% is 0.005. Without it they are
-fractions: --max-bias 1 is 100 %, with a remark. A broken bound gives exit code 3.";
+fractions: --max-bias 1 is 100 %, with a note. A broken bound gives exit code 3.";
 
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
@@ -108,7 +108,7 @@ pub struct CompareArgs {
     quiet: bool,
 }
 
-/// What a map shows.
+/// Quantity of an error map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MapKind {
     /// FLIP: HDR-FLIP for EXR and HDR, LDR-FLIP for PNG and JPEG.
@@ -119,12 +119,12 @@ enum MapKind {
     Relative,
 }
 
-/// A number, or one with a percent sign; not below 0.
+/// Parses a number of at least 0, with an optional percent sign.
 fn parse_part(text: &str) -> Result<f64, String> {
     Fraction::parse_fraction(text).map(|fraction| fraction.value)
 }
 
-/// A line of the table.
+/// A row of the table.
 struct Line {
     name: &'static str,
     value: String,
@@ -136,7 +136,7 @@ fn part(bound: Option<Fraction>) -> Option<f64> {
     bound.map(|bound| bound.value)
 }
 
-/// A number against its bound; what has no number breaks it.
+/// Checks a value against its bound; a missing value breaks it.
 fn check_max(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
     let bound = bound?;
     Some((value.is_some_and(|value| value.abs() <= bound), format!("at most {bound}")))
@@ -157,7 +157,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
         let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
         CliError::Usage(format!(
-            "--tone-mapper {}: there are {}",
+            "invalid --tone-mapper '{}': expected one of {}",
             args.tone_mapper,
             names.join(", ")
         ))
@@ -166,7 +166,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         (LinearImage::load(&args.test)?, LinearImage::load(&args.reference)?);
     let exposure = exposure(args, &test, &reference)?;
     if test.encoding() != reference.encoding() && args.exposure.is_some() {
-        // The scene becomes what a display shows of it.
+        // One picture is display-referred: compare both as a display shows them.
         for picture in [&mut test, &mut reference] {
             *picture = picture.displayed(exposure, mapper);
         }
@@ -185,7 +185,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     };
     if pair.counted() == 0 {
         return Err(CliError::Usage(
-            "--skip-edges leaves no pixel; the reference is edges all over".into(),
+            "--skip-edges excludes all pixels of this reference; omit it".into(),
         ));
     }
     let settings = CompareSettings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
@@ -215,12 +215,15 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
-/// What is wrong with the arguments, before the work.
+/// Validates the arguments before loading pictures.
 fn check(args: &CompareArgs) -> Result<(), CliError> {
     for (file, ending) in [(&args.html, "html"), (&args.map, "png"), (&args.json, "")] {
         let Some(file) = file else { continue };
         if !ending.is_empty() && !output::has_extension(file, ending) {
-            return Err(CliError::Usage(format!("{}: end its name in .{ending}", file.display())));
+            return Err(CliError::Usage(format!(
+                "invalid output '{}': expected a name that ends in .{ending}",
+                file.display()
+            )));
         }
         output::check_writable(file)?;
     }
@@ -231,7 +234,7 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
             [&args.test, &args.reference].into_iter().any(|input| same(Path::new(input), file));
         if input || outputs[..index].iter().any(|other| same(other, file)) {
             return Err(CliError::Usage(format!(
-                "{}: it is written and read, or written twice; name another",
+                "{}: this output is also an input or another output; choose another name",
                 file.display()
             )));
         }
@@ -239,20 +242,20 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
     let [least, most] = PIXELS_PER_DEGREE_LIMITS;
     if !(least..=most).contains(&args.pixels_per_degree) {
         return Err(CliError::Usage(format!(
-            "--pixels-per-degree {}: give {least} to {most}; {PIXELS_PER_DEGREE} is a desk's monitor",
+            "invalid --pixels-per-degree {}: expected {least} to {most}; {PIXELS_PER_DEGREE} is typical of a desktop monitor",
             args.pixels_per_degree
         )));
     }
     Ok(())
 }
 
-/// Whether two paths are one file.
+/// Whether two paths name the same file.
 fn same(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// What scenes are shown with: as asked, or metered from the reference, or from the only scene
-/// there is.
+/// Exposure of scene-referred pictures: --exposure, else metered from the reference if it is
+/// scene-referred, else from the test picture.
 fn exposure(
     args: &CompareArgs,
     test: &LinearImage,
@@ -266,17 +269,19 @@ fn exposure(
                 test
             }))
         }
-        Some(text) => text
-            .parse::<f64>()
-            .ok()
-            .and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok())
-            .ok_or_else(|| {
-                CliError::Usage(format!("--exposure {text}: give an EV100 such as 8.5, or auto"))
-            }),
+        Some(text) => {
+            text.parse::<f64>().ok().and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok()).ok_or_else(
+                || {
+                    CliError::Usage(format!(
+                        "invalid --exposure '{text}': expected an EV100 such as 8.5, or auto"
+                    ))
+                },
+            )
+        }
     }
 }
 
-/// Percents with a sign, where the number has one.
+/// Formats a fraction as a signed percentage.
 fn percent(value: f64) -> String {
     format!("{:+.4} %", value * 100.0)
 }
@@ -285,7 +290,7 @@ fn opt(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "none".into(), show)
 }
 
-/// The table, a number a line, with its bound and what it was computed with.
+/// Rows of the table: metric, value, bound and details.
 fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Line> {
     let scene = pair.test().encoding() == Encoding::Scene;
     let unit = if scene { "nits" } else { "of white" };
@@ -300,7 +305,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         |name, value: String, bound, note: String| lines.push(Line { name, value, bound, note });
     let [width, height] = numbers.size;
     let counted = if args.skip_edges {
-        format!("{} counted, edges left out", numbers.counted)
+        format!("{} counted, edges excluded", numbers.counted)
     } else {
         String::new()
     };
@@ -313,7 +318,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
             format!("{test} in the test, {reference} in the reference"),
             has_bounds(args).then(|| (same, "none that differ".to_owned())),
             format!(
-                "pixels that are infinite or no numbers; counted as black{}",
+                "pixels that are NaN or infinity; counted as black{}",
                 if same { "; the same in both" } else { "" }
             ),
         );
@@ -356,7 +361,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}"))
     });
     let psnr_text =
-        if alike { "alike".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
+        if alike { "identical".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
     let peak = if scene {
         format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak)
     } else {
@@ -374,7 +379,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         "stops",
         stops,
         kept,
-        numbers.stops.map_or_else(String::new, |s| format!("either way: {}", spread(Some(s)))),
+        numbers.stops.map_or_else(String::new, |s| format!("absolute: {}", spread(Some(s)))),
     );
     let shown = match numbers.ev100 {
         Some(ev) => {
@@ -405,7 +410,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
     lines
 }
 
-/// Whether there is any bound.
+/// Whether any bound is set.
 fn has_bounds(args: &CompareArgs) -> bool {
     [
         args.max_flip,
@@ -421,7 +426,7 @@ fn has_bounds(args: &CompareArgs) -> bool {
     .any(Option::is_some)
 }
 
-/// The files that were asked for.
+/// Writes the requested output files.
 fn write(
     args: &CompareArgs,
     pair: &ImagePair<'_>,
@@ -448,7 +453,7 @@ fn write(
 fn map(args: &CompareArgs, pair: &ImagePair<'_>, maps: &Maps) -> Result<Raster, CliError> {
     let width = pair.test().width();
     let black =
-        || CliError::Usage("--map-kind: against a black reference there is only flip".into());
+        || CliError::Usage("invalid --map-kind: a black reference supports only flip".into());
     Ok(match args.map_kind {
         MapKind::Flip => error_colormap::paint(
             &MAGMA,
@@ -467,7 +472,7 @@ fn map(args: &CompareArgs, pair: &ImagePair<'_>, maps: &Maps) -> Result<Raster, 
         MapKind::Relative => {
             let range = args.map_range.unwrap_or(0.1).max(1e-6) as f32;
             let stops = maps.stops.as_ref().ok_or_else(black)?;
-            // |test / reference - 1|, by the same floor as the stops.
+            // |test / reference - 1|, with the same floor as the stops.
             error_colormap::paint(
                 &MAGMA,
                 width,

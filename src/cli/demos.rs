@@ -38,7 +38,7 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
     };
     let names = || Demo::ALL.map(|demo| demo.name).join(", ");
     let demo = Demo::named(name).ok_or_else(|| {
-        CliError::Usage(format!("there is no demo scene '{name}'; there are {}", names()))
+        CliError::Usage(format!("unknown demo scene '{name}': expected one of {}", names()))
     })?;
     let Some(directory) = &args.output else {
         println!("{}: {}", demo.title, demo.about);
@@ -50,11 +50,11 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
     let glb = write_glb(&scene).map_err(|error| CliError::Internal(error.to_string()))?;
     if !scene.animations.is_empty() {
         eprintln!(
-            "{name} moves by formula: the file holds it at rest, and `sunny16 render {PREFIX}{name}` plays it"
+            "warning: the animation of {name} is procedural and not written; the file holds the scene at rest, `sunny16 render {PREFIX}{name} --time` animates it"
         );
     }
     let mut files = vec![(format!("{name}.glb"), glb)];
-    // Waters are the look's: glTF has no word for them.
+    // glTF has no water extension: the look file holds it.
     for (number, material) in scene.materials.iter().enumerate() {
         let Some(water) = &material.water else { continue };
         let flow = format!("{name}.flow{number}.png");
@@ -62,7 +62,7 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
         files.push((flow, water.map.png().map_err(CliError::Internal)?));
     }
     files.push((format!("{name}.look.toml"), look.into_bytes()));
-    // Where the folder cannot be made, writing says so.
+    // If the folder cannot be created, `write_with` reports it.
     drop(fs::create_dir_all(directory));
     for (file, bytes) in files {
         let path = directory.join(file);
@@ -72,7 +72,7 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What a look says of a water, its flow map in a file beside it.
+/// The look file's section for a water material; its flow map is a file beside the look.
 fn water_section(material: &str, settings: &WaterSettings, flow: &str) -> String {
     let three = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
     let mut text = format!("\n[water.\"{material}\"]\nflow = \"{flow}\"\n");

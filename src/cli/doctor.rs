@@ -1,4 +1,4 @@
-//! `sunny16 doctor`: what this machine offers.
+//! `sunny16 doctor`: Vulkan devices, validation layer and pipeline cache of this machine.
 
 use super::{CliError, cache_dir};
 use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, enumerate_devices};
@@ -35,7 +35,7 @@ pub fn run() -> Result<(), CliError> {
     let gpu = Gpu::open(&GpuOptions::default())?;
     println!("default device: {} (choose another with --device)", gpu.info().name);
     let by = match (gpu.ray_query(), gpu.info().has(RAY_QUERY)) {
-        (true, _) => "ray query (--rays trees selects the software BVH)",
+        (true, _) => "ray query (--rays software selects the software BVH)",
         (false, true) => "software BVH (--rays query selects ray query)",
         (false, false) => "software BVH (no ray query)",
     };

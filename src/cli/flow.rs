@@ -1,4 +1,4 @@
-//! `sunny16 flow`: the flow map of a channel around what stands in it.
+//! `sunny16 flow`: the flow map of a channel with obstacles.
 
 use std::path::PathBuf;
 
@@ -46,20 +46,20 @@ fn numbers<const N: usize>(
         text.split(separators).map(|part| part.trim().parse().ok()).collect();
     let parts = parts.filter(|parts| parts.iter().all(|v: &f64| v.is_finite()));
     parts.and_then(|parts| <[f64; N]>::try_from(parts).ok()).ok_or_else(|| {
-        CliError::Usage(format!("--{option} {text}: it takes {N} numbers in metres"))
+        CliError::Usage(format!("invalid --{option} '{text}': expected {N} numbers in meters"))
     })
 }
 
 pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     if !output::has_extension(&args.output, "png") {
         return Err(CliError::Usage(format!(
-            "{}: the map is a PNG; end its name in .png",
+            "invalid output '{}': expected a name that ends in .png",
             args.output.display()
         )));
     }
     let found = FlowDirection::ALL.iter().find(|(name, _)| *name == args.along);
     let (_, along) = found.ok_or_else(|| {
-        CliError::Usage(format!("--along {}: it takes x, -x, z or -z", args.along))
+        CliError::Usage(format!("invalid --along '{}': expected x, -x, z or -z", args.along))
     })?;
     let pair = |[x, z]: [f64; 2]| DVec2::new(x, z);
     let mut obstacles = Vec::new();
@@ -80,14 +80,14 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     };
     output::check_writable(&args.output)?;
     let flow = flow_around(&channel).map_err(|error| CliError::Usage(error.to_string()))?;
-    // What stands within a texel of the channel has its part in it.
+    // An obstacle within one texel of the channel still affects the flow.
     let texel = DVec2::splat(1.0 / channel.texels_per_meter);
     for obstacle in &channel.obstacles {
         let (low, high) = obstacle.extent();
         if (high + texel).cmplt(channel.origin).any()
             || (low - texel).cmpgt(channel.origin + channel.size).any()
         {
-            eprintln!("{obstacle} stands outside of the channel and changes nothing");
+            eprintln!("warning: {obstacle} is outside the channel and has no effect");
         }
     }
     let (width, height) = (flow.map.width(), flow.map.height());
@@ -100,9 +100,9 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
         channel.size.x,
         channel.size.y
     );
-    println!("greatest speed: {:.3} of the mean where nothing stands in the way", flow.peak);
-    println!("flow through sections: the same to {worst:.0e}");
-    println!("in the look, for a mean of 0.5 m/s:");
+    println!("maximum speed: {:.3} of the unobstructed mean speed", flow.peak);
+    println!("flow rate through cross sections: constant to {worst:.0e} (relative)");
+    println!("look section for a mean speed of 0.5 m/s:");
     println!("[water.NAME]");
     println!("flow = \"{}\"", args.output.file_name().unwrap_or_default().to_string_lossy());
     println!("flow_origin = [{}, {}]", channel.origin.x, channel.origin.y);

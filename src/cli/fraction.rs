@@ -1,17 +1,21 @@
-//! Parts and percents on the command line: one rule for what a number without a percent sign means.
+//! Fractions and percentages on the command line, with a warning for ambiguous numbers.
 
-/// A part of one, as it was written.
+/// A fraction parsed from the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction {
-    /// The part: 0.01 for one per cent.
+    /// Fraction of one: 0.01 for 1%.
     pub value: f64,
-    /// The other part that the text may have meant: it has no percent sign, and a size at which
-    /// both are likely.
+    /// The other reading of a number without a percent sign, if both are plausible.
     alternative: Option<f64>,
 }
 
 impl Fraction {
-    /// Percents, with or without the sign. Without it numbers below 1 may have been meant as parts.
+    /// Parses a percentage above 0; the percent sign is optional. Without it, numbers below 1 are
+    /// ambiguous.
+    ///
+    /// # Errors
+    ///
+    /// A usage message if the text is not a positive number.
     pub fn parse_percent(text: &str) -> Result<Self, String> {
         let (number, signed) = number(text);
         match number {
@@ -19,12 +23,16 @@ impl Fraction {
                 value: number / 100.0,
                 alternative: (!signed && number < 1.0).then_some(number),
             }),
-            _ => Err("give percents above 0, e.g. 1%".into()),
+            _ => Err("expected a percentage above 0, e.g. 1%".into()),
         }
     }
 
-    /// A part of one from 0 on, or percents with the sign. Without it numbers from 1 on may have
-    /// been meant as percents.
+    /// Parses a fraction of at least 0, or a percentage with its sign. Without the sign, numbers of
+    /// at least 1 are ambiguous.
+    ///
+    /// # Errors
+    ///
+    /// A usage message if the text is not a number of at least 0.
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
         let (number, signed) = number(text);
         match number {
@@ -35,11 +43,11 @@ impl Fraction {
                     alternative: (!signed && number >= 1.0).then_some(number / 100.0),
                 })
             }
-            _ => Err("give a number from 0 on, such as 0.02 or 2%".into()),
+            _ => Err("expected a number of at least 0, such as 0.02 or 2%".into()),
         }
     }
 
-    /// What to say of a number that may have meant something else.
+    /// Note for the user if the number is ambiguous.
     pub fn ambiguity_note(&self, option: &str) -> Option<String> {
         let other = self.alternative?;
         let [read, other] = [self.value, other].map(|part| format!("{}%", round(part * 100.0)));
@@ -49,7 +57,7 @@ impl Fraction {
     }
 }
 
-/// To twelve digits, so that 0.07 shows as 7 per cent.
+/// Rounds to twelve digits, so that 0.07 prints as 7%.
 fn round(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }

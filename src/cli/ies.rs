@@ -1,4 +1,4 @@
-//! `sunny16 ies`: what a photometric file says, and its polar plot.
+//! `sunny16 ies`: summary and polar plot of a photometric file.
 
 use std::{
     f64::consts::PI,
@@ -22,14 +22,14 @@ pub struct IesArgs {
     output: Option<PathBuf>,
 }
 
-/// Pixels of the plot on each side.
+/// Side of the plot in pixels.
 const SIZE: usize = 640;
 
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
         if !output::has_extension(output, "png") {
             return Err(CliError::Usage(format!(
-                "{}: the plot is a PNG; end its name in .png",
+                "invalid output '{}': expected a name that ends in .png",
                 output.display()
             )));
         }
@@ -44,15 +44,15 @@ pub fn run(args: &IesArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Towards an angle from the direction in which the lamp shines, in the half plane of a horizontal
-/// angle (both rad).
+/// Direction at `angle` from the luminaire's axis, in the half plane at the horizontal angle
+/// `half_plane` (both rad).
 fn towards(angle: f64, half_plane: f64) -> DVec3 {
     let (sin, cos) = angle.sin_cos();
     DVec3::new(sin * half_plane.cos(), sin * half_plane.sin(), -cos)
 }
 
-/// The angle (rad) between the outermost directions of a plane with at least `part` of the
-/// strongest intensity.
+/// Angle in rad between the outermost directions of a plane with at least `part` of the peak
+/// intensity.
 fn width(profile: &IesProfile, half_plane: f64, part: f64) -> f64 {
     let least = profile.peak().get() * part;
     let steps = 18_000;
@@ -86,8 +86,8 @@ fn describe(file: &Path, profile: &IesProfile) {
     println!("  symmetry: {}", profile.symmetry());
     println!("  flux: {:.1} (integrated over all directions)", profile.lumens());
     match profile.rated_lumens() {
-        Some(lamp) => println!("  rated flux of the lamps: {lamp:.1}"),
-        None => println!("  absolute photometry: the file rates no lamps"),
+        Some(lamp) => println!("  rated lamp flux: {lamp:.1}"),
+        None => println!("  absolute photometry: no rated lamp flux"),
     }
     if let Some(stated) = profile.stated() {
         let rated = profile.rated_lumens().map_or(profile.lumens().get(), |lamps| lamps.get());
@@ -100,7 +100,7 @@ fn describe(file: &Path, profile: &IesProfile) {
     }
     println!("  strongest: {:.1}", profile.peak());
     for (name, part) in
-        [("beam angle (half of the strongest)", 0.5), ("field angle (a tenth)", 0.1)]
+        [("beam angle (half of the peak)", 0.5), ("field angle (a tenth of the peak)", 0.1)]
     {
         let across = [0.0, PI / 2.0].map(|plane| width(profile, plane, part).to_degrees());
         println!("  {name}: {:.1} degrees in C0-180, {:.1} in C90-270", across[0], across[1]);
@@ -114,7 +114,7 @@ fn describe(file: &Path, profile: &IesProfile) {
     }
 }
 
-/// The step between rings, 1, 2 or 5 times a power of ten, so that there are three to seven.
+/// Step between rings in cd: 1, 2 or 5 times a power of ten, for three to seven rings.
 fn ring_step(peak: f64) -> f64 {
     let magnitude = 10f64.powf((peak / 5.0).log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0]
@@ -124,8 +124,8 @@ fn ring_step(peak: f64) -> f64 {
     factor * magnitude
 }
 
-/// The polar plot: the lamp shines down; to the right C0 (red) and C90 (blue), to the left C180 and
-/// C270.
+/// The polar plot: the luminaire points down; C0 (red) and C90 (blue) are right, C180 and C270
+/// left.
 fn draw(profile: &IesProfile) -> Vec<u8> {
     let mut canvas = Canvas::new(SIZE, SIZE, [18, 18, 20]);
     let middle = DVec2::splat(SIZE as f64 / 2.0);
@@ -133,11 +133,11 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
     let peak = profile.peak().get();
     let step = if peak > 0.0 { ring_step(peak) } else { 1.0 };
     let rings = (peak / step).ceil().max(1.0);
-    let grey = [90, 90, 96];
+    let gray = [90, 90, 96];
     for spoke in 0..24 {
         let (sin, cos) = (PI * f64::from(spoke) / 12.0).sin_cos();
         let wide = if spoke % 6 == 0 { 1.0 } else { 0.5 };
-        canvas.line(middle, middle + dvec2(sin, cos) * radius, wide, grey);
+        canvas.line(middle, middle + dvec2(sin, cos) * radius, wide, gray);
     }
     for ring in 1..=rings as u32 {
         let r = radius * f64::from(ring) / rings;
@@ -147,7 +147,7 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
                 middle + dvec2(sin, cos) * r
             })
             .collect();
-        canvas.polyline(&points, 0.75, grey);
+        canvas.polyline(&points, 0.75, gray);
     }
     for (plane, color) in [(PI / 2.0, [90, 160, 255]), (0.0, [255, 110, 90])] {
         let points: Vec<DVec2> = (-1440..=1440)
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn widths() {
-        // Falls evenly from 1000 cd at 0 to 0 at 90 degrees: half at 45, a tenth at 81.
+        // Falls linearly from 1000 cd at 0 to 0 at 90 degrees: half at 45, a tenth at 81.
         let cone = lamp("2 1 1", "0 90\n0\n1000 0");
         assert!((width(&cone, 0.0, 0.5).to_degrees() - 90.0).abs() < 0.03);
         assert!((width(&cone, 0.0, 0.1).to_degrees() - 162.0).abs() < 0.03);

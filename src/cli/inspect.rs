@@ -1,4 +1,4 @@
-//! `sunny16 inspect`: what is in a file.
+//! `sunny16 inspect`: the contents of a scene file.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     let (scene, look, root) = (Some(args.scene.clone()), args.look.clone(), args.root.clone());
     let request = OpenRequest { scene, look, root, ..OpenRequest::default() };
     let mut look = Look::default();
-    // A file beside it that cannot be read is no matter then.
+    // With --no-look, an unreadable look file beside the scene is no error.
     let (mut scene, by) = if args.no_look && request.builtin()?.is_none() {
         (session::import(&args.scene, args.root.as_deref())?, None)
     } else {
@@ -50,7 +50,7 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     let before = inspect::node_lights(&scene);
     look.apply(&mut scene)?;
     if let Some((name, _)) = by {
-        println!("by the look {name}");
+        println!("look: {name}");
     }
     print!("{}", inspect::report_with_original_lights(&scene, &before));
     let remarks = look

@@ -1,4 +1,4 @@
-//! `sunny16 lens`: what a prescription is, and a drawing of it with rays.
+//! `sunny16 lens`: paraxial data, aberrations and ghosts of a lens prescription, and a drawing.
 
 use std::path::PathBuf;
 
@@ -55,14 +55,14 @@ pub struct LensArgs {
 
 fn distance(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|m| *m > 0.0);
-    number.ok_or_else(|| "metres above 0, or infinity".to_owned())
+    number.ok_or_else(|| "expected meters above 0, or infinity".to_owned())
 }
 
 fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|x| x.is_finite() && *x > 0.0)
-        .ok_or_else(|| "a number above 0".to_owned())
+        .ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 fn sensor(text: &str) -> Result<SensorSize, String> {
@@ -73,7 +73,7 @@ fn sensor(text: &str) -> Result<SensorSize, String> {
         .split_once(['x', 'X'])
         .and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
     let size = sides.and_then(|(w, h)| SensorSize::from_mm(w, h).ok());
-    size.ok_or_else(|| "millimetres as 36x24, or a format such as full-frame".to_owned())
+    size.ok_or_else(|| "expected millimeters as 36x24, or a format such as full-frame".to_owned())
 }
 
 pub fn run(args: &LensArgs) -> Result<(), CliError> {
@@ -90,7 +90,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
         if !output::has_extension(output, "png") {
             return Err(CliError::Usage(format!(
-                "{}: the drawing is a PNG; end its name in .png",
+                "invalid output '{}': expected a name that ends in .png",
                 output.display()
             )));
         }
@@ -98,7 +98,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     }
     if args.blades != 0 && !(3..=64).contains(&args.blades) {
         return Err(CliError::Usage(format!(
-            "--blades {}: 0 for a round iris, or 3 to 64",
+            "invalid --blades {}: expected 0 for a round iris, or 3 to 64",
             args.blades
         )));
     }
@@ -116,12 +116,12 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     {
         let [least, most] = range.map(|f| f * 1e3);
         return Err(CliError::Usage(format!(
-            "--focal-length {mm}: {file} is for {least:.1} to {most:.1} mm"
+            "invalid --focal-length {mm}: expected {least:.1} to {most:.1} mm for {file}"
         )));
     }
     if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
         return Err(CliError::Usage(format!(
-            "--f-stop {n}: {file} opens to f/{:.2}",
+            "invalid --f-stop {n}: the maximum aperture of {file} is f/{:.2}",
             lens.f_number()
         )));
     }
@@ -140,8 +140,8 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn mm(metres: f64) -> String {
-    if metres.abs() < 10.0 { format!("{:.4} mm", metres * 1e3) } else { format!("{metres:.3} m") }
+fn mm(meters: f64) -> String {
+    if meters.abs() < 10.0 { format!("{:.4} mm", meters * 1e3) } else { format!("{meters:.3} m") }
 }
 
 fn degrees(angle: Option<f64>) -> String {
@@ -151,7 +151,7 @@ fn degrees(angle: Option<f64>) -> String {
 fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sensor: SensorSize) {
     println!(
         "{}",
-        if prescription.name().is_empty() { "a lens without a name" } else { prescription.name() }
+        if prescription.name().is_empty() { "unnamed lens" } else { prescription.name() }
     );
     if !prescription.source().is_empty() {
         println!("  source: {}", prescription.source());
@@ -167,7 +167,10 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sens
     let upright = lens.cardinal(Axis::Y, LINE_D);
     if (level.focal_length / upright.focal_length - 1.0).abs() > 1e-6 {
         let squeeze = upright.focal_length / level.focal_length;
-        println!("  anamorphic: {} across, it squeezes {squeeze:.3} to 1", mm(level.focal_length));
+        println!(
+            "  anamorphic: {} horizontally, squeeze {squeeze:.3} to 1",
+            mm(level.focal_length)
+        );
     }
     let marked = prescription.f_number().map_or_else(String::new, |n| format!(", marked f/{n}"));
     let open =
@@ -178,7 +181,7 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sens
         lens.f_number(),
         lens.working_f_number(Axis::Y, LINE_D)
     );
-    println!("  opens to: f/{open:.3}{marked}");
+    println!("  maximum aperture: f/{open:.3}{marked}");
     let airy = 1.22 * 550e-9 * lens.working_f_number(Axis::Y, LINE_D);
     println!("  diffraction: first dark ring at {:.3} um on the sensor (550 nm)", airy * 1e6);
     println!("  from the last vertex to the sensor: {}", mm(lens.sensor() - lens.last()));
@@ -199,20 +202,20 @@ fn describe(prescription: &Prescription, lens: &Lens, dials: &LensSettings, sens
     }
     let shift = |line: f64| (lens.cardinal(Axis::Y, line).back_focus - upright.back_focus) * 1e3;
     println!(
-        "  longitudinal colour: focus of blue (F) {:+.4} mm, of red (C) {:+.4} mm",
+        "  longitudinal color: focus of blue (F) {:+.4} mm, of red (C) {:+.4} mm",
         shift(LINE_F),
         shift(LINE_C)
     );
     println!("  sensor: {:.2} x {:.2} mm", sensor.width * 1e3, sensor.height * 1e3);
 }
 
-/// Field of view over focus and zoom, by chief rays to the sensor's edges.
+/// Prints field of view and breathing over focus and zoom, by chief rays to the sensor's edges.
 fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSize) {
     let how = match prescription.focusing() {
         Focusing::Unit => "the whole lens moves to focus".to_owned(),
         Focusing::Group(first, last) => format!("elements {first} to {last} move to focus"),
     };
-    println!("  field of view in degrees (level, upright, diagonal) and breathing; {how}:");
+    println!("  field of view in degrees (horizontal, vertical, diagonal) and breathing; {how}:");
     let zooms: Vec<Option<f64>> = match prescription.zooms() {
         [] => vec![dials.focal_length],
         zooms => {
@@ -251,7 +254,7 @@ fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSi
     }
 }
 
-/// Along the picture's diagonal: distortion, colours, light, spot.
+/// Prints distortion, lateral color, relative illuminance and spot size along the diagonal.
 fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     let Ok(thin) = lens.equivalent_thin_lens(focus) else { return };
     let Ok(image_distance) = thin.image_distance(focus) else { return };
@@ -259,13 +262,13 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
     let kept = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Counted) / middle;
     println!(
-        "  light that its surfaces let through to the middle: {:.2} % (T/{:.3})",
+        "  transmittance at the center: {:.2} % (T/{:.3})",
         kept * 100.0,
         lens.f_number() / kept.sqrt()
     );
-    println!("  across the picture's diagonal:");
-    println!("    place    angle  distortion   red to blue     light    spot (rms)");
-    // Tangents for a metre on the sensor, of which an anamorphic lens has two.
+    println!("  from the center to the corner:");
+    println!("    field    angle  distortion   red to blue     light    spot (rms)");
+    // Field tangents per meter on the sensor, by axis: an anamorphic lens has two.
     let near = half * 1e-3;
     let Some(ideal) =
         lens.chief_ray(near, LINE_D).and_then(|ray| tangents(&ray)).map(|seen| seen / near)
@@ -281,7 +284,7 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
             println!("    {:>3.0} %   no light", part * 100.0);
             continue;
         };
-        // Where the lens puts what an ideal one would put elsewhere: below 0 is barrel.
+        // Image height relative to the ideal one, minus 1: below 0 is barrel distortion.
         let distortion = place.length() / (direction / ideal).length() - 1.0;
         let colors = [imaging::CHANNELS[0], imaging::CHANNELS[2]]
             .map(|wavelength| seen(wavelength).map(DVec2::length));
@@ -303,14 +306,14 @@ fn picture(lens: &Lens, sensor: SensorSize, focus: f64) {
     }
     let reach = LensImaging::new(lens, [sensor.width, sensor.height], image_distance).reach();
     println!(
-        "  a pinhole that sees as much: {:.2} x {:.2} degrees",
+        "  pinhole that covers this field: {:.2} x {:.2} degrees",
         2.0 * reach.x.atan().to_degrees(),
         2.0 * reach.y.atan().to_degrees()
     );
 }
 
-/// The brightest reflections between two surfaces, by what reaches a place of the sensor along the
-/// axis.
+/// Prints the brightest two-reflection ghosts, sorted by irradiance on the sensor for light along
+/// the axis.
 fn ghosts(lens: &Lens, count: usize) {
     const WAVELENGTH: f64 = 550e-9;
     let mut found: Vec<_> = lens
@@ -322,10 +325,10 @@ fn ghosts(lens: &Lens, count: usize) {
             (bounces, (area, upright.b), lens.ghost_transmittance(bounces, WAVELENGTH))
         })
         .collect();
-    println!("  ghosts: {} pairs of surfaces reflect light on to the sensor", found.len());
+    println!("  ghosts: {} pairs of surfaces reflect light onto the sensor", found.len());
     found.sort_by(|a, b| (b.2 / b.1.0).total_cmp(&(a.2 / a.1.0)));
     if count > 0 && !found.is_empty() {
-        println!("    between    part of light   size over pupil's   shift by the light's slope");
+        println!("    surfaces   transmittance   size / pupil size   shift per unit slope");
     }
     for (bounces, (area, shift), part) in found.iter().take(count) {
         let between = format!("{}, {}", bounces.second, bounces.first);
@@ -337,7 +340,7 @@ fn ghosts(lens: &Lens, count: usize) {
     }
 }
 
-/// Width, height and pixels of the drawing: light comes from the left.
+/// Width, height and RGBA8 pixels of the drawing; light comes from the left.
 fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
     const WIDTH: f64 = 1200.0;
     let tallest = lens
@@ -394,7 +397,7 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
     (WIDTH as usize, height as usize, canvas.into_rgba())
 }
 
-/// Rays to a height of the picture (m), seven across what is open of the pupil, from a plane before
+/// Draws seven rays across the open pupil to an image height in m, from the plane at `from` before
 /// the lens.
 fn fan(
     lens: &Lens,

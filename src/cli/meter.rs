@@ -1,4 +1,4 @@
-//! `sunny16 meter`: what light meters and scopes say of a scene.
+//! `sunny16 meter`: light meter readings and scopes of a scene.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct MeterArgs {
-    /// Metering mode that sets the exposure: spot, centre, matrix, average, log-average or incident
+    /// Metering mode that sets the exposure: spot, center, matrix, average, log-average or incident
     /// [default: incident with --point, spot with --at, else the look's, else log-average].
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
@@ -57,7 +57,7 @@ pub struct MeterArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write a false color picture, one color a stop, with a legend.
-    #[arg(long, value_name = "FILE.png", alias = "false-color")]
+    #[arg(long, value_name = "FILE.png")]
     false_color: Option<PathBuf>,
     /// Write the luminance waveform and the RGB parade, in EV.
     #[arg(long, value_name = "FILE.png")]
@@ -74,10 +74,10 @@ pub struct MeterArgs {
     device: DeviceArgs,
 }
 
-/// More stops than this between scene and camera are worth a warning.
+/// Difference between scene and camera that gives a warning, in stops.
 const WARN_STOPS: f64 = 1.0;
 
-/// What is asked for, checked.
+/// Parsed and validated options.
 struct MeterRequest {
     incident: bool,
     mode: MeteringMode,
@@ -100,7 +100,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
         match numbers.as_deref() {
             Some(&[x, y, z]) if DVec3::new(x, y, z).is_finite() => Ok(Some(DVec3::new(x, y, z))),
             _ => Err(oops(format!(
-                "{option} {text}: write three finite numbers with commas, e.g. {example}"
+                "invalid {option} '{text}': expected three finite numbers with commas, e.g. {example}"
             ))),
         }
     };
@@ -108,8 +108,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
     let normal = vector("--normal", &args.normal, "0,1,0")?;
     if normal == Some(DVec3::ZERO) {
         return Err(oops(
-            "--normal 0,0,0 has no direction; give three numbers that are not all 0, e.g. 0,1,0"
-                .into(),
+            "invalid --normal 0,0,0: expected three numbers that are not all 0, e.g. 0,1,0".into(),
         ));
     }
     let by_name = args.mode.as_deref();
@@ -119,15 +118,14 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
         by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
         return Err(oops(
-            "--point and --normal are for --mode incident; leave them out or choose that mode"
-                .into(),
+            "--point and --normal require --mode incident; omit them or choose that mode".into(),
         ));
     }
     let mode = match by_name {
         _ if incident => MeteringMode::default(),
         Some(name) => MeteringMode::from_name(name).ok_or_else(|| {
             let known = MeteringMode::ALL.map(|(name, _)| name).join(", ");
-            oops(format!("--mode {name}: there are {known}"))
+            oops(format!("invalid --mode '{name}': expected one of {known}"))
         })?,
         None if args.at.is_some() => MeteringMode::Spot,
         None => look.mode.unwrap_or_default(),
@@ -135,7 +133,9 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
     let receptor = match args.receptor.as_str() {
         "flat" => Receptor::Flat,
         "dome" => Receptor::Dome,
-        other => return Err(oops(format!("--receptor {other}: there are flat and dome"))),
+        other => {
+            return Err(oops(format!("invalid --receptor '{other}': expected flat or dome")));
+        }
     };
     let modes = ExposureControl::ALL.into_iter().filter_map(|(name, control)| match control {
         ExposureControl::Dials(mode) => Some((name, mode)),
@@ -146,7 +146,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
     if priorities.is_empty() {
         let asked = args.priority.as_deref().unwrap_or_default();
         return Err(oops(format!(
-            "--priority {asked}: there are aperture, shutter, iso, program and manual"
+            "invalid --priority '{asked}': expected aperture, shutter, iso, program or manual"
         )));
     }
     let at = args.at.or(look.at).unwrap_or(ImagePosition::CENTER);
@@ -158,7 +158,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     for file in pictures.into_iter().flatten() {
         if !output::has_extension(file, "png") {
             return Err(CliError::Usage(format!(
-                "{}: scopes are written to .png files",
+                "invalid output '{}': expected a name that ends in .png",
                 file.display()
             )));
         }
@@ -184,7 +184,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
 }
 
-/// All readings.
+/// All readings, and the picture they come from.
 struct Report {
     text: String,
     json: Value,
@@ -206,7 +206,7 @@ fn read(
     let (lit, incident) = (exposed.metered, asked.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
-            "{} is black through camera '{}': nothing that it sees is lit or shines; light it, choose another --camera, or use --mode incident",
+            "{} is black through camera '{}': it sees no lit or emissive surface; light it, choose another --camera, or use --mode incident",
             args.scene.name(),
             session.camera_name
         )));
@@ -220,7 +220,7 @@ fn read(
     settings.white_balance =
         expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
     let picture = renderer.render(&on_device, &view, &settings)?;
-    // The next reading brings its own copy of the scene.
+    // The incident meter uploads its own copy of the scene.
     drop(on_device);
     let luminances = expose::luminances(&picture);
     let mut out = Lines::default();
@@ -239,7 +239,7 @@ fn read(
     {
         let mode = session.meter_mode(mode, asked.at, [view.width, view.height])?;
         let label = match mode {
-            metering::MeterMode::Spot { centre: [x, y], radius } => format!(
+            metering::MeterMode::Spot { center: [x, y], radius } => format!(
                 "spot at {:.0},{:.0}, {:.0} pixels wide",
                 x * f64::from(view.width) - 0.5,
                 y * f64::from(view.height) - 0.5,
@@ -278,7 +278,7 @@ fn read(
         out.line(format!("    at {} m, facing {}", format_vec3(point), format_vec3(normal)));
         if session.gi().enabled {
             out.line(
-                "    of lamps and surroundings only: bounced light is not in it, and is in the readings above".into(),
+                "    lights and environment only; the readings above include indirect light".into(),
             );
         }
         by_light = json!({
@@ -287,7 +287,7 @@ fn read(
         });
         exposure
     } else {
-        // From the picture at hand: at its full size where means are taken from a smaller one.
+        // Metered from this full-size picture; automatic exposure may meter a smaller one.
         let mode = session.meter_mode(asked.mode, asked.at, [view.width, view.height])?;
         let nits = metering::meter(&luminances, picture.width, picture.height, mode)
             .map_err(|error| CliError::Usage(format!("{}: {error}", args.scene.name())))?;
@@ -310,7 +310,7 @@ fn read(
     Ok(Report { text: out.text, json, picture, luminances, histogram, false_color })
 }
 
-/// The incident reading: lux, the exposure it asks for, point and normal.
+/// Incident reading: illuminance, the exposure it gives, and the receptor's point (m) and normal.
 fn incident_light(
     asked: &MeterRequest,
     session: &session::Session,
@@ -323,7 +323,7 @@ fn incident_light(
         Some(point) => (point, (camera - point).normalize_or(DVec3::Y)),
         None => expose::surface(picture, [x, y]).map(|[point, normal]| (point, normal)).ok_or_else(|| {
             CliError::Usage(format!(
-                "there is no surface at pixel {x},{y} to hold the meter to; choose another --at, or name a --point"
+                "there is no surface at pixel {x},{y} for the incident meter; choose another --at, or set --point"
             ))
         })?,
     };
@@ -337,7 +337,7 @@ fn incident_light(
             })?;
     let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
         CliError::Usage(format!(
-            "no light reaches {} m facing {}; hold the meter elsewhere, turn its --normal, or light the scene",
+            "no light reaches {} m facing {}; move the meter with --at or --point, change --normal, or light the scene",
             format_vec3(point),
             format_vec3(normal)
         ))
@@ -345,18 +345,18 @@ fn incident_light(
     Ok((lux, exposure, [point, normal.normalize_or(DVec3::Y)]))
 }
 
-/// The histogram, as a line and as figures.
+/// The EV histogram, as text lines and as JSON.
 fn histogram(
     out: &mut Lines,
     pixels: Luminances<'_>,
     exposure: Exposure,
 ) -> Result<(EvHistogram, Value), CliError> {
-    let grey = exposure.ev100().get();
+    let gray = exposure.ev100().get();
     let ends = waveform::extremes(pixels).unwrap_or((Nit(1.0), Nit(1.0)));
     let [darkest, brightest] = [ev(ends.0)?.get(), ev(ends.1)?.get()];
-    // Whole stops that hold all pixels, but no more than 12 below and above grey.
-    let least = darkest.floor().clamp((grey - 12.0).floor(), grey.floor());
-    let most = (brightest.floor() + 1.0).clamp(grey.floor() + 1.0, (grey + 12.0).ceil());
+    // Whole stops that cover all pixels, at most 12 below and above middle gray.
+    let least = darkest.floor().clamp((gray - 12.0).floor(), gray.floor());
+    let most = (brightest.floor() + 1.0).clamp(gray.floor() + 1.0, (gray + 12.0).ceil());
     let bins = ((most - least) as usize * 4).max(4);
     let range = EvRange::new(Ev100(least), Ev100(most), bins).map_err(internal)?;
     let (histogram, black) = waveform::histogram(pixels, range).map_err(internal)?;
@@ -387,7 +387,7 @@ fn histogram(
     Ok((histogram, json))
 }
 
-/// The scene beside the camera, and the dials that each mode would set.
+/// Compares the scene's exposure with the camera's, and lists the dials that each mode would set.
 fn compare_with_camera(
     out: &mut Lines,
     session: &session::Session,
@@ -429,14 +429,13 @@ fn compare_with_camera(
     ] {
         if !(least..=most).contains(&value) {
             out.line(format!(
-                "warning: {what} is set to {value}, beyond the camera's {least} to {most}; turn it back, or set the range"
+                "warning: {what} is set to {value}, outside the camera's range {least} to {most}; change it, or change the range"
             ));
         }
     }
-    out.line("to expose so, on dials of third stops:".into());
+    out.line("dials for this exposure, in third stops:".into());
     let mut rows = Vec::new();
-    // An exposure value that was set by itself is not that of any dials: nothing is manual about
-    // them.
+    // With camera.exposure.ev100 no dials are set, so a manual row would mean nothing.
     let no_dials = session.look.camera.ev100.is_some() && asked.priorities.len() > 1;
     for &(name, mode) in
         asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
@@ -460,11 +459,11 @@ fn compare_with_camera(
     Ok(rows)
 }
 
-/// Dials as they are engraved, at the nearest third of a stop.
+/// Formats dials with their engraved values, at the nearest third of a stop.
 pub fn format_dials(dials: ExposureDials) -> String {
     let nearest = |dial: Dial, value: f64| {
         let stop = dial.nearest(value);
-        // Beyond the engraving's ends the value itself tells more.
+        // Beyond the engraved range the exact value is printed.
         stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2)
             .map_or(value, |stop| stop.nominal)
     };
@@ -474,7 +473,7 @@ pub fn format_dials(dials: ExposureDials) -> String {
     format!("f/{}, {time} s, ISO {}", plain(f_stop), plain(iso))
 }
 
-/// At most three significant digits after a point.
+/// Formats with at most two decimals, and none from 100 on.
 fn plain(value: f64) -> String {
     if value >= 100.0 || (value - value.round()).abs() < 1e-6 {
         return format!("{value:.0}");
@@ -483,14 +482,14 @@ fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Why a mode does not reach what is asked.
+/// Message for a mode that cannot reach the requested exposure.
 pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
     let (off, too) =
         (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
     match control {
         ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
         _ => format!(
-            "{} ends there: the picture is {off:.1} stops too {too}; turn another dial",
+            "{} is at its limit: the picture is {off:.1} stops too {too}; turn another dial",
             control.name()
         ),
     }
@@ -504,7 +503,7 @@ fn internal(error: MeterError) -> CliError {
     CliError::Internal(error.to_string())
 }
 
-/// Four significant digits.
+/// Formats four significant digits.
 fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

@@ -1,7 +1,7 @@
-//! The command line: one file a command.
+//! The command line: one file per command.
 
-/// Prints without minding a closed pipe, as in `sunny16 inspect scene.glb | head`: the standard
-/// macro would panic.
+/// `std::print` that ignores a closed pipe (`sunny16 inspect scene.glb | head`) instead of
+/// panicking.
 macro_rules! print {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -9,7 +9,7 @@ macro_rules! print {
     }};
 }
 
-/// `print` with a line's end.
+/// `print` with a newline.
 macro_rules! println {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -37,6 +37,7 @@ mod lens;
 mod meter;
 mod path;
 mod plot;
+mod renamed;
 mod render;
 mod scene_args;
 mod usage_error;
@@ -136,10 +137,10 @@ enum Command {
     Doctor,
 }
 
-/// The exit code of an interrupted picture: 128 and the number of SIGINT, as shells have it.
+/// Exit code of an interrupted render: 128 plus the number of SIGINT, the shell convention.
 const INTERRUPTED_CODE: u8 = 130;
 
-/// Options of every command that uses a device.
+/// Device options, shared by every command that opens a device.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Device")]
 struct DeviceArgs {
@@ -151,8 +152,8 @@ struct DeviceArgs {
     /// code 8.
     #[arg(long)]
     validation: bool,
-    /// Ray tracing on the device: software BVH (trees) or ray query (query). Pictures are equal but
-    /// for rounding; auto uses ray query on hardware that has it (docs/bvh.md).
+    /// Ray tracing on the device: software BVH (software) or ray query (query). Pictures are equal
+    /// but for rounding; auto uses ray query on hardware that has it (docs/bvh.md).
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayBackend::NAMES)]
     rays: String,
 }
@@ -162,7 +163,7 @@ impl DeviceArgs {
         let faults = match std::env::var("SUNNY16_FAULT") {
             Ok(text) => vec![Fault::parse(&text).ok_or_else(|| {
                 CliError::Usage(format!(
-                    "SUNNY16_FAULT={text}: write POINT[:NAME]=ERROR, e.g. image:depth=out-of-device-memory"
+                    "invalid SUNNY16_FAULT={text}: expected POINT[:NAME]=ERROR, e.g. image:depth=out-of-device-memory"
                 ))
             })?],
             Err(_) => Vec::new(),
@@ -178,15 +179,15 @@ impl DeviceArgs {
     }
 }
 
-/// Bytes that can be had without swapping, where the system says so (Linux: proc(5),
-/// /proc/meminfo).
+/// Memory available without swapping in bytes (`MemAvailable` of `/proc/meminfo`, proc(5)); `None`
+/// on systems without it.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Where compiled pipelines are kept: the XDG cache directory.
+/// Folder of the pipeline cache: `sunny16` in the XDG cache directory.
 fn cache_dir() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -195,7 +196,7 @@ fn cache_dir() -> Option<PathBuf> {
     Some(base.join("sunny16"))
 }
 
-/// Whatever ends a command early.
+/// Error of a command; [`CliError::exit_code`] maps it to an exit code.
 #[derive(Debug, thiserror::Error)]
 enum CliError {
     #[error("{0}")]
@@ -208,7 +209,7 @@ enum CliError {
     Output(#[from] OutputError),
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    #[error("the validation layer reports {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
+    #[error("the validation layer reported {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
     Validation(Vec<String>),
     #[error(transparent)]
     Case(#[from] CaseError),
@@ -270,19 +271,33 @@ impl CliError {
     }
 }
 
-/// Runs the program; its errors are one line on standard error.
+/// Parses the command line and runs the command. Errors print as one line on standard error; the
+/// exit codes are listed in `--help`.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    // An argument that is not Unicode goes to clap as it is, which names it.
+    let given = std::env::args_os().map(std::ffi::OsString::into_string);
+    let parsed = match given.collect::<Result<Vec<_>, _>>() {
+        Ok(arguments) => {
+            let (arguments, notices) = renamed::current_arguments(arguments.into_iter());
+            notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+            Cli::try_parse_from(arguments)
+        }
+        Err(_) => Cli::try_parse(),
+    };
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let names: Vec<String> =
                 Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
-            let command = std::env::args().nth(1).filter(|name| names.contains(name));
+            let command = std::env::args_os()
+                .nth(1)
+                .and_then(|name| name.into_string().ok())
+                .filter(|name| names.contains(name));
             match usage_error::one_line(&error, command.as_deref()) {
                 Some(line) => eprintln!("sunny16: error: {line}"),
                 None => {
-                    // A closed pipe is no fault of ours.
+                    // A closed pipe is no error.
                     let _ = error.print();
                 }
             }

@@ -1,4 +1,4 @@
-//! `sunny16 render --renderer path`: one picture by the path tracer, on the host.
+//! `sunny16 render --renderer path`: the CPU path tracer.
 
 mod denoise;
 mod outputs;
@@ -43,7 +43,7 @@ use crate::{
     },
 };
 
-/// Options of the path tracer.
+/// Path tracer options.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Path tracer")]
 pub struct PathArgs {
@@ -83,22 +83,22 @@ impl PathArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds));
-    seconds.ok_or_else(|| "give seconds, at least 0".into())
+    seconds.ok_or_else(|| "expected seconds of at least 0".into())
 }
 
-/// More pixels than this are refused: sums take 224 bytes each.
+/// Maximum pixel count: the film takes 224 bytes per pixel.
 const MAX_PIXELS: u64 = 1 << 26;
 
-/// Samples of the small picture by which a camera that turns its own dials meters.
+/// Samples a pixel of the metering pre-render (see [`premeter`]).
 const METER_SAMPLES: u32 = 16;
 
-/// Somebody has pressed Ctrl-C, or the system asks the program to end.
+/// Set by Ctrl-C and by termination signals.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// When the program learnt of it.
+/// Time of the first interrupt.
 static INTERRUPTED_AT: OnceLock<Instant> = OnceLock::new();
 
-/// From here on, the first Ctrl-C ends the picture and the second the program.
+/// Installs the Ctrl-C handler: the first interrupt stops tracing, the second exits the program.
 pub fn install_interrupt_handler() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -108,15 +108,17 @@ pub fn install_interrupt_handler() {
                 std::process::exit(i32::from(super::INTERRUPTED_CODE));
             }
         };
-        // Without it an interrupt ends the program at once, and the last saved state is gone on
-        // with.
+        // Without the handler an interrupt exits at once; --resume continues from the last saved
+        // state.
         if let Err(error) = ctrlc::set_handler(heard) {
-            log::warn!("Ctrl-C will not write the picture: {error}");
+            log::warn!(
+                "cannot install the Ctrl-C handler; Ctrl-C will not write the picture: {error}"
+            );
         }
     });
 }
 
-/// A file that is given up where somebody interrupts: what it was to hold is written soon anyway.
+/// Writer that fails after an interrupt: the state is written again after the picture.
 struct InterruptibleWriter<'a>(&'a mut dyn io::Write);
 
 impl io::Write for InterruptibleWriter<'_> {
@@ -132,7 +134,7 @@ impl io::Write for InterruptibleWriter<'_> {
     }
 }
 
-/// How long the film may go on before progress is shown and the file saved.
+/// Stop token with a deadline: the film pauses there to show progress and save its state.
 struct TimeSlice {
     deadline: Instant,
 }
@@ -147,8 +149,8 @@ impl CancelToken for TimeSlice {
     }
 }
 
-/// What should be known of lamps without a size where there is water: no way that is bent at the
-/// surface leads to them but by chance, and a point has no chance (docs/water.md).
+/// Warning for zero-size lights in a scene with water. Paths refracted at the surface reach lights
+/// only by BSDF sampling, which never hits a point or a single direction (docs/water.md).
 fn water_point_light_warning(scene: &Scene) -> Option<String> {
     scene.materials.iter().find(|material| material.water.is_some())?;
     let walked = scene.walk();
@@ -166,8 +168,8 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         format!(
-            "what lies in water is not lit by {}: the path tracer does not find light without a size through a surface; give suns an \
-             angular_diameter (0.533 is the sun's; environment.sun.* has it) and lamps a shape with a radius",
+            "warning: {} will not light anything under water: the path tracer cannot connect to zero-size lights through a refractive \
+             surface; give suns an angular_diameter (0.533 for the sun; environment.sun.* sets it) and other lights a shape with a radius",
             names.join(", ")
         )
     })
@@ -186,14 +188,15 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     let (width, height) = (session.size.width as usize, session.size.height as usize);
     if width as u64 * height as u64 > MAX_PIXELS {
-        let message =
-            format!("--size {width}x{height}: the path tracer makes up to {MAX_PIXELS} pixels");
+        let message = format!(
+            "--size {width}x{height} is too large: the path tracer supports at most {MAX_PIXELS} pixels"
+        );
         return Err(CliError::Usage(message));
     }
     let needed = Film::bytes(width as u64 * height as u64);
     if let Some(free) = super::available_memory().filter(|free| needed > *free) {
         return Err(CliError::Usage(format!(
-            "--size {width}x{height}: the picture's sums take {} MiB, and {} MiB of memory are free; make it smaller",
+            "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size",
             needed >> 20,
             free >> 20
         )));
@@ -201,16 +204,16 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     if expose::is_adaptive(&session.look)
         && session.look.metering.mode == Some(MeteringMode::Incident)
     {
-        let message = "camera.metering.mode = incident cannot expose a traced picture, which holds no incident light; set \
-                       camera.exposure.ev100 to what `meter` reads there, or --set camera.metering.mode=spot, which reads \
-                       the same place";
+        let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
+                       light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
+                       which meters the same place";
         return Err(CliError::Usage(message.into()));
     }
     install_interrupt_handler();
     let started = Instant::now();
     let world = World::new(&session.scene, session.camera.0.w_axis.truncate());
     let built = started.elapsed().as_secs_f64();
-    // Dials that the camera turns by its meter change what its lens does.
+    // Automatic dials change the aperture and shutter, so metering precedes tracing.
     let metered_before = match expose::control(&session.look) {
         ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
             Some(exposure_from_metering(session, premeter(session, &world)?)?)
@@ -227,8 +230,8 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     let motion = session.animated_motion_blur(&effects);
     effects.motion_blur = motion.or(effects.motion_blur);
     if motion.is_some() && (args.path.target_error.is_some() || args.path.resume) {
-        let message = "--target-error and --resume do not know moments of an exposure in which things move; leave them \
-                       out, or set effects.motion_blur.enabled=false";
+        let message = "--target-error and --resume are not available with animated motion blur; omit them, or set \
+                       effects.motion_blur.enabled=false";
         return Err(CliError::Usage(message.into()));
     }
     let camera = LensCamera::new(session.camera.0, session.camera.1, width, height, &effects)
@@ -253,7 +256,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
     let stopped = INTERRUPTED_AT.get().map_or(Duration::ZERO, Instant::elapsed);
 
-    // Unlit surfaces follow the exposure: no meter reads them.
+    // Metering excludes unlit surfaces: their luminance follows the exposure.
     let exposed = match metered_before {
         Some(exposed) => exposed,
         None => {
@@ -277,7 +280,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     };
     outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {
-        // It may never have been written.
+        // The file may not exist.
         let _ = fs::remove_file(&file);
     }
     if !args.quiet {
@@ -287,13 +290,13 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
         warn_unsupported_effects(&effects, session.look.has_ghosts(), blur_alone);
     }
     if args.path.resume || interrupted {
-        // After the picture: where there is no room for both, the picture is what counts.
+        // Written after the picture, which matters more if the disk is full.
         output::write_with(&file, |out| film.write(&print, out))?;
     }
     if interrupted {
         let (have, of) = (film.samples(), args.path.samples());
         return Err(CliError::Interrupted(format!(
-            "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds them; the same command with --resume goes on",
+            "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds them; repeat the command with --resume to continue",
             stopped.as_secs_f64() * 1e3,
             args.output.display(),
         )));
@@ -301,17 +304,17 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     Ok(())
 }
 
-/// The unfinished picture's place: beside the picture.
+/// File of the resumable film state, beside the picture.
 fn resume_file(output: &Path) -> PathBuf {
     output::with_suffix(output, ".resume")
 }
 
-/// Names of the further outputs that are asked for.
+/// Names of the requested AOVs.
 pub fn aov_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
     Ok(outputs::parse_aovs(aovs)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// An empty film, or the one that was left off.
+/// The film of the resume file with --resume, else an empty one.
 fn load_or_create_film(
     args: &RenderArgs,
     file: &Path,
@@ -324,7 +327,7 @@ fn load_or_create_film(
         let film = Film::read(file, size, settings, print)?;
         if film.samples() >= args.path.samples() {
             eprintln!(
-                "{} has {} samples a pixel already, and --spp asks for no more",
+                "{} already has {} samples a pixel; increase --spp to add more",
                 file.display(),
                 film.samples()
             );
@@ -333,18 +336,17 @@ fn load_or_create_film(
     }
     if there {
         eprintln!(
-            "{} holds an unfinished picture, which --resume goes on with; this run replaces it",
+            "warning: {} holds an unfinished picture, which this run replaces; use --resume to continue it",
             file.display()
         );
     }
     Ok(Film::new(size.0, size.1, settings))
 }
 
-/// Moments of an exposure at most: each has trees of its own.
+/// Maximum shutter moments: each builds its own BVH.
 const MAX_SHUTTER_MOMENTS: u32 = 32;
 
-/// Adds samples of all moments of the exposure, or until somebody interrupts. Returns the seconds
-/// that it took.
+/// Traces all shutter moments, until done or interrupted. Returns the time in seconds.
 fn trace_motion_blur(
     args: &RenderArgs,
     film: &mut Film,
@@ -357,7 +359,7 @@ fn trace_motion_blur(
     let moments = spp.min(MAX_SHUTTER_MOMENTS);
     if spp > MAX_SHUTTER_MOMENTS {
         eprintln!(
-            "things that move are traced at {MAX_SHUTTER_MOMENTS} moments of the exposure, for {spp} samples a pixel"
+            "note: motion blur of objects uses {MAX_SHUTTER_MOMENTS} shutter moments for {spp} samples a pixel"
         );
     }
     let eye = session.camera.0.w_axis.truncate();
@@ -378,7 +380,8 @@ fn trace_motion_blur(
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// Adds samples until there are enough, or somebody interrupts. Returns the seconds that it took.
+/// Traces until the sample count or target error is reached, or until interrupted. Returns the time
+/// in seconds.
 fn trace(
     args: &RenderArgs,
     film: &mut Film,
@@ -397,8 +400,8 @@ fn trace(
     let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
     while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
         let turn = Instant::now();
-        // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a
-        // quarter of their samples at most.
+        // Several samples a pixel per call are faster; at a pause, sample counts of tiles differ by
+        // at most a quarter.
         let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
         film.advance(
             world,
@@ -406,20 +409,20 @@ fn trace(
             goal,
             &TimeSlice { deadline: turn + Duration::from_millis(250) },
         );
-        // Small pictures take more samples at a time; which ones does not depend on it.
+        // Small pictures take more samples per call; the sample sequence does not depend on it.
         if turn.elapsed() < Duration::from_millis(60) {
             step = (step * 2).min(64);
         }
         progress.show(film, world, spp);
         if saved.elapsed() >= interval && !enough(film) {
             let began = Instant::now();
-            // The picture in memory is worth more than a file to go on from.
+            // Tracing continues without a saved state.
             if let Err(error) = save(film)
                 && !INTERRUPTED.load(Ordering::Relaxed)
             {
-                eprintln!("{error}; the picture goes on, and will be tried to save again");
+                eprintln!("warning: {error}; rendering continues and saving is retried later");
             }
-            // Large pictures take long to write: no more than a twentieth of the time.
+            // Large pictures take long to write: saving takes at most a twentieth of the time.
             interval = interval.max(began.elapsed() * 20);
             saved = Instant::now();
         }
@@ -427,7 +430,7 @@ fn trace(
     Ok(progress.finish())
 }
 
-/// What the scene meters at, by a small picture through a pinhole.
+/// Meters the scene on a quarter-resolution pinhole render.
 fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
     let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
     let camera = LensCamera::new(
@@ -463,7 +466,7 @@ fn report(
         render::exposure_source(session, exposed),
     );
     println!(
-        "{} triangles, trees built in {:.0} ms; {} samples a pixel, {:.1} on average, in {seconds:.1} s ({:.2} million rays a second); relative error {:.2} %",
+        "{} triangles, BVH built in {:.0} ms; {} samples a pixel, {:.1} on average, in {seconds:.1} s ({:.2} million rays a second); relative error {:.2} %",
         session.scene.instanced_triangles(),
         built * 1e3,
         film.samples(),
@@ -473,37 +476,37 @@ fn report(
     );
     if let Some(target) = film.settings().target_error {
         println!(
-            "{:.1} % of the picture has come below {} %",
+            "{:.1} % of the picture is below {} % error",
             film.converged() * 100.0,
             target * 100.0
         );
         if film.converged() < 1.0 {
             println!(
-                "note: the rest has not: --spp {} with --resume goes on",
+                "note: to continue the rest, use --spp {} with --resume",
                 film.samples().saturating_mul(4)
             );
         }
     }
     if film.non_finite_paths() > 0 {
         println!(
-            "note: the light of {} paths was no number; they count as dark",
+            "note: {} paths returned NaN or infinity and were counted as black",
             film.non_finite_paths()
         );
     }
     if film.relative_error() > 0.5 {
         println!(
-            "note: an error that large is most often that of a few bright pixels (highlights, caustics); --target-error counts tile by tile"
+            "note: an error this large usually comes from a few bright pixels (highlights, caustics); --target-error measures each tile"
         );
     }
     render::warn_missing_textures(session);
     render::warn_exposure(exposed, session.look.metering.mode);
 }
 
-/// Says which of the camera's effects the picture does not have.
+/// Notes the camera effects that the path tracer does not render.
 fn warn_unsupported_effects(effects: &CameraEffects, ghosts: bool, blur_alone: bool) {
     if blur_alone {
         println!(
-            "note: effects.depth_of_field.f_stop and .focus are for the raster renderer's blur alone; rays through a prescription go by camera.lens.*"
+            "note: effects.depth_of_field.f_stop and .focus affect only the raster renderer; the path tracer with a lens prescription uses camera.lens.*"
         );
     }
     let left: Vec<&str> = [
@@ -518,7 +521,7 @@ fn warn_unsupported_effects(effects: &CameraEffects, ghosts: bool, blur_alone: b
     .collect();
     if !left.is_empty() {
         println!(
-            "note: the path tracer's picture is without {}, which the raster renderer adds to its own",
+            "note: the path tracer does not render {}; the raster renderer does",
             left.join(", ")
         );
     }

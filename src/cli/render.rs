@@ -1,4 +1,4 @@
-//! `sunny16 render`: one picture.
+//! `sunny16 render`: a picture or a sequence, by either renderer.
 
 use std::{
     io::{IsTerminal, Write},
@@ -68,7 +68,7 @@ pub struct RenderArgs {
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
-    /// Print remarks and errors only.
+    /// Print warnings and errors only.
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
@@ -89,7 +89,7 @@ enum RendererKind {
     Path,
 }
 
-/// Options that say nothing to the renderer that was chosen are a mistake worth hearing of.
+/// Rejects options that the chosen renderer would ignore.
 fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     let path = [
         (args.path.spp.is_some(), "--spp"),
@@ -112,7 +112,7 @@ fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     };
     match given.iter().find(|(given, _)| *given) {
         Some((_, name)) => Err(CliError::Usage(format!(
-            "{name} is an option of {of}; leave it out, or choose that renderer"
+            "{name} is an option of {of}; omit it, or choose that renderer"
         ))),
         None => Ok(()),
     }
@@ -122,7 +122,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let exr = output::has_extension(&args.output, "exr");
     if !exr && !output::has_extension(&args.output, "png") {
         return Err(CliError::Usage(format!(
-            "{}: write to a .png or .exr file; the ending chooses the format",
+            "invalid output '{}': expected a name that ends in .png or .exr, which selects the format",
             args.output.display()
         )));
     }
@@ -178,8 +178,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         };
         session.set_motion(&mut settings, &on_device);
         let view = session.view();
-        // The frames of a sequence join each other; each is of several only where that was asked
-        // for.
+        // Frames of a sequence share temporal history; each accumulates several samples only if
+        // passes.aa.samples is set.
         let picture = if args.frames.is_some() && session.look.passes.aa_samples.is_none() {
             renderer.render(&on_device, &view, &settings)?
         } else {
@@ -211,7 +211,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     drop(renderer);
     let leaked = gpu.live_objects();
     if !leaked.is_empty() {
-        return Err(CliError::Internal(format!("objects were not freed: {}", leaked.join(", "))));
+        return Err(CliError::Internal(format!("leaked Vulkan objects: {}", leaked.join(", "))));
     }
     let messages = gpu.validation_messages();
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
@@ -219,14 +219,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
 
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| (1e-3..=1e6).contains(rate));
-    rate.ok_or_else(|| "give pictures a second, 0.001 to 1000000, e.g. 24".into())
+    rate.ok_or_else(|| "expected pictures a second, 0.001 to 1000000, e.g. 24".into())
 }
 
-/// How long a first picture may take in silence.
+/// Delay of [`slow_start_notice`].
 const SLOW_START_DELAY: Duration = Duration::from_secs(10);
 
-/// Tells who sits at a terminal after a while why a first picture takes so long; nothing once what
-/// it returns is dropped.
+/// Prints a notice on a terminal if the first picture takes longer than [`SLOW_START_DELAY`].
+/// Dropping the returned sender cancels it.
 pub fn slow_start_notice() -> mpsc::Sender<()> {
     let (sender, done) = mpsc::channel();
     if !std::io::stderr().is_terminal() {
@@ -234,17 +234,17 @@ pub fn slow_start_notice() -> mpsc::Sender<()> {
     }
     thread::spawn(move || {
         if done.recv_timeout(SLOW_START_DELAY) == Err(RecvTimeoutError::Timeout) {
-            // Whoever closed the stream does not want to know.
+            // A closed stream is no error.
             let _ = writeln!(
                 std::io::stderr(),
-                "still at the first picture: software drivers compile shaders for a minute or more, and keep them for the next run"
+                "compiling shaders: this takes a minute or more on software drivers; later runs use the pipeline cache"
             );
         }
     });
     sender
 }
 
-/// The arguments with the name of one picture of a sequence; without a sequence as they are.
+/// Arguments with the output name of frame `number` of a sequence; unchanged without --frames.
 fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
     if args.frames.is_some() {
@@ -267,7 +267,7 @@ fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
         }
         let found = Aov::ALL.iter().find(|(known, _)| known == name).ok_or_else(|| {
             let known = Aov::ALL.map(|(name, _)| name).join(", ");
-            CliError::Usage(format!("there is no output '{name}'; there are {known}, and all"))
+            CliError::Usage(format!("invalid --aov '{name}': expected all or one of {known}"))
         })?;
         aovs.push(found.1);
     }
@@ -305,7 +305,7 @@ fn write(
 ) -> Result<(), CliError> {
     if exr {
         let multiplier = picture.exposure.multiplier() as f32;
-        // Nits are the scene's; what the camera makes of them is white balanced too.
+        // Nits are scene-linear; exposed values are white balanced too.
         let to_file = if args.exposed { white_balance * multiplier } else { Mat3::IDENTITY };
         let light: Vec<[f32; 4]> = picture
             .nits
@@ -348,25 +348,24 @@ fn write(
     Ok(())
 }
 
-/// Layers of passes that are off hold nothing; said, for that looks like a fault.
+/// Warns of AOVs whose pass is off: they are 0 everywhere.
 fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
     for (off, prefix, remedy) in [
-        (!session.ssr().enabled, "reflection_", "passes.ssr.enabled=true has reflections found"),
-        (!session.gi().enabled, "indirect_", "gi.enabled=true has light bounce"),
+        (!session.ssr().enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
+        (!session.gi().enabled, "indirect_", "gi.enabled=true enables indirect light"),
     ] {
         if let Some(name) = aovs.iter().find(|name| off && name.starts_with(prefix)) {
-            eprintln!("--aov {name} is 0 everywhere: --set {remedy}");
+            eprintln!("warning: --aov {name} is 0 everywhere; --set {remedy}");
         }
     }
 }
 
-/// `picture.png` and `normal` give `picture.normal.png`.
+/// File of an AOV beside a PNG: `picture.png` and `normal` give `picture.normal.png`.
 pub fn aov_path(file: &Path, name: &str) -> PathBuf {
     output::replace_extension(file, &format!("{name}.png"))
 }
 
-/// Checks before the work that the picture, or the first of a sequence, can be written, and the
-/// files beside a PNG.
+/// Checks before rendering that the first picture and its AOV files can be written.
 fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
     let first = sequence_frame_args(args, 0).output;
     output::check_writable(&first)?;
@@ -376,7 +375,7 @@ fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), Cli
     Ok(())
 }
 
-/// Who set the exposure, for the report.
+/// Source of the exposure, for the report.
 pub fn exposure_source(session: &session::Session, exposed: &expose::ExposureState) -> String {
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => {
@@ -391,7 +390,7 @@ pub fn exposure_source(session: &session::Session, exposed: &expose::ExposureSta
     }
 }
 
-/// More stops than this between the meter and the dials are worth a warning.
+/// Difference between meter and dials that gives a warning, in stops.
 const WARN_STOPS: f64 = 3.0;
 
 fn report(
@@ -416,41 +415,41 @@ fn report(
     println!(
         "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
         session.scene.instanced_triangles(),
-        if hidden > 0 { format!(", {hidden} behind others") } else { String::new() }
+        if hidden > 0 { format!(", {hidden} occluded") } else { String::new() }
     );
     let lists = picture.lists;
     if lists.lights > 0 && lists.clusters > 0 {
         let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
         println!(
-            "{} lamps: {:.1} evaluated a cluster of pixels, at most {}{}; what is left out adds at most {:.6} of white in sum (bound {:.6}){}",
+            "{} lights: {:.1} evaluated per cluster, at most {}{}; culled lights add at most {:.6} of white in total (bound {:.6}){}",
             lists.lights,
             lists.evaluated as f64 / f64::from(lists.clusters),
             lists.max_per_cluster,
             if lists.overflowed > 0 {
-                format!(" ({} clusters evaluate all)", lists.overflowed)
+                format!(" ({} clusters overflowed and evaluate all lights)", lists.overflowed)
             } else {
                 String::new()
             },
             lists.max_culled_contribution,
             bounds.cull_bound,
-            if bounds.enabled { "" } else { " (switched off)" },
+            if bounds.enabled { "" } else { " (clustered lights are off)" },
         );
     }
     if let Some(ghosts) = picture.ghosts {
         println!(
-            "{} ghosts of {} bright sources drawn; {} too faint, which have {:.2} % of the ghosts' light; {} beside the picture{}{}",
+            "{} ghosts of {} flare sources drawn; {} too faint, with {:.2} % of the ghosts' light; {} outside the picture{}{}",
             ghosts.drawn,
             ghosts.sources,
             ghosts.dropped,
             ghosts.light_dropped * 100.0,
             ghosts.off_screen,
             if ghosts.over_capacity > 0 {
-                format!("; {} without room in memory", ghosts.over_capacity)
+                format!("; {} beyond the buffer's capacity", ghosts.over_capacity)
             } else {
                 String::new()
             },
             if ghosts.sources_dropped > 0 {
-                format!("; {} fainter sources make none", ghosts.sources_dropped)
+                format!("; {} fainter sources dropped", ghosts.sources_dropped)
             } else {
                 String::new()
             },
@@ -465,7 +464,7 @@ fn report(
     }
 }
 
-/// Says which limits of the camera's effects acted, each once a run: the first of its kind.
+/// Prints the effect limits that a picture reached, each kind once a run.
 fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
     for remark in limits.warnings() {
         let kind = remark.split(':').next().unwrap_or_default().to_owned();
@@ -476,14 +475,14 @@ fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
     }
 }
 
-/// Says what bounced light is made of.
+/// Prints statistics of the VPLs.
 fn report_vpls(stats: &VplStats, asked: &GiSettings) {
     let lumens = color::luminance;
     println!(
-        "bounced light: {} patches{} of {} photons of {} lights; of {:.0} lm sent, {:.0} lm are reflected in sum, {:.0} lm leave the scene, {:.2} % was still on its way",
+        "indirect light: {} VPLs{} of {} photons from {} lights; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
         stats.kept,
         if stats.kept < stats.made {
-            format!(" (joined of {}, in places of {:.3} m)", stats.made, stats.cell)
+            format!(" (merged from {}, in cells of {:.3} m)", stats.made, stats.cell)
         } else {
             String::new()
         },
@@ -498,13 +497,13 @@ fn report_vpls(stats: &VplStats, asked: &GiSettings) {
         asked.cell.filter(|cell| stats.cell > 0.0 && (stats.cell / cell - 1.0).abs() > 1e-6)
     {
         println!(
-            "warning: gi.cell={cell} m is too small or too large for a scene of this size: patches are joined in places of {:.6} m",
+            "warning: gi.merge_cell_size={cell} m is too small or too large for a scene of this size: VPLs are merged in cells of {:.6} m",
             stats.cell
         );
     }
 }
 
-/// Says what the meter thinks of the dials.
+/// Prints the meter's reading, and a warning if the dials are far off it.
 pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
@@ -514,7 +513,7 @@ pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>
     match exposed.metered {
         Some(meter) if by_hand => {
             let metered = meter.ev100().get();
-            // A camera set for more light than there is makes a dark picture.
+            // Positive: the camera's EV100 is below the metered one, so the picture is too bright.
             let off = metered - camera;
             if off.abs() > WARN_STOPS {
                 println!(
@@ -529,18 +528,21 @@ pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>
         Some(_) => {}
         None if mode == Some(MeteringMode::Incident) => {
             println!(
-                "there is no reading of incident light: no lit surface at the metered place, or a traced picture"
+                "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
             );
         }
         None => println!(
-            "warning: there is nothing to meter: nothing that the camera sees is lit or shines, unlit surfaces apart"
+            "warning: nothing to meter: the camera sees no lit or emissive surface (unlit materials do not count)"
         ),
     }
 }
 
-/// Says which pictures of the scene could not be read.
+/// Warns of textures that could not be read.
 pub fn warn_missing_textures(session: &session::Session) {
     for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
-        println!("texture '{}' is missing or broken and shows the error pattern", image.name);
+        println!(
+            "warning: texture '{}' is missing or broken; it shows the error pattern",
+            image.name
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What several commands share: which scene, seen how.
+//! Scene, look and camera options shared by several commands.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::CliError;
 use crate::session::{self, OpenRequest, Session, Size};
 
-/// Options of every command that looks at a scene through a camera.
+/// Scene options, shared by every command that renders a scene.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Scene")]
 pub struct SceneArgs {
@@ -42,28 +42,28 @@ pub struct SceneArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
-    seconds.ok_or_else(|| "give seconds, at least 0, e.g. 2.5".into())
+    seconds.ok_or_else(|| "expected seconds of at least 0, e.g. 2.5".into())
 }
 
 impl SceneArgs {
-    /// What they ask for.
+    /// The session request of these options.
     pub fn request(&self) -> OpenRequest {
         let Self { scene, look, root, camera, size, set, time } = self.clone();
         OpenRequest { scene, look, root, camera, size, set, time }
     }
 
-    /// The scene for messages.
+    /// Name of the scene for messages.
     pub fn name(&self) -> String {
         self.request().name()
     }
 }
 
-/// Reads scene and look, chooses the camera, and passes on what the user should know.
+/// Opens the scene with its look and camera, and prints the session's warnings.
 pub fn open_scene(args: &SceneArgs) -> Result<Session, CliError> {
     open_request(&args.request())
 }
 
-/// The same of a request.
+/// [`open_scene`] for a request.
 pub fn open_request(request: &OpenRequest) -> Result<Session, CliError> {
     let session = session::open(request)?;
     for remark in &session.remarks {

@@ -1,13 +1,13 @@
-//! Errors of the command line in one line: the option, what is wrong with it, and where to look.
+//! One-line usage errors: the option, the error, and the command that lists valid options.
 
 use clap::error::ErrorKind;
 
-/// What the parser says, on one line; none where it is help or a version that was asked for.
+/// The parser's error on one line; `None` for requested help or version text.
 pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return None;
     }
-    // Paragraphs: the error, tips, the usage, and where help is.
+    // Paragraphs of clap's message: the error, tips, the usage, and a pointer to help.
     let text = error.render().to_string();
     let mut said = String::new();
     for paragraph in text.split("\n\n") {
@@ -26,5 +26,5 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
         said.push_str(paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
     }
     let command = command.map_or_else(String::new, |command| format!(" {command}"));
-    Some(format!("{said}; `sunny16{command} --help` lists what there is"))
+    Some(format!("{said}; see `sunny16{command} --help`"))
 }

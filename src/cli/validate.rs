@@ -1,4 +1,4 @@
-//! `sunny16 validate`: every case against closed forms, other renderers and our own two.
+//! `sunny16 validate`: checks both renderers against closed forms and other renderers.
 
 use std::{
     collections::BTreeMap,
@@ -65,7 +65,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     if let Some(folder) = &args.report {
         fs::create_dir_all(folder).map_err(|error| {
             CliError::Usage(format!(
-                "--report {}: cannot make the folder: {error}",
+                "--report {}: cannot create the folder: {error}",
                 folder.display()
             ))
         })?;
@@ -78,13 +78,12 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let started = Instant::now();
     let mut all = Vec::new();
     let mut left_out = 0;
-    // The path tracer is a case ahead of the raster renderer: one keeps all processors busy, the
-    // other few of them.
+    // The path tracer runs one case ahead of the raster renderer, which keeps few cores busy.
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(1);
         scope.spawn(move || {
             for case in cases {
-                // No one listens any more where a case has ended the run by its error.
+                // The receiver is gone if a case ended the run with an error.
                 if sender.send(trace_case(case)).is_err() {
                     break;
                 }
@@ -113,7 +112,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     }
     let seconds = started.elapsed().as_secs_f64();
     let without = if left_out > 0 {
-        format!(", {left_out} left out with the raster renderer")
+        format!(", {left_out} skipped with the raster renderer")
     } else {
         String::new()
     };
@@ -124,12 +123,12 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
-/// The cases that were asked for, in the order of their names.
+/// The requested cases, sorted by name.
 fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
     let folder = &args.from;
     let oops = |detail: String| CaseError { file: folder.display().to_string(), detail };
     let entries = fs::read_dir(folder).map_err(|error| {
-        oops(format!("cannot read the cases: {error}; run it in the project's folder, or name theirs with --from DIR"))
+        oops(format!("cannot read the cases: {error}; run in the repository root, or set their folder with --from DIR"))
     })?;
     let mut folders: Vec<PathBuf> = entries
         .flatten()
@@ -143,18 +142,18 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
     let names: Vec<String> = folders.iter().map(|path| name(path)).collect();
     if names.is_empty() {
         return Err(oops(
-            "no folder in it has a case.toml; name the cases' folder with --from DIR".into(),
+            "no subfolder has a case.toml; set the folder of the cases with --from DIR".into(),
         )
         .into());
     }
-    // A whole name is that case alone; a part of names is all of them.
+    // A full name selects that case alone; a part of a name selects all matches.
     let asked = |wanted: &String, known: &String| {
         if names.contains(wanted) { known == wanted } else { known.contains(wanted.as_str()) }
     };
     for wanted in &args.cases {
         if !names.iter().any(|known| asked(wanted, known)) {
             return Err(CliError::Usage(format!(
-                "there is no case '{wanted}'; there are {}",
+                "unknown case '{wanted}': expected one of {}",
                 names.join(", ")
             )));
         }
@@ -170,7 +169,7 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
         .collect()
 }
 
-/// The case's scene with its look, and what `more` changes.
+/// The case's scene with its look; `more` holds further PATH=VALUE assignments.
 fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
     scene_args::open_request(&session::OpenRequest {
@@ -184,18 +183,17 @@ fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
     })
 }
 
-/// A case with what it needs no device for: its references, and the path tracer's pictures.
+/// A case with its references and path traced pictures; these need no device.
 struct TracedCase {
     case: Case,
     scene: Session,
     shots: CaseImages,
-    /// By the number of the expectation with properties of its own: the scene with them, and its
-    /// picture.
+    /// Scene and picture of each expectation with its own properties, by the expectation's index.
     changed: BTreeMap<usize, (Session, CaseImage)>,
     seconds: f64,
 }
 
-/// The first half of a case.
+/// Loads the references and renders the path tracer's pictures of a case.
 fn trace_case(case: Case) -> Result<TracedCase, CliError> {
     let started = Instant::now();
     let scene = session(&case, &[])?;
@@ -207,7 +205,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
             return Err(CaseError {
                 file: case.folder.join("case.toml").display().to_string(),
                 detail: format!(
-                    "size is {width}x{height}, but {} has {}x{} pixels; make them alike",
+                    "size is {width}x{height}, but {} has {}x{} pixels; make them equal",
                     reference.file.display(),
                     picture.width(),
                     picture.height()
@@ -219,7 +217,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
     }
     {
         let world = world_of(&scene);
-        // The path tracer's picture is what the camera meters, needed or not.
+        // Always rendered: the camera meters the path tracer's picture.
         shots.insert("path".into(), path_traced_shot(&case, &scene, &world, true)?);
         if case.needs("path_pixel_centers") {
             shots.insert(
@@ -230,7 +228,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
     }
     let mut changed = BTreeMap::new();
     for (number, expect) in case.expects.iter().enumerate() {
-        // The raster renderer's picture is not among them yet.
+        // `shots` holds no raster picture yet.
         if !expect.set.is_empty() && shots.contains_key(&expect.test) {
             let scene = session(&case, &expect.set)?;
             let shot = path_traced_shot(&case, &scene, &world_of(&scene), expect.test == "path")?;
@@ -240,7 +238,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
     Ok(TracedCase { case, scene, shots, changed, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// The second half of a case: the raster renderer's pictures, and all figures beside their limits.
+/// Renders the raster pictures of a case and evaluates all checks.
 fn evaluate_case(
     traced: TracedCase,
     mut renderer: Option<&mut Renderer>,
@@ -285,7 +283,7 @@ fn in_case(case: &Case, detail: String) -> CliError {
     CaseError { file: case.folder.join("case.toml").display().to_string(), detail }.into()
 }
 
-/// A picture of `scene` as the camera gives it.
+/// The picture after exposure and white balance; 1 is white.
 fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
     let shots = CaseImages::from([("path".to_string(), shot.clone())]);
     let (exposure, white_balance) = exposure_and_white_balance(scene, &shots)?;
@@ -294,19 +292,18 @@ fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
     };
     let pixels = shot.picture.pixels().iter().map(seen).collect();
     let picture = LinearImage::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
-    // White balance mixes channels: what is known of the luminance's noise holds no longer.
+    // White balance mixes channels, so the variance of luminance is no longer valid.
     Ok(CaseImage { picture, variance: None })
 }
 
-/// The exposure of a picture that was traced, by the dials or by what it holds.
+/// Exposure of a path traced picture (nits): by the dials, else metered from its pixels.
 fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
     Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?
         .exposure)
 }
 
-/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our
-/// picture.
+/// Exposure and white balance: by the dials, else metered from the path tracer's picture.
 fn exposure_and_white_balance(
     scene: &Session,
     shots: &CaseImages,
@@ -319,7 +316,7 @@ fn exposure_and_white_balance(
     Ok((exposure, expose::white_balance_from_pixels(scene, &nits, scene.size.width as usize)?))
 }
 
-/// The effects of the camera that both our renderers have.
+/// Camera effects that both renderers support.
 fn shared_effects(scene: &Session) -> CameraEffects {
     let CameraEffects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
     CameraEffects { depth_of_field, motion_blur, vignetting, ..CameraEffects::default() }
@@ -347,7 +344,7 @@ fn world_of(scene: &Session) -> World<'_> {
     World::new(&scene.scene, scene.camera.0.w_axis.truncate())
 }
 
-/// Our path tracer's picture, with its noise.
+/// The path tracer's picture, with the variance of its luminance.
 fn path_traced_shot(
     case: &Case,
     scene: &Session,
@@ -370,7 +367,7 @@ fn path_traced_shot(
             case.name
         )));
     }
-    // Unlit surfaces follow the exposure, which no light of theirs has a part in.
+    // Unlit surfaces follow the exposure, and metering excludes them.
     let white = path_exposure(scene, &film.mean(LightComponents::total))?.saturation_luminance();
     let pixels = film.displayed(white).iter().map(|c| c.as_vec3().to_array()).collect();
     Ok(CaseImage {
@@ -405,7 +402,7 @@ fn print(args: &ValidateArgs, done: &CaseResult) {
     }
 }
 
-/// Our own pictures, for other tools.
+/// Writes this program's pictures of a case as EXR.
 fn write_shots(folder: &Path, done: &CaseResult) -> Result<(), CliError> {
     for (name, shot) in
         done.shots.iter().filter(|(name, _)| RENDERED_IMAGES.contains(&name.as_str()))

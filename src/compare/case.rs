@@ -1,4 +1,4 @@
-//! Validation cases: what a folder of `validation/cases` says, read and checked.
+//! Validation cases: parsing and checking of the folders in `validation/cases`.
 
 use std::{
     collections::BTreeMap,
@@ -12,70 +12,71 @@ use serde::Deserialize;
 use super::expression::{self, Values};
 use crate::scene::look::syntax_error;
 
-/// A case file is short; more bytes than this are not one.
+/// Maximum size in bytes of a case file.
 const MAX_BYTES: u64 = 1 << 20;
-/// References, regions, names, expectations or bounds of a case, at most.
+/// Maximum number of references, regions, names, expectations or bounds of a case.
 const MAX_ENTRIES: usize = 1000;
-/// Pixels along a side of a case's picture, at most.
+/// Maximum side length in pixels of a case's images.
 const MAX_SIDE: usize = 2048;
 
-/// A case that cannot be used.
+/// An invalid case.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{file}: {detail}")]
 pub struct CaseError {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The place, what is wrong with it, and the remedy.
+    /// The entry, what is wrong with it, and the remedy.
     pub detail: String,
 }
 
-/// A case: a scene, and what must hold of its pictures.
+/// A validation case: a scene, and checks of its images.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// The folder's name.
+    /// Name of the folder.
     #[serde(skip)]
     pub name: String,
-    /// The folder.
+    /// Path of the folder.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// A line for people.
+    /// Title, one line.
     pub title: String,
-    /// What it shows.
+    /// Description of the case.
     #[serde(default)]
     pub text: String,
-    /// Pixels across and down.
+    /// Image size in pixels: width, height.
     pub size: [usize; 2],
-    /// The scene, relative to the folder.
+    /// Path of the scene, relative to the folder.
     #[serde(default = "default_scene")]
     pub scene: PathBuf,
-    /// The look, relative to the folder; none is the one beside the scene, if there is one.
+    /// Path of the look, relative to the folder; the look beside the scene by default, if there is
+    /// one.
     pub look: Option<PathBuf>,
-    /// The camera's name; none is the first.
+    /// Name of the camera; the first by default.
     pub camera: Option<String>,
-    /// Properties of the look, as `--set` takes them.
+    /// Look properties, as `--set` accepts them.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Surfaces that a path may meet.
+    /// Maximum number of surface hits of a path.
     pub bounces: u32,
-    /// Samples a pixel of the path tracer.
+    /// Samples per pixel of the path tracer.
     pub spp: u32,
-    /// Whether the raster renderer is run.
+    /// Whether the raster renderer runs.
     #[serde(default)]
     pub raster: bool,
-    /// Pictures by other renderers.
+    /// Images of other renderers.
     #[serde(default, rename = "reference")]
     pub references: Vec<Reference>,
-    /// Named places of the picture.
+    /// Named regions of the image.
     #[serde(default, rename = "region")]
     pub regions: Vec<Region>,
-    /// Names for expressions.
+    /// Named values for expressions.
     #[serde(default, rename = "let")]
     pub names: BTreeMap<String, String>,
-    /// What the closed form says.
+    /// Checks against closed forms.
     #[serde(default, rename = "expect")]
     pub expects: Vec<Expectation>,
-    /// How near pictures must be to each other.
+    /// Checks of one image against another.
     #[serde(default, rename = "bound")]
     pub bounds: Vec<Bound>,
 }
@@ -84,54 +85,62 @@ fn default_scene() -> PathBuf {
     "scene.glb".into()
 }
 
-/// A picture by another renderer.
+/// An image of another renderer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// What bounds call it.
+    /// Name in bounds.
     pub name: String,
-    /// The EXR in nits, relative to the folder.
+    /// Path of an EXR in nits, relative to the folder.
     pub file: PathBuf,
-    /// By what it was made, and how.
+    /// The renderer and its settings.
     #[serde(default)]
     pub made: String,
 }
 
-/// A place of the picture, in pixels from its upper left corner. A pixel belongs to it when its
-/// middle does.
+/// A region of the image, in pixels from the upper left corner. It contains the pixels whose center
+/// lies in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// What expectations and bounds call it.
+    /// Name in expectations and bounds.
     pub name: String,
-    /// Centre and radius.
+    /// Center x, center y and radius.
     pub circle: Option<[f64; 3]>,
     /// Left, top, right and bottom.
     pub rect: Option<[f64; 4]>,
 }
 
-/// The mean over a region as a closed form gives it.
+/// Parses the name of an image; version 0.1 had another name for path tracing through pixel
+/// centers.
+fn image_name<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    Ok(if name == "path_centres" { "path_pixel_centers".into() } else { name })
+}
+
+/// An expectation: the mean over a region by a closed form.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// Whose picture.
+    /// Name of the tested image.
+    #[serde(deserialize_with = "image_name")]
     pub test: String,
-    /// Where; `all` is the whole picture.
+    /// Name of the region; `all` is the whole image.
     #[serde(default = "all")]
     pub region: String,
-    /// Luminance (nits, or the camera's value): an expression.
+    /// Luminance in nits (or an exposed value, see `exposed`): an expression.
     pub value: Option<String>,
     /// Linear Rec.709 instead of luminance: three expressions.
     pub rgb: Option<[String; 3]>,
-    /// How far off it may be, as a share of the value (of the greatest one of three).
+    /// Maximum error, as a fraction of the value (of the greatest of three).
     pub within: f64,
-    /// Properties of the look that differ from the case's.
+    /// Look properties that differ from the case's.
     #[serde(default)]
     pub set: Vec<String>,
-    /// What the camera makes of it, by its exposure and white balance: 1 is rendered white.
+    /// Compares exposed and white-balanced values, in which 1 is display white.
     #[serde(default)]
     pub exposed: bool,
-    /// The formula, for people.
+    /// Explanation of the formula.
     #[serde(default)]
     pub why: String,
 }
@@ -140,61 +149,63 @@ fn all() -> String {
     ALL.into()
 }
 
-/// The name of the whole picture as a region.
+/// Region name of the whole image.
 pub const ALL: &str = "all";
 
-/// How near one picture must be to another.
+/// A bound on the difference between two images.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// Whose picture.
+    /// Name of the tested image.
+    #[serde(deserialize_with = "image_name")]
     pub test: String,
-    /// Whose picture is right.
+    /// Name of the reference image.
+    #[serde(deserialize_with = "image_name")]
     pub against: String,
-    /// What is measured.
+    /// The metric to compute.
     pub metric: Metric,
-    /// Where, one by one; empty is the whole picture.
+    /// Regions, each checked separately; empty is the whole image.
     #[serde(default)]
     pub regions: Vec<String>,
-    /// The greatest figure that is good.
+    /// Maximum of the metric.
     pub at_most: Option<f64>,
-    /// The least figure that is good.
+    /// Minimum of the metric.
     pub at_least: Option<f64>,
-    /// The greatest figure that is good, as a multiple of that of the first two references beside
-    /// each other.
+    /// Maximum of the metric, as a multiple of the metric between the first two references.
+    #[serde(alias = "times_referees")]
     pub times_reference_difference: Option<f64>,
-    /// Leaves out pixels at edges of the picture that is right.
+    /// Excludes pixels at edges of the reference image.
     #[serde(default)]
     pub skip_edges: bool,
-    /// For people.
+    /// Explanation of the bound.
     #[serde(default)]
     pub why: String,
 }
 
-/// What is measured of a pair of pictures.
+/// Metric between two images.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// How far the mean luminance is off, as a share; without its sign.
+    /// Absolute relative error of the mean luminance.
     Mean,
-    /// Root of the mean square of the relative error of means over blocks of 8x8 pixels.
+    /// Root mean square of the relative errors of means over 8x8 pixel blocks.
     BlockRms,
-    /// The worst of these.
+    /// Worst relative error of means over 8x8 pixel blocks.
     BlockWorst,
     /// Root mean square error of the channels over their mean.
     Rmse,
-    /// Mean of LDR-FLIP, both exposed alike.
+    /// Mean of LDR-FLIP, with equal exposure.
     Flip,
     /// Mean of HDR-FLIP.
     FlipHdr,
-    /// Peak signal to noise ratio (dB), exposed alike.
+    /// Peak signal-to-noise ratio in dB, with equal exposure.
     Psnr,
-    /// Mean over pixels of the difference in stops, each without its sign.
+    /// Mean over pixels of the absolute difference in stops.
     Stops,
 }
 
 impl Metric {
-    /// As a case file has it.
+    /// Name in case files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -209,19 +220,19 @@ impl Metric {
         }
     }
 
-    /// Whether it is a share of the whole, which is read in percent.
+    /// Whether the metric is a fraction, which is printed in percent.
     #[must_use]
     pub const fn is_share(self) -> bool {
         matches!(self, Self::Mean | Self::BlockRms | Self::BlockWorst | Self::Rmse)
     }
 }
 
-/// Our own pictures: the path tracer, the path tracer with rays through the middles of pixels, the
-/// raster renderer.
+/// Images that sunny16 renders: the path tracer, the path tracer with rays through pixel centers,
+/// and the raster renderer.
 pub const RENDERED_IMAGES: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
 impl Region {
-    /// Whether the middle of a pixel lies in it.
+    /// Whether the region contains the center of a pixel.
     #[must_use]
     pub fn holds(&self, x: usize, y: usize) -> bool {
         let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
@@ -236,7 +247,7 @@ impl Case {
     /// Reads `case.toml` of a folder.
     ///
     /// # Errors
-    /// The file is missing, is no TOML, or says something that cannot be.
+    /// [`CaseError`] if the file is missing, is not TOML, or has invalid entries.
     pub fn read(folder: &Path) -> Result<Self, CaseError> {
         let file = folder.join("case.toml");
         let invalid = |detail: String| CaseError { file: file.display().to_string(), detail };
@@ -248,7 +259,7 @@ impl Case {
             .read_to_string(&mut text)
             .map_err(|error| invalid(format!("cannot read it: {error}")))?;
         if text.len() as u64 > MAX_BYTES {
-            return Err(invalid("it is longer than a mebibyte; a case is a page of text".into()));
+            return Err(invalid("it is larger than 1 MiB; expected a short text".into()));
         }
         let name =
             folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -258,10 +269,10 @@ impl Case {
         Ok(case)
     }
 
-    /// Of a text, without a folder.
+    /// Parses the text of a case, without a folder.
     ///
     /// # Errors
-    /// As one line: the place and what is wrong.
+    /// One line: the entry and what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let case: Self = toml::from_str(text).map_err(|error| syntax_error(text, &error))?;
         case.check()?;
@@ -271,12 +282,15 @@ impl Case {
     fn check(&self) -> Result<(), String> {
         if self.size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
             return Err(format!(
-                "size: {:?} is no size; each side is 1 to {MAX_SIDE} pixels",
+                "invalid size {:?}: expected sides of 1 to {MAX_SIDE} pixels",
                 self.size
             ));
         }
         if !(1..=1 << 20).contains(&self.spp) || self.bounces > 1024 {
-            return Err("spp is 1 to 1048576, bounces 0 to 1024".into());
+            return Err(
+                "invalid spp or bounces: expected spp of 1 to 1048576 and bounces of 0 to 1024"
+                    .into(),
+            );
         }
         let lists = [
             self.references.len(),
@@ -286,14 +300,14 @@ impl Case {
             self.bounds.len(),
         ];
         if lists.iter().any(|length| *length > MAX_ENTRIES) {
-            return Err(format!("more than {MAX_ENTRIES} entries of one kind; make several cases"));
+            return Err(format!("more than {MAX_ENTRIES} entries of one kind; split the case"));
         }
         for (number, reference) in self.references.iter().enumerate() {
             let taken = RENDERED_IMAGES.contains(&reference.name.as_str())
                 || self.references[..number].iter().any(|other| other.name == reference.name);
             if reference.name.is_empty() || taken {
                 return Err(format!(
-                    "reference '{}': the name is taken or empty; choose another",
+                    "reference '{}': the name is empty or already used; choose another",
                     reference.name
                 ));
             }
@@ -308,7 +322,7 @@ impl Case {
             self.check_where(&place, &expect.region)?;
             if !(expect.within > 0.0 && expect.within.is_finite()) {
                 return Err(format!(
-                    "{place}: within = {} is no share; give one above 0, e.g. 0.005",
+                    "{place}: invalid within = {}: expected a fraction above 0, e.g. 0.005",
                     expect.within
                 ));
             }
@@ -317,7 +331,7 @@ impl Case {
                 && (!expect.set.is_empty() || expect.exposed)
             {
                 return Err(format!(
-                    "{place}: set and exposed are for our own pictures; '{}' is a file",
+                    "{place}: set and exposed apply to rendered images only; '{}' is a file",
                     expect.test
                 ));
             }
@@ -326,7 +340,7 @@ impl Case {
             self.check_bound(&format!("bound {}", number + 1), bound)?;
         }
         if self.expects.is_empty() && self.bounds.is_empty() {
-            return Err("it expects nothing; add [[expect]] or [[bound]]".into());
+            return Err("it has no checks; add [[expect]] or [[bound]]".into());
         }
         Ok(())
     }
@@ -336,7 +350,7 @@ impl Case {
         if region.name == ALL
             || self.regions.iter().filter(|other| other.name == region.name).count() > 1
         {
-            return Err(format!("{place}: the name is taken; choose another"));
+            return Err(format!("{place}: the name is already used; choose another"));
         }
         if region.circle.is_some() == region.rect.is_some() {
             return Err(format!(
@@ -345,7 +359,7 @@ impl Case {
         }
         let [width, height] = self.size;
         if !(0..height).any(|y| (0..width).any(|x| region.holds(x, y))) {
-            return Err(format!("{place}: no pixel of the {width}x{height} lies in it"));
+            return Err(format!("{place}: it contains no pixel of the {width}x{height} image"));
         }
         Ok(())
     }
@@ -355,7 +369,7 @@ impl Case {
         self.check_maker(place, &bound.against)?;
         if bound.test == bound.against {
             return Err(format!(
-                "{place}: '{}' beside itself shows nothing; name another picture",
+                "{place}: '{}' is compared with itself; name another image",
                 bound.test
             ));
         }
@@ -367,7 +381,8 @@ impl Case {
             && (!bound.regions.is_empty() || bound.skip_edges && bound.metric != Metric::Flip)
         {
             return Err(format!(
-                "{place}: {} is of the whole picture; regions and skip_edges go with mean, rmse and stops, skip_edges with flip too",
+                "{place}: {} applies to the whole picture; regions and skip_edges are for mean, \
+                 rmse and stops, skip_edges also for flip",
                 bound.metric.name()
             ));
         }
@@ -380,7 +395,7 @@ impl Case {
         }
         if bound.at_least.is_some() != (bound.metric == Metric::Psnr) {
             return Err(format!(
-                "{place}: psnr is better when it is greater: at_least is for it, and it alone"
+                "{place}: greater psnr is better: use at_least with psnr, and only with it"
             ));
         }
         if bound.times_reference_difference.is_some() && self.references.len() < 2 {
@@ -399,12 +414,12 @@ impl Case {
             let mut names: Vec<&str> = RENDERED_IMAGES.to_vec();
             names.extend(self.references.iter().map(|reference| reference.name.as_str()));
             return Err(format!(
-                "{place}: there is no picture '{maker}'; there are {}",
+                "{place}: unknown image '{maker}': expected one of {}",
                 names.join(", ")
             ));
         }
         if maker == "raster" && !self.raster {
-            return Err(format!("{place}: the raster renderer is not run; set raster = true"));
+            return Err(format!("{place}: the raster renderer does not run; set raster = true"));
         }
         Ok(())
     }
@@ -414,19 +429,19 @@ impl Case {
             return Ok(());
         }
         Err(format!(
-            "{place}: there is no region '{region}'; define it with [[region]], or write \"{ALL}\""
+            "{place}: unknown region '{region}'; define it with [[region]], or write \"{ALL}\""
         ))
     }
 
-    /// The values of `[let]`.
+    /// Evaluates the values of `[let]`.
     ///
     /// # Errors
-    /// A name that is not defined, or only by itself; no formula; a value that is no number.
+    /// An undefined name, a cycle of names, an invalid expression, or a value that is not finite.
     pub fn values(&self) -> Result<Values, String> {
         expression::resolve(&self.names)
     }
 
-    /// Which pixels belong to a region; none for the whole picture.
+    /// Mask of a region's pixels; `None` for the whole image.
     #[must_use]
     pub fn mask(&self, region: &str) -> Option<Vec<bool>> {
         let region = self.regions.iter().find(|known| known.name == region)?;
@@ -434,14 +449,14 @@ impl Case {
         Some((0..width * height).map(|pixel| region.holds(pixel % width, pixel / width)).collect())
     }
 
-    /// Checks that it makes: rows of the table.
+    /// Number of checks, which are rows of the report's table.
     #[must_use]
     pub fn checks(&self) -> usize {
         self.expects.len()
             + self.bounds.iter().map(|bound| bound.regions.len().max(1)).sum::<usize>()
     }
 
-    /// Whether a picture is named anywhere.
+    /// Whether an expectation or bound uses the image of this name.
     #[must_use]
     pub fn needs(&self, maker: &str) -> bool {
         self.expects.iter().any(|expect| expect.test == maker)
@@ -450,11 +465,11 @@ impl Case {
 }
 
 impl Expectation {
-    /// What is expected: one luminance, or three channels.
+    /// Evaluates the expected values: one luminance, or three channels.
     ///
     /// # Errors
-    /// Both or neither of `value` and `rgb`; an expression that has no finite value, or no value
-    /// above 0 to be compared with.
+    /// Both or neither of `value` and `rgb`; an expression without a finite value; no value above 0
+    /// to be relative to.
     pub fn expected_values(&self, values: &Values) -> Result<Vec<f64>, String> {
         let texts: &[String] = match (&self.value, &self.rgb) {
             (Some(value), None) => std::slice::from_ref(value),
@@ -470,7 +485,7 @@ impl Expectation {
             .map(|text| expression::evaluate(text, values))
             .collect::<Result<Vec<f64>, _>>()?;
         if !wanted.iter().any(|value| value.abs() > 0.0) {
-            return Err("the expected value is 0, of which nothing is a share; use a bound, or another region".into());
+            return Err("the expected value is 0, so a relative error is undefined; use a bound or another region".into());
         }
         Ok(wanted)
     }
@@ -525,10 +540,10 @@ mod tests {
             (
                 "test = \"path\"",
                 "test = \"cycles\"",
-                "no picture 'cycles'; there are path, path_pixel_centers, raster",
+                "unknown image 'cycles': expected one of path, path_pixel_centers, raster",
             ),
             ("test = \"path\"", "test = \"raster\"", "set raster = true"),
-            ("region = \"left\"", "region = \"right\"", "no region 'right'"),
+            ("region = \"left\"", "region = \"right\"", "unknown region 'right'"),
             ("rect = [0, 0, 4, 4]", "rect = [9, 9, 10, 10]", "no pixel"),
             ("rect = [0, 0, 4, 4]", "circle = [0, 0]", "line 11: invalid length 2"),
             ("within = 0.01", "within = 0", "within"),
@@ -545,7 +560,7 @@ mod tests {
         }
         let error =
             Case::parse("title = \"t\"\nsize = [1, 1]\nbounces = 1\nspp = 1\n").unwrap_err();
-        assert!(error.contains("expects nothing"), "{error}");
+        assert!(error.contains("has no checks"), "{error}");
     }
 
     #[test]
@@ -565,7 +580,7 @@ mod tests {
             ("metric = \"mean\"\nat_least = 1.0", "psnr"),
             ("metric = \"psnr\"\nat_most = 1.0", "psnr"),
             ("metric = \"beauty\"\nat_most = 1.0", "beauty"),
-            ("metric = \"mean\"\ntimes_referees = 1.3", "two references"),
+            ("metric = \"mean\"\ntimes_reference_difference = 1.3", "two references"),
             ("metric = \"block_rms\"\nat_most = 1.0\nskip_edges = true", "whole picture"),
         ] {
             let error = case(&format!("{bound}{rest}")).unwrap_err();

@@ -1,29 +1,28 @@
-//! Closed forms as a case writes them: arithmetic that a reader can follow and a program can
-//! evaluate.
+//! Arithmetic expressions of validation cases, for closed forms.
 
 use std::collections::BTreeMap;
 
 use exmex::{Express as _, FlatEx, FloatOpsFactory, MatchLiteral, literal_matcher_from_pattern};
 
-// The parser's own pattern has no powers of ten.
+// The parser's own pattern does not accept exponents.
 literal_matcher_from_pattern!(Numbers, r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?");
 
 type Parsed = FlatEx<f64, FloatOpsFactory<f64>, Numbers>;
 
-/// Names with their values.
+/// Named values.
 pub type Values = BTreeMap<String, f64>;
 
-/// Characters of an expression, at most.
+/// Maximum number of characters of an expression.
 const MAX_CHARACTERS: usize = 2000;
-/// Brackets within brackets, at most.
+/// Maximum depth of brackets.
 const MAX_BRACKETS: usize = 32;
 
-/// The value of an expression: numbers, names, `+ - * / ^`, brackets, functions such as `sin`,
-/// `sqrt`, `exp`, `ln` of radians and numbers, and `PI`. A sign binds closer than a power, as in
-/// spreadsheets: -2^2 is 4, 1 - 2^2 is -3.
+/// Evaluates an expression: numbers, names, `+ - * / ^`, brackets, functions such as `sin`, `sqrt`,
+/// `exp`, `ln` (angles in radians), and `PI`. A sign binds closer than a power, as in spreadsheets:
+/// -2^2 is 4, 1 - 2^2 is -3.
 ///
 /// # Errors
-/// It is none, names something that has no value, or has no finite value itself: one line.
+/// One line: an invalid expression, a name without a value, or a result that is not finite.
 pub fn evaluate(text: &str, values: &Values) -> Result<f64, String> {
     let parsed = parse(text)?;
     let text = text.replace(['\n', '\r'], " ");
@@ -41,7 +40,7 @@ pub fn evaluate(text: &str, values: &Values) -> Result<f64, String> {
     if value.is_finite() {
         Ok(value)
     } else {
-        Err(format!("'{text}' is {value}, which is no number to expect"))
+        Err(format!("'{text}' is {value}; expected a finite number"))
     }
 }
 
@@ -60,22 +59,24 @@ fn parse(text: &str) -> Result<Parsed, String> {
         .max();
     if text.len() > MAX_CHARACTERS || deepest.is_some_and(|depth| depth > MAX_BRACKETS) {
         return Err(format!(
-            "an expression of {} characters is too long or too deep ({MAX_CHARACTERS} characters, {MAX_BRACKETS} brackets): name its parts in [let]",
+            "an expression of {} characters is too long or too deep (at most {MAX_CHARACTERS} \
+             characters, {MAX_BRACKETS} nested brackets); name its parts in [let]",
             text.len()
         ));
     }
     let shown = text.replace(['\n', '\r'], " ");
-    Parsed::parse(text).map_err(|error| format!("'{shown}' is no expression: {}", one_line(&error)))
+    Parsed::parse(text)
+        .map_err(|error| format!("invalid expression '{shown}': {}", one_line(&error)))
 }
 
 fn one_line(error: &exmex::ExError) -> String {
     error.msg().lines().next().unwrap_or_default().into()
 }
 
-/// The values of names that may be defined by each other.
+/// Evaluates names that may refer to each other.
 ///
 /// # Errors
-/// A name that stands for itself or for one that is not defined; no expression.
+/// One line: a cycle of names, an undefined name, or an invalid expression.
 pub fn resolve(names: &BTreeMap<String, String>) -> Result<Values, String> {
     let mut values = Values::new();
     let mut waiting: Vec<(&String, &String)> = names.iter().collect();
@@ -98,7 +99,7 @@ pub fn resolve(names: &BTreeMap<String, String>) -> Result<Values, String> {
         }
         if still.len() == before {
             let names: Vec<&str> = still.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(format!("let: {} stand for themselves in a circle", names.join(", ")));
+            return Err(format!("let: {} are defined by each other in a cycle", names.join(", ")));
         }
         waiting = still;
     }
@@ -157,7 +158,7 @@ mod tests {
         };
         let values = resolve(&names(&[("a", "b * 2"), ("b", "c + 1"), ("c", "3")])).unwrap();
         assert!((values["a"] - 8.0).abs() < 1e-12);
-        assert!(resolve(&names(&[("a", "b"), ("b", "a")])).unwrap_err().contains("circle"));
+        assert!(resolve(&names(&[("a", "b"), ("b", "a")])).unwrap_err().contains("cycle"));
         assert!(resolve(&names(&[("a", "z")])).unwrap_err().contains("'z'"));
     }
 }

@@ -1,8 +1,8 @@
-//! Pictures to compare, from files or from memory: linear Rec.709, whatever they came in.
+//! Images to compare, from files or memory, as linear Rec.709.
 //!
-//! The bytes of a file are not trusted: sizes are checked before memory is taken, and what cannot
-//! be used is an error of one line. Pixels that are not finite are counted and made black, so that
-//! no number computed later is spoiled.
+//! File contents are not trusted: sizes are checked before memory is allocated, and errors are one
+//! line. Pixels that are not finite are counted and set to black, so that they do not spoil later
+//! computations.
 
 use std::path::Path;
 
@@ -14,33 +14,33 @@ use crate::{
 
 pub use crate::image_io::{Encoding, MAX_FILE, MAX_PIXELS, MAX_SIDE};
 
-/// A picture that cannot be used.
+/// An invalid image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {detail}")]
 pub struct LinearImageError {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// What is wrong, and the remedy.
+    /// The defect and its remedy.
     pub detail: String,
 }
 
-/// A picture in linear Rec.709, top row first. All pixels are finite.
+/// An image in linear Rec.709, top row first. All pixels are finite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearImage {
     width: usize,
     height: usize,
     pixels: Vec<[f32; 3]>,
     encoding: Encoding,
-    /// Places of pixels that were not finite, and what they were, as bits.
+    /// Indices of pixels that were not finite, with the bits of their channels.
     not_finite: Vec<(u32, [u32; 3])>,
     notes: Vec<String>,
 }
 
 impl LinearImage {
-    /// A picture in memory.
+    /// Creates an image from pixels in memory.
     ///
     /// # Errors
-    /// The number of pixels is not width times height, or there are none.
+    /// The number of pixels is 0, or not width times height.
     pub fn new(
         width: usize,
         height: usize,
@@ -51,7 +51,7 @@ impl LinearImage {
             return Err(LinearImageError {
                 file: "picture".into(),
                 detail: format!(
-                    "{} pixels are not {width}x{height}; give as many as the size says, at least one",
+                    "expected {width}x{height} pixels, at least one; got {}",
                     pixels.len()
                 ),
             });
@@ -66,10 +66,10 @@ impl LinearImage {
         Ok(Self { width, height, pixels, encoding, not_finite, notes: Vec::new() })
     }
 
-    /// A picture of luminances in nits, as `Picture::new` with `Encoding::Scene`.
+    /// Creates an image from luminances in nits, as `LinearImage::new` with `Encoding::Scene`.
     ///
     /// # Errors
-    /// As `Picture::new`.
+    /// As `LinearImage::new`.
     pub fn from_nits(
         width: usize,
         height: usize,
@@ -78,16 +78,16 @@ impl LinearImage {
         Self::new(width, height, pixels, Encoding::Scene)
     }
 
-    /// Reads a file: EXR, Radiance HDR, PNG or JPEG, told apart by their first bytes.
+    /// Reads a file: EXR, Radiance HDR, PNG or JPEG, detected by the first bytes.
     ///
-    /// `name` is a path; an EXR's layer may follow it after a colon (`picture.exr:direct_diffuse`).
-    /// Without one it is the picture without a name, or what programs call their picture
-    /// (`ViewLayer.Combined`), or the only one there is. A layer of one channel is a grey picture;
-    /// alpha is ignored; where data and display window differ, the data are placed in the display
-    /// window. `image_io` has the details.
+    /// `name` is a path; a layer of an EXR may follow after a colon (`picture.exr:direct_diffuse`).
+    /// The default layer is the unnamed one, a conventional main layer (`ViewLayer.Combined`), or
+    /// the only one. A layer of one channel is a gray image; alpha is ignored. The data window is
+    /// placed in the display window. `image_io` has the details.
     ///
     /// # Errors
-    /// A file that cannot be read, is none of these, is damaged, too large, or has no such layer.
+    /// [`LinearImageError`]: a file that cannot be read, has another format, is damaged or too
+    /// large, or does not have the layer.
     pub fn load(name: &str) -> Result<Self, LinearImageError> {
         let invalid = |detail: String| LinearImageError { file: image_io::one_line(name), detail };
         let (path, layer) = image_io::split_layer(Path::new(name));
@@ -95,10 +95,10 @@ impl LinearImage {
         Self::from_bytes(&bytes, layer.as_deref()).map_err(invalid)
     }
 
-    /// Reads the bytes of a file, as `load`.
+    /// Decodes the bytes of a file, as `load`.
     ///
     /// # Errors
-    /// What is wrong, without the file's name.
+    /// One line: the defect and its remedy, without the file's name.
     pub fn from_bytes(bytes: &[u8], layer: Option<&str>) -> Result<Self, String> {
         let mut image = DecodedImage::decode(bytes, layer, &image_io::check_size)?;
         let notes = image.remarks.drain(..).chain(image.notes.drain(..)).collect();
@@ -108,58 +108,55 @@ impl LinearImage {
         Ok(Self { notes, ..picture })
     }
 
-    /// Pixels across.
+    /// Width in pixels.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Pixels down.
+    /// Height in pixels.
     #[must_use]
     pub const fn height(&self) -> usize {
         self.height
     }
 
-    /// The pixels in linear Rec.709, top row first, all finite; negative ones are possible in a
-    /// scene's light.
+    /// The pixels in linear Rec.709, top row first, all finite. Scene light may be negative.
     #[must_use]
     pub fn pixels(&self) -> &[[f32; 3]] {
         &self.pixels
     }
 
-    /// What the numbers stand for.
+    /// Whether the values are scene light or display light.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// How many pixels had a channel that was infinite or no number; they are black here.
+    /// Number of pixels with a channel that was NaN or infinite; they are black here.
     #[must_use]
     pub const fn not_finite(&self) -> usize {
         self.not_finite.len()
     }
 
-    /// Whether the same pixels as in another picture were not finite, and the same in them: any NaN
-    /// is like any other.
+    /// Whether both images had the same non-finite values in the same pixels; all NaNs are equal.
     #[must_use]
     pub fn same_not_finite(&self, other: &Self) -> bool {
         self.not_finite == other.not_finite
     }
 
-    /// What was done while reading that a person should know, one line each.
+    /// Warnings of the decoder, one line each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The luminance of each pixel, in the unit of the channels.
+    /// Luminance of each pixel, in the unit of the channels.
     #[must_use]
     pub fn luminance(&self) -> Vec<f32> {
         self.pixels.iter().map(|pixel| luminance(*pixel)).collect()
     }
 
-    /// The picture as a display would show it: a scene's light exposed and tone mapped, a display's
-    /// light as it is.
+    /// The image as displayed: scene light is exposed and tone mapped, display light is unchanged.
     #[must_use]
     pub fn displayed(&self, exposure: Exposure, mapper: ToneMapper) -> Self {
         if self.encoding == Encoding::Display {
@@ -179,12 +176,12 @@ impl LinearImage {
     }
 }
 
-/// The bits of a channel, those of one NaN for all.
+/// The bits of a channel, with one representation for all NaNs.
 const fn bits(channel: f32) -> u32 {
     if channel.is_nan() { f32::NAN.to_bits() } else { channel.to_bits() }
 }
 
-/// Luminance of a linear Rec.709 colour, in the unit of the channels.
+/// Luminance of a linear Rec.709 color, in the unit of the channels.
 #[must_use]
 pub fn luminance(pixel: [f32; 3]) -> f32 {
     color::luminance(glam::Vec3::from_array(pixel).as_dvec3()) as f32

@@ -1,62 +1,61 @@
-//! Numbers for how far a picture is from its reference. Pure functions of linear pixels.
+//! Error metrics between an image and its reference. Pure functions of linear pixels.
 //!
-//! Each takes an optional mask: `true` is a pixel that counts, none is all of them. Each returns
-//! none where it has no meaning: nothing counts, or a difference is to be divided by a reference
-//! that is black. No difference is 0 by any measure, whatever the reference is. Sums run in one
-//! order and in double precision, so that the same pictures give the same bits. docs/compare.md
-//! says what each is good for, and when it misleads.
+//! A mask selects the pixels that count (`true`); all count without one. A metric is `None` if it
+//! is undefined: no pixel counts, or a difference is relative to a black reference. Equal images
+//! have an error of 0 in every metric, whatever the reference is. Sums have a fixed order and
+//! double precision, so that equal images give equal bits. docs/compare.md describes the use and
+//! limits of each metric.
 
 use super::linear_image::{Encoding, LinearImage};
 use crate::photometry::color;
 
-/// Pixels along a side of a block.
+/// Side length of a block in pixels.
 pub const BLOCK: usize = 8;
-/// The share of the reference's mean luminance below which a pixel is as dark as this, for `stops`.
+/// Luminance floor for `stops`, as a fraction of the reference's mean luminance.
 pub const STOPS_FLOOR: f64 = 1e-3;
-/// The share of the reference's mean luminance below which a block's own mean is not divided by,
-/// for `blocks`.
+/// Floor of the divisor for `blocks`, as a fraction of the reference's mean luminance.
 pub const BLOCK_FLOOR: f64 = 0.01;
 /// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker,
 /// "Adaptive Sampling and Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6),
-/// 2011, section 5, have 0.01 for pictures exposed to a mean of about 1.
+/// 2011, section 5, use 0.01 for images exposed to a mean of about 1.
 pub const RELATIVE_MSE_EPSILON: f64 = 0.01;
 
-/// Two pictures that cannot be compared.
+/// Images that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// They differ in size.
+    /// The images differ in size.
     #[error(
-        "the test has {}x{} pixels, the reference {}x{}; render or scale one to the size of the other",
+        "the test has {}x{} pixels, the reference {}x{}; render or scale both to the same size",
         .test[0], .test[1], .reference[0], .reference[1]
     )]
     Size {
-        /// Pixels across and down.
+        /// Test width and height in pixels.
         test: [usize; 2],
-        /// Pixels across and down.
+        /// Reference width and height in pixels.
         reference: [usize; 2],
     },
-    /// One holds a scene's light and the other a display's.
+    /// One image is scene light and the other display light.
     #[error(
-        "the {scene} holds light of the scene (EXR, HDR), the {display} that of a display (PNG, JPEG); compare two of \
-         a kind, or give an exposure to show the first with"
+        "the {scene} holds scene light (EXR, HDR), the {display} display light (PNG, JPEG); \
+         compare two of the same kind, or give an exposure for the {scene}"
     )]
     Encoding {
-        /// Which: test or reference.
+        /// The scene-light image: test or reference.
         scene: &'static str,
-        /// Which: test or reference.
+        /// The display-light image: test or reference.
         display: &'static str,
     },
-    /// A mask of another size.
-    #[error("the mask has {mask} pixels, the pictures {pixels}; make it as large as they are")]
+    /// The mask differs in size.
+    #[error("the mask has {mask} pixels, the images {pixels}; expected equal sizes")]
     Mask {
-        /// Pixels of the mask.
+        /// Number of pixels of the mask.
         mask: usize,
-        /// Pixels of each picture.
+        /// Number of pixels of each image.
         pixels: usize,
     },
 }
 
-/// A picture beside its reference, of the same size and kind.
+/// A test image and its reference, of equal size and encoding.
 #[derive(Clone, Copy, Debug)]
 pub struct ImagePair<'a> {
     test: &'a LinearImage,
@@ -65,10 +64,10 @@ pub struct ImagePair<'a> {
 }
 
 impl<'a> ImagePair<'a> {
-    /// A pair to compare.
+    /// Creates a pair to compare.
     ///
     /// # Errors
-    /// Sizes or encodings that differ.
+    /// [`CompareError`] if sizes or encodings differ.
     pub fn new(test: &'a LinearImage, reference: &'a LinearImage) -> Result<Self, CompareError> {
         let size = |picture: &LinearImage| [picture.width(), picture.height()];
         if size(test) != size(reference) {
@@ -85,10 +84,10 @@ impl<'a> ImagePair<'a> {
         }
     }
 
-    /// The same pair, of which only the pixels count where `mask` is true.
+    /// The same pair with a mask: only pixels with `true` count.
     ///
     /// # Errors
-    /// A mask of another size.
+    /// [`CompareError::Mask`] if the mask differs in size.
     pub fn masked(self, mask: &'a [bool]) -> Result<Self, CompareError> {
         let pixels = self.test.pixels().len();
         if mask.len() != pixels {
@@ -97,13 +96,13 @@ impl<'a> ImagePair<'a> {
         Ok(Self { mask: Some(mask), ..self })
     }
 
-    /// The test's picture.
+    /// The test image.
     #[must_use]
     pub const fn test(&self) -> &'a LinearImage {
         self.test
     }
 
-    /// The reference's picture.
+    /// The reference image.
     #[must_use]
     pub const fn reference(&self) -> &'a LinearImage {
         self.reference
@@ -113,7 +112,7 @@ impl<'a> ImagePair<'a> {
         self.mask.is_none_or(|mask| mask[index])
     }
 
-    /// The pixels that count: test and reference.
+    /// Pixels that count, as (test, reference).
     fn pixels(&self) -> impl Iterator<Item = ([f32; 3], [f32; 3])> + '_ {
         let both = self.test.pixels().iter().zip(self.reference.pixels());
         both.enumerate()
@@ -121,14 +120,14 @@ impl<'a> ImagePair<'a> {
             .map(|(_, (test, reference))| (*test, *reference))
     }
 
-    /// The channels that count: test and reference.
+    /// Channels of the pixels that count, as (test, reference).
     fn channels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.pixels().flat_map(|(test, reference)| {
             std::array::from_fn::<_, 3, _>(|i| (f64::from(test[i]), f64::from(reference[i])))
         })
     }
 
-    /// How many pixels count.
+    /// Number of pixels that count.
     #[must_use]
     pub fn counted(&self) -> usize {
         self.mask
@@ -142,8 +141,8 @@ impl<'a> ImagePair<'a> {
         mean_of(both).map(|(test, reference)| [test, reference])
     }
 
-    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is
-    /// kept; equal means have none.
+    /// Signed relative bias of mean luminance: `mean(test) / mean(reference) - 1`; 0 for equal
+    /// means.
     #[must_use]
     pub fn bias(&self) -> Option<f64> {
         let [test, reference] = self.means()?;
@@ -154,7 +153,7 @@ impl<'a> ImagePair<'a> {
         }
     }
 
-    /// Mean square error over pixels and channels, in the square of the channels' unit.
+    /// Mean square error over pixels and channels, in squares of the channels' unit.
     #[must_use]
     pub fn mse(&self) -> Option<f64> {
         mean_of(self.channels().map(|(test, reference)| ((test - reference).powi(2), 0.0)))
@@ -167,7 +166,7 @@ impl<'a> ImagePair<'a> {
         self.mse().map(f64::sqrt)
     }
 
-    /// `rmse` over the mean of the reference's channels; 0 where nothing differs.
+    /// `rmse` over the mean of the reference's channels; 0 for equal images.
     #[must_use]
     pub fn relative_rmse(&self) -> Option<f64> {
         match self.rmse()? {
@@ -180,9 +179,9 @@ impl<'a> ImagePair<'a> {
         mean_of(self.channels().map(|(_, reference)| (reference, 0.0))).map(|(mean, _)| mean)
     }
 
-    /// Mean over pixels and channels of `(test - reference)^2 / (reference^2 + epsilon)`, with an
-    /// epsilon of `RELATIVE_MSE_EPSILON` squares of the reference's mean, so that the unit does not
-    /// matter.
+    /// Mean over pixels and channels of `(test - reference)^2 / (reference^2 + epsilon)`. Epsilon
+    /// is `RELATIVE_MSE_EPSILON` times the square of the reference's mean, so that the unit does
+    /// not matter.
     #[must_use]
     pub fn relative_mse(&self) -> Option<f64> {
         if self.mse()? == 0.0 {
@@ -199,9 +198,9 @@ impl<'a> ImagePair<'a> {
         mean_of(terms).map(|(mean, _)| mean)
     }
 
-    /// Peak signal to noise ratio (dB), `10 log10(peak^2 / mse)`; infinite where nothing differs. A
-    /// scene's light is compared as it is, with `peak` in its unit; a display's as sRGB codes, with
-    /// a peak of 1 whatever `peak` is.
+    /// Peak signal-to-noise ratio in dB, `10 log10(peak^2 / mse)`; infinite for equal images. Scene
+    /// light is compared linearly, with `peak` in its unit. Display light is compared as sRGB codes
+    /// with a peak of 1, and `peak` is ignored.
     #[must_use]
     pub fn psnr(&self, peak: f64) -> Option<f64> {
         let (mse, peak) = match self.test.encoding() {
@@ -217,8 +216,8 @@ impl<'a> ImagePair<'a> {
         finite.then(|| if mse > 0.0 { 10.0 * (peak * peak / mse).log10() } else { f64::INFINITY })
     }
 
-    /// Symmetric mean absolute error: mean over pixels and channels of `2 |test - reference| /
-    /// (|test| + |reference|)`, 0 to 2; where both are black it is 0.
+    /// Symmetric mean absolute percentage error (SMAPE), 0 to 2. Mean over pixels and channels of
+    /// `2 |test - reference| / (|test| + |reference|)`, which is 0 where both are black.
     #[must_use]
     pub fn smape(&self) -> Option<f64> {
         let terms = self.channels().map(|(test, reference)| {
@@ -231,10 +230,10 @@ impl<'a> ImagePair<'a> {
         mean_of(terms).map(|(mean, _)| mean)
     }
 
-    /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances below
-    /// `STOPS_FLOOR` of the reference's mean count as this floor, so that two blacks are alike and
-    /// noise in the dark is not infinite. Against a reference whose mean is not above 0 there are
-    /// differences only where luminances are equal, and they are 0.
+    /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances are clamped
+    /// to at least `STOPS_FLOOR` of the reference's mean, so that blacks are equal and noise in the
+    /// dark stays finite. If the reference's mean is not above 0, equal luminances give 0 and
+    /// others make the metric undefined.
     #[must_use]
     pub fn stops(&self) -> Option<Stops> {
         let [_, mean] = self.means()?;
@@ -245,7 +244,7 @@ impl<'a> ImagePair<'a> {
             if self.pixels().any(|(test, reference)| luminance(test) != luminance(reference)) {
                 return None;
             }
-            // Pixels that do not count may differ.
+            // Masked pixels may differ.
             let tiny = f64::from(f32::MIN_POSITIVE);
             let map = both
                 .map(|(test, reference)| (test.max(tiny) / reference.max(tiny)).log2() as f32)
@@ -259,8 +258,8 @@ impl<'a> ImagePair<'a> {
         Some(Stops { floor, mean, map })
     }
 
-    /// Relative bias block by block, `BLOCK` pixels a side. Blocks of equal means have none,
-    /// whatever the reference is.
+    /// Relative bias of blocks of `BLOCK` pixels per side. Blocks of equal means have 0, whatever
+    /// the reference is.
     #[must_use]
     pub fn blocks(&self) -> Option<Blocks> {
         let [_, mean] = self.means()?;
@@ -307,14 +306,14 @@ impl<'a> ImagePair<'a> {
         })
     }
 
-    /// Mean of a map of this pair's size over the pixels that count.
+    /// Mean of a map of the pair's size over the pixels that count.
     #[must_use]
     pub fn mean(&self, map: &[f32]) -> Option<f64> {
         mean_of(self.counted_values(map).map(|value| (f64::from(value), 0.0))).map(|(mean, _)| mean)
     }
 
-    /// Percentiles (0 to 100) of a map of this pair's size over the pixels that count, linear
-    /// between ranks.
+    /// Percentiles (0 to 100) of a map of the pair's size over the pixels that count, interpolated
+    /// linearly between ranks.
     #[must_use]
     pub fn percentiles<const N: usize>(&self, map: &[f32], percents: [f64; N]) -> Option<[f64; N]> {
         let mut values: Vec<f32> = self.counted_values(map).collect();
@@ -338,55 +337,56 @@ impl<'a> ImagePair<'a> {
 /// Signed differences in stops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stops {
-    /// Luminances below this counted as this, in the unit of the channels.
+    /// Luminance floor, in the unit of the channels.
     pub floor: f64,
-    /// The mean over the pixels that count: the mean of logarithms, not the logarithm of means.
+    /// Mean over the pixels that count: the mean of logarithms, not the logarithm of means.
     pub mean: f64,
-    /// One a pixel, also where it does not count.
+    /// One value per pixel, masked pixels included.
     pub map: Vec<f32>,
 }
 
 impl Stops {
-    /// The map without its signs.
+    /// Absolute values of the map.
     #[must_use]
     pub fn unsigned(&self) -> Vec<f32> {
         self.map.iter().map(|stops| stops.abs()).collect()
     }
 }
 
-/// Relative bias block by block.
+/// Relative bias of blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocks {
-    /// Blocks across.
+    /// Blocks per row.
     pub across: usize,
-    /// Blocks down.
+    /// Blocks per column.
     pub down: usize,
-    /// Root of the mean of the squares.
+    /// Root mean square of the biases.
     pub rms: f64,
-    /// The one farthest from 0, with its sign.
+    /// The bias farthest from 0, with its sign.
     pub worst: f64,
-    /// Its upper left pixel.
+    /// Upper left pixel of that block.
     pub worst_at: [usize; 2],
-    /// Each block's `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance,
-    /// with a floor of `BLOCK_FLOOR` of the whole reference's mean; none where no pixel counts.
+    /// Per block `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance. The
+    /// floor is `BLOCK_FLOOR` of the whole reference's mean. `None` for blocks where no pixel
+    /// counts.
     pub bias: Vec<Option<f32>>,
 }
 
-/// Where a picture has no edges, shadow edges among them: luminance among each pixel's neighbours
+/// Mask of pixels without edges, including shadow edges: luminance in each pixel's neighborhood
 /// differs by at most 10 percent.
 #[must_use]
 pub fn edge_free_mask(picture: &LinearImage) -> Vec<bool> {
     smooth_mask(picture, 1, 0.1)
 }
 
-/// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each
-/// side, luminance differs by more than `most` of the magnitude of the greatest there (0.1: 10
-/// percent). For masks that leave out edges and shadow edges.
+/// Mask of smooth pixels: `false` if the luminances within `radius` pixels to each side differ by
+/// more than `most` times the greatest magnitude there (0.1: 10 percent). Excludes edges and shadow
+/// edges.
 #[must_use]
 pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool> {
     let (width, height) = (picture.width(), picture.height());
     let luminance = picture.luminance();
-    // Least and greatest along rows, then across them.
+    // Minimum and maximum along rows, then across them.
     let extremes = |least: &[f32], greatest: &[f32], across: bool| -> (Vec<f32>, Vec<f32>) {
         (0..luminance.len())
             .map(|index| {
@@ -394,8 +394,8 @@ pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool>
                 let (at, end) = if across { (x, width) } else { (y, height) };
                 let range = at.saturating_sub(radius)..(at + radius + 1).min(end);
                 range.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), i| {
-                    let neighbour = if across { y * width + i } else { i * width + x };
-                    (low.min(least[neighbour]), high.max(greatest[neighbour]))
+                    let neighbor = if across { y * width + i } else { i * width + x };
+                    (low.min(least[neighbor]), high.max(greatest[neighbor]))
                 })
             })
             .unzip()
@@ -412,7 +412,7 @@ fn luminance(pixel: [f32; 3]) -> f64 {
     color::luminance(glam::Vec3::from_array(pixel).as_dvec3())
 }
 
-/// Means of both parts; none of nothing.
+/// Means of both components; `None` without values.
 fn mean_of(values: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     let (mut a, mut b, mut count) = (0.0, 0.0, 0usize);
     for (x, y) in values {
@@ -423,7 +423,7 @@ fn mean_of(values: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     (count > 0).then(|| (a / count as f64, b / count as f64))
 }
 
-/// `a / b` if b is above 0 and the result finite.
+/// `a / b` if b is above 0 and the result is finite.
 fn quotient(a: f64, b: f64) -> Option<f64> {
     let ratio = a / b;
     (b > 0.0 && ratio.is_finite()).then_some(ratio)

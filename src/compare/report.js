@@ -2,7 +2,7 @@
 (() => {
   const { sets, colors } = JSON.parse(document.getElementById("sets").textContent);
   const LUMINANCE = [0.2126, 0.7152, 0.0722];
-  // As in the tables: darker than this share of the reference's mean counts as this dark.
+  // Luminance floor as a fraction of the reference's mean, as in the tables.
   const STOPS_FLOOR = 1e-3;
 
   // Values of all half floats (IEEE 754-2008, binary16).
@@ -18,12 +18,12 @@
     const text = atob(document.getElementById(id).textContent.trim());
     const packed = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-    if (!window.DecompressionStream) throw new Error("this browser is too old to show pictures (it lacks DecompressionStream)");
+    if (!window.DecompressionStream) throw new Error("this browser does not support DecompressionStream; update it");
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // Undoes what report.rs does to planes: high bytes, low bytes, differences to the left, to green.
+  // Decodes the planes of report.rs: high bytes, low bytes, differences to the left, to green.
   function planes(bytes, width, height, count, wide) {
     const size = width * height, mask = wide ? 0xffff : 0xff, out = [];
     for (let p = 0; p < count; p++) {
@@ -46,7 +46,7 @@
     return out;
   }
 
-  // A picture: planes of stored numbers, and tables from a stored number to light and to a code of the screen.
+  // An image: planes of stored values, and a table from stored values to light.
   async function load(meta, width, height) {
     const wide = meta.kind !== "code8";
     const channels = planes(await bytesOf(meta.data), width, height, 3, wide);
@@ -85,9 +85,9 @@
       this.ev = set.ev100;
       this.rate = 2;
       this.build();
-      // Small pictures have room beside each other.
+      // Small images fit side by side.
       if (set.pictures.length > 1 && 4 * set.width <= this.screen.clientWidth) this.mode = "side";
-      // The height stands before anything is loaded, so that links lead to the right place.
+      // Sets the height before loading, so that anchors scroll to the right position.
       this.paint();
       viewers.push(this);
       new IntersectionObserver(entries => {
@@ -109,7 +109,7 @@
       const bar = element("div", this.figure, { class: "bar" });
       this.picks = ["a", "b"].map(side => {
         const label = element("label", bar, {}, side.toUpperCase());
-        const pick = element("select", label, { "aria-label": "Picture " + side.toUpperCase() });
+        const pick = element("select", label, { "aria-label": "Image " + side.toUpperCase() });
         this.set.pictures.forEach((picture, i) => element("option", pick, { value: i }, picture.name));
         pick.value = this[side];
         pick.addEventListener("change", () => { this[side] = Number(pick.value); this.draw(); });
@@ -142,7 +142,7 @@
       this.play = element("button", second, { type: "button" }, "Run");
       this.play.addEventListener("click", () => { this.playing = !this.playing; this.draw(); });
       this.range = element("label", second, {}, "Range");
-      this.rangePick = element("select", this.range, { "aria-label": "Range of the false colours" });
+      this.rangePick = element("select", this.range, { "aria-label": "Range of the false colors" });
       this.rangePick.addEventListener("change", () => { this.ranges[this.mode] = Number(this.rangePick.value); this.draw(); });
       this.ranges = { stops: 1, relative: 0.1 };
       for (const [name, factor] of [["\u2212", 0.5], ["+", 2]]) {
@@ -154,7 +154,7 @@
       }
       this.zoomed = element("span", second, { class: "soft" });
       this.screen = element("div", this.figure, { class: "screen", tabindex: 0, role: "application",
-        "aria-label": "Pictures: keys 1 to 9 choose the view, space swaps A and B" });
+        "aria-label": "Images: keys 1 to 9 choose the view, space swaps A and B" });
       this.canvas = element("canvas", this.screen);
       this.tags = [element("span", this.screen, { class: "tag left" }), element("span", this.screen, { class: "tag right" })];
       this.note = element("div", this.screen, { class: "note" }, "\u2026");
@@ -166,8 +166,8 @@
       this.values = element("div", this.figure, { class: "values", "aria-live": "off" });
       const help = element("details", this.figure);
       element("summary", help, {}, "Keys and mouse");
-      element("p", help, {}, "1 to 9: views. Space: A or B. P: flicker runs or stands. , and . : slower, faster. [ and ] : exposure by a third of a " +
-        "stop. + and \u2212: zoom; 0: fit; arrows: move. Drag: move, or the wipe's line. Double click: 1:1 or fit. Wheel: zoom, once the picture is clicked.");
+      element("p", help, {}, "1 to 9: views. Space: A or B. P: start or stop flicker. , and . : slower, faster. [ and ] : exposure by a third of a " +
+        "stop. + and \u2212: zoom; 0: fit; arrows: pan. Drag: pan, or move the wipe line. Double click: 1:1 or fit. Wheel: zoom, after a click on the image.");
       this.listen();
     }
 
@@ -225,7 +225,7 @@
         this.ready = true;
         this.draw();
       } catch (error) {
-        this.note.textContent = "The pictures cannot be shown: " + error.message;
+        this.note.textContent = "Cannot show the images: " + error.message;
       }
     }
 
@@ -254,7 +254,7 @@
       const now = this.shown(pane);
       const scale = clamp(now.scale * factor, 1 / 16, 128);
       const [px, py] = place || [pane.x + pane.width / 2, pane.height / 2];
-      // The point under the cursor stays where it is.
+      // Keeps the point under the cursor fixed.
       const [ix, iy] = [(px - now.x) / now.scale, (py - now.y) / now.scale];
       this.scale = scale;
       this.at = [0, 0];
@@ -263,7 +263,7 @@
       this.draw();
     }
 
-    // The parts of the canvas that show a picture each, in CSS pixels.
+    // Rectangles of the canvas with one image each, in CSS pixels.
     panes() {
       const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
       if (this.mode !== "side") return [{ x: 0, width, height }];
@@ -274,18 +274,18 @@
     fit(pane) {
       const ratio = window.devicePixelRatio || 1;
       const scale = Math.min(pane.width / this.set.width, pane.height / this.set.height) * ratio;
-      // Whole pixels where the picture is small, so that all of its pixels are of one size.
+      // Integer scale for small images, so that all pixels have equal size.
       return (scale > 1 ? Math.floor(scale) : scale) / ratio;
     }
 
-    // Where a pane's picture lies.
+    // Scale and position of a pane's image.
     shown(pane) {
       const scale = this.scale === null ? this.fit(pane) : this.scale;
       return { scale, x: pane.x + (pane.width - this.set.width * scale) / 2 + this.at[0],
         y: (pane.height - this.set.height * scale) / 2 + this.at[1] };
     }
 
-    // A picture painted with a key, from the cache or anew.
+    // A painted canvas, from the cache if its key is unchanged.
     painted(key, paint) {
       const { width, height } = this.set;
       let kept = this.cache.get(key.slot);
@@ -371,7 +371,7 @@
       const across = this.screen.clientWidth;
       if (!across) return;
       const ratio = window.devicePixelRatio || 1;
-      // Small pictures are shown larger, by whole pixels, up to 600 pixels high; large ones fit into the window.
+      // Small images are enlarged by an integer up to a height of 600 pixels; large ones fit into the window.
       const room = this.mode === "side" ? Math.floor(across / 2) - 1 : across;
       const limit = Math.min(Math.max(height, 600), Math.max(window.innerHeight * 0.8, 240));
       const tall = Math.round(clamp(height * this.fit({ width: room, height: limit }), 120, limit));
@@ -386,7 +386,7 @@
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       const falseColors = this.isMap();
       const missing = falseColors && this.mode !== "stops" && this.mode !== "relative" && !this.map(this.mode);
-      this.note.textContent = missing ? "This error was not computed for this pair; choose another A or B." : "";
+      this.note.textContent = missing ? "This metric was not computed for this pair; choose another A or B." : "";
       this.note.hidden = !missing;
       if (missing) { this.legend.hidden = true; this.read(); return; }
       const put = (canvas, pane, index, left = pane.x, right = pane.x + pane.width) => {
@@ -419,7 +419,7 @@
       this.read();
     }
 
-    // Luminances, written on pixels that are large enough.
+    // Writes values onto pixels that are large enough.
     print(context, at, pane, index) {
       context.font = "11px ui-monospace, monospace";
       context.textAlign = "center";
@@ -464,8 +464,8 @@
       this.legend.hidden = !this.isMap();
       if (this.isMap()) {
         const range = this.ranges[this.mode];
-        const texts = { stops: ["\u2212" + range, "+" + range + " stops", "log2(A / B) of luminance: blue darker, black alike, orange brighter; beyond the range as its end"],
-          relative: ["0", 100 * range + " %", "|A \u2212 B| / B of luminance; beyond the range as its end"] }[this.mode] || ["0", "1", "0 alike, 1 as different as can be; the scale is fixed"];
+        const texts = { stops: ["\u2212" + range, "+" + range + " stops", "log2(A / B) of luminance: blue darker, black equal, orange brighter; clamped to the range"],
+          relative: ["0", 100 * range + " %", "|A \u2212 B| / B of luminance; clamped to the range"] }[this.mode] || ["0", "1", "0 equal, 1 maximum difference; fixed range"];
         [this.legendLow.textContent, this.legendHigh.textContent, this.legendText.textContent] = texts;
         const context = this.legendCanvas.getContext("2d"), data = context.createImageData(257, 1);
         const table = this.mode === "stops" ? RAMPS.signed : RAMPS.magma;
@@ -474,13 +474,13 @@
       }
     }
 
-    // The values under the mouse.
+    // Prints the values under the pointer.
     read() {
-      if (!this.ready || !this.mouse) { this.values.textContent = "Point at a pixel to read it."; return; }
+      if (!this.ready || !this.mouse) { this.values.textContent = "Point at a pixel to read its values."; return; }
       const pane = this.panes().find(p => this.mouse[0] >= p.x && this.mouse[0] < p.x + p.width);
       const at = pane && this.shown(pane);
       const [x, y] = at ? [Math.floor((this.mouse[0] - at.x) / at.scale), Math.floor((this.mouse[1] - at.y) / at.scale)] : [-1, -1];
-      if (x < 0 || y < 0 || x >= this.set.width || y >= this.set.height) { this.values.textContent = "Point at a pixel to read it."; return; }
+      if (x < 0 || y < 0 || x >= this.set.width || y >= this.set.height) { this.values.textContent = "Point at a pixel to read its values."; return; }
       const i = y * this.set.width + x;
       const sides = this.set.pictures.length > 1 ? [["A", this.a], ["B", this.b]] : [["A", this.a]];
       const lines = sides.map(([side, index]) => {
@@ -516,7 +516,7 @@
     if (number("wipe") !== null) viewer.wipe = clamp(number("wipe"), 0, 1);
     if (wanted.has("mode")) viewer.setMode(wanted.get("mode"));
     viewer.start();
-    // Zoom so that a pixel comes to the middle.
+    // Zooms and centers a pixel.
     requestAnimationFrame(() => requestAnimationFrame(() => {
       if (number("zoom") > 0) viewer.scale = clamp(number("zoom"), 1 / 16, 128);
       if (number("x") !== null && number("y") !== null) {

@@ -1,13 +1,13 @@
-//! A report as one HTML file that needs nothing else: no network, no library, no other file.
+//! HTML reports in one self-contained file: no network, no library, no other file.
 //!
-//! Pictures travel with their numbers, not as eight bits: a scene's light as half floats with a
-//! common power of two (29 stops below the brightest pixel with 11 bits each), a display's light as
-//! its codes. Planes of bytes, predicted from the left neighbour and from green, are deflated and
-//! written in base64. The script (`report.js`) draws them.
+//! Images are embedded with their values: scene light as half floats with a common power of two (29
+//! stops below the brightest pixel, 11 bits each), display light as sRGB codes. Byte planes are
+//! predicted from the left neighbor and from green, deflated, and encoded in base64. The script
+//! (`report.js`) draws them.
 //!
-//! Whatever text comes in is escaped.
-//! `FILE.html#SECTION&mode=flicker&a=0&b=1&ev=8&zoom=4&x=10&y=20&theme=dark` opens a section (its
-//! title in small letters, `-` for all but letters and digits) with a view.
+//! All text is escaped. `FILE.html#SECTION&mode=flicker&a=0&b=1&ev=8&zoom=4&x=10&y=20&theme=dark`
+//! opens a section with a view. SECTION is the section's title in lower case, with `-` for
+//! everything but letters and digits.
 
 use std::{fmt::Write as _, io::Write as _};
 
@@ -27,7 +27,7 @@ use crate::{
     photometry::{Ev100, color},
 };
 
-/// A report: a title, a line below it, and sections.
+/// A report: title, introduction and sections.
 #[derive(Clone, Debug, Default)]
 pub struct HtmlReport {
     title: String,
@@ -35,25 +35,25 @@ pub struct HtmlReport {
     sections: Vec<Section>,
 }
 
-/// A part of a report; all that is empty is left out.
+/// A section of a report; empty parts are omitted.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// The heading; links name it.
+    /// The heading, which links refer to.
     pub title: String,
-    /// Text below it; lines stay lines.
+    /// Text below the heading, with its line breaks.
     pub text: String,
-    /// Numbers.
+    /// Tables of numbers.
     pub tables: Vec<ReportTable>,
-    /// Pictures.
+    /// Sets of images.
     pub pictures: Vec<ImageSet>,
 }
 
-/// A table.
+/// A table of a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportTable {
-    /// A line above it.
+    /// Caption above the table.
     pub caption: String,
-    /// Heads of columns.
+    /// Column headers.
     pub columns: Vec<String>,
     /// Rows of cells; a row with a failed mark is highlighted.
     pub rows: Vec<Vec<Cell>>,
@@ -69,53 +69,52 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Text.
+    /// A cell with text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// A number, already written with its unit; set to the right.
+    /// A right-aligned cell with a number, formatted with its unit.
     #[must_use]
     pub fn number(text: impl Into<String>) -> Self {
         Self { text: text.into(), number: true, ..Self::default() }
     }
 
-    /// Whether a bound holds, in words and colour; the text stands beside the mark.
+    /// A cell with a pass or fail mark, in symbol and color, before the text.
     #[must_use]
     pub fn mark(holds: bool, text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Some(holds), ..Self::default() }
     }
 
-    /// Text that leads to the section of that title; plain text if there is none.
+    /// Text that links to the section of that title; plain text if there is none.
     #[must_use]
     pub fn link(text: impl Into<String>, section: impl Into<String>) -> Self {
         Self { text: text.into(), link: Some(section.into()), ..Self::default() }
     }
 }
 
-/// Pictures of one size to look at together.
+/// Images of equal size for one viewer.
 #[derive(Clone, Debug, Default)]
 pub struct ImageSet {
-    /// A line above them.
+    /// Title above the viewer.
     pub title: String,
-    /// The pictures; those of another size than the first are named but not shown.
+    /// The images; those that differ in size from the first are named but not shown.
     pub pictures: Vec<NamedImage>,
-    /// Errors between two of them, computed before.
+    /// Precomputed error maps between two of them.
     pub maps: Vec<ErrorMap>,
-    /// Which picture is shown as A at first, and which as B: the test and the reference.
+    /// Initial choice of A and B: test and reference.
     pub first: [usize; 2],
-    /// The exposure (EV100) that scenes are shown with at first; none is metered from B by the mean
-    /// of logarithms.
+    /// Initial EV100 for scene light; by default metered from B by the log-average luminance.
     pub ev100: Option<f64>,
-    /// The unit of a scene's numbers, such as `nits`.
+    /// Unit of scene light, such as `nits`.
     pub unit: String,
 }
 
 impl ImageSet {
-    /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as
-    /// shown at first (by `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there
-    /// are no such pictures, or they differ in size or kind.
+    /// Adds FLIP maps of one image against another, by their indices in the set: LDR-FLIP as
+    /// initially displayed (at `ev100`, clipped), and HDR-FLIP for scene light. Does nothing if an
+    /// index is invalid, or size or encoding differ.
     pub fn add_flip(&mut self, test: usize, reference: usize) {
         let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else {
             return;
@@ -137,53 +136,53 @@ impl ImageSet {
     }
 }
 
-/// A picture with a name.
+/// An image with a name.
 #[derive(Clone, Debug)]
 pub struct NamedImage {
-    /// What people call it.
+    /// Name shown in the report.
     pub name: String,
-    /// The picture.
+    /// The image data.
     pub picture: LinearImage,
 }
 
-/// Errors of 0 to 1 between two pictures of a set, such as FLIP.
+/// A map of errors, 0 to 1, between two images of a set, such as FLIP.
 #[derive(Clone, Debug)]
 pub struct ErrorMap {
-    /// What it is; a button of this name shows it.
+    /// Name of the metric and of its button.
     pub name: String,
-    /// The number of the test in its set.
+    /// Index of the test image in the set.
     pub test: usize,
-    /// The number of the reference in its set.
+    /// Index of the reference image in the set.
     pub reference: usize,
-    /// One error a pixel.
+    /// One error per pixel.
     pub values: Vec<f32>,
 }
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// Nothing may be loaded from anywhere; the file's own style and script are all there is.
+/// Content security policy: only the file's own style and script, no loading.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 impl HtmlReport {
-    /// An empty report.
+    /// Creates an empty report.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Text below the title.
+    /// Sets the text below the title.
     pub fn text(&mut self, text: impl Into<String>) -> &mut Self {
         self.text = text.into();
         self
     }
 
-    /// Adds a section below those there are.
+    /// Appends a section.
     pub fn section(&mut self, section: Section) -> &mut Self {
         self.sections.push(section);
         self
     }
 
-    /// The file.
+    /// Renders the report as HTML.
     #[must_use]
     pub fn to_html(&self) -> String {
         let ids = self.ids();
@@ -204,7 +203,7 @@ impl HtmlReport {
         let title = escaped(&self.title);
         let mut head = String::new();
         paragraph(&mut head, &self.text);
-        // A list of what there is, unless a table leads there.
+        // A table of contents, unless a table links to the sections.
         let mut contents = String::new();
         let linked =
             self.sections.iter().flat_map(|s| &s.tables).flat_map(|t| t.rows.iter().flatten());
@@ -219,7 +218,7 @@ impl HtmlReport {
             }
             contents.push_str("</ul></nav>\n");
         }
-        // In JSON a less-than sign may be written so: nothing in it can end the element.
+        // JSON allows escaping the less-than sign, so that no data can end the script element.
         let sets = json!({ "sets": sets, "colors": { "magma": MAGMA, "signed": SIGNED } });
         let sets = sets.to_string().replace('<', "\\u003c");
         let data = data.concat();
@@ -228,16 +227,17 @@ impl HtmlReport {
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"generator\" content=\"sunny16 {}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-             <body>\n<main>\n<header><h1>{title}</h1><button type=\"button\" id=\"theme\">Light or dark</button></header>\n\
-             {head}<noscript><p>The tables can be read without scripts; the pictures cannot be shown.</p></noscript>\n\
+             <body>\n<main>\n<header><h1>{title}</h1><button type=\"button\" id=\"theme\">Light \
+                 or dark theme</button></header>\n\
+             {head}<noscript><p>Scripts are disabled: the tables are complete, but the images \
+                 need scripts.</p></noscript>\n\
              {contents}{body}</main>\n<script type=\"application/json\" id=\"sets\">{sets}</script>\n{data}\
              <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             env!("CARGO_PKG_VERSION")
         )
     }
 
-    /// A name for each section that a link can have: from its title, and a number where two are
-    /// alike.
+    /// Anchor of each section, from its title, with a number if titles give equal anchors.
     fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         for section in &self.sections {
@@ -247,7 +247,7 @@ impl HtmlReport {
                 .take(80)
                 .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
                 .collect();
-            // A prefix keeps clear of the file's own names.
+            // A prefix avoids collisions with the file's own ids.
             let plain = match plain
                 .split('-')
                 .filter(|part| !part.is_empty())
@@ -322,13 +322,13 @@ fn paragraph(body: &mut String, text: &str) {
     }
 }
 
-/// Whether it is the name of an element that holds a picture: `d` and a number.
+/// Whether a name is the id of an image data element: `d` and a number.
 fn is_data(name: &str) -> bool {
     name.strip_prefix('d').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Text for HTML, within elements and attributes. Control characters but line ends become question
-/// marks.
+/// Escapes text for HTML elements and attributes. Control characters except line ends become
+/// question marks.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -346,7 +346,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A set of pictures: a place for the script, a description and the data.
+/// A set of images: the viewer's element, its description and the data.
 fn figure(
     body: &mut String,
     data: &mut Vec<String>,
@@ -416,11 +416,11 @@ fn figure(
     body.push_str("</figure>\n");
 }
 
-/// A picture as bytes.
+/// An encoded image.
 struct Stored {
     /// `half`, `code8` or `code16`.
     kind: &'static str,
-    /// What a half float is multiplied by.
+    /// Scale factor of half floats.
     scale: f64,
     bytes: Vec<u8>,
 }
@@ -431,7 +431,7 @@ impl Stored {
         if picture.encoding() == Encoding::Scene {
             let most =
                 picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);
-            // The brightest comes out at 2^14 to 2^15, within half a float's 65504.
+            // Scales the brightest value to 2^14 to 2^15, below the half-float maximum of 65504.
             let exponent = if most > 0.0 { f64::from(most).log2().floor() as i32 - 14 } else { 0 };
             let scale = f64::from(exponent).exp2();
             let codes = |channel: usize| -> Vec<u16> {
@@ -450,7 +450,7 @@ impl Stored {
         let code = |linear: f32, most: f64| {
             (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * most).round() as u16
         };
-        // Eight bits if each pixel is exactly one of 256 codes.
+        // Eight bits if every pixel is exactly one of 256 codes.
         let exact = |linear: f32| {
             let nearest = color::srgb_eotf(f64::from(code(linear, 255.0)) / 255.0) as f32;
             nearest.to_bits() == linear.to_bits()
@@ -465,7 +465,7 @@ impl Stored {
     }
 }
 
-/// Green, and red and blue as differences to it: where colours are alike they are nearly 0.
+/// Green, and red and blue as differences to green, which are near 0 for gray.
 fn planes([red, green, blue]: [Vec<u16>; 3], width: usize, wide: bool) -> Vec<u8> {
     let less = |plane: &[u16]| -> Vec<u16> {
         plane.iter().zip(&green).map(|(value, green)| value.wrapping_sub(*green)).collect()
@@ -474,7 +474,7 @@ fn planes([red, green, blue]: [Vec<u16>; 3], width: usize, wide: bool) -> Vec<u8
     [&green, &red, &blue].into_iter().flat_map(|codes| plane(codes, width, wide)).collect()
 }
 
-/// Differences to the left neighbour, at a row's beginning to the one above; all high bytes, then
+/// Differences to the left neighbor, or the one above for the first of a row; all high bytes, then
 /// all low ones.
 fn plane(codes: &[u16], width: usize, wide: bool) -> Vec<u8> {
     let difference = |index: usize| {
@@ -492,8 +492,8 @@ fn plane(codes: &[u16], width: usize, wide: bool) -> Vec<u8> {
     (0..codes.len()).map(|index| difference(index).to_be_bytes()[0]).chain(low).collect()
 }
 
-/// Deflated and in base64. Writing to memory does not fail; were it to, the picture would be empty,
-/// and said to be.
+/// Deflates and encodes in base64. Writing to memory does not fail; if it did, the image would be
+/// empty.
 fn packed(bytes: &[u8]) -> String {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! A case's pictures against what the case expects: rows of a table, each with its figure, its
-//! limit and its verdict.
+//! Evaluation of a validation case: rows with metric, limit and verdict.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +10,30 @@ use super::{
 };
 use crate::{camera::Exposure, photometry::color::luminance};
 
-/// A picture of a case, with what is known of its noise.
+/// An image of a case, with its noise if known.
 #[derive(Clone, Debug)]
 pub struct CaseImage {
-    /// Scene-linear, in nits.
+    /// Scene-linear image in nits.
     pub picture: LinearImage,
-    /// Variance of each pixel's luminance (nits squared); none for pictures without noise or with
+    /// Variance of each pixel's luminance in nits squared; `None` for images without noise or of
     /// unknown noise.
     pub variance: Option<Vec<f64>>,
 }
 
-/// The pictures of a case by their makers' names.
+/// Images of a case by name.
 pub type CaseImages = BTreeMap<String, CaseImage>;
 
-/// What a figure may be.
+/// Limit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// At most this.
+    /// The metric must be at most this.
     AtMost(f64),
-    /// At least this.
+    /// The metric must be at least this.
     AtLeast(f64),
 }
 
 impl Limit {
-    /// Whether a figure keeps it. What is no number keeps none.
+    /// Whether a value meets the limit; NaN never does.
     #[must_use]
     pub fn keeps(self, figure: f64) -> bool {
         match self {
@@ -44,32 +43,31 @@ impl Limit {
     }
 }
 
-/// One line of the table.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckResult {
-    /// Whose picture.
+    /// Name of the tested image.
     pub test: String,
-    /// Beside what: a picture, or `closed form`.
+    /// Name of the reference: an image, or `closed form`.
     pub against: String,
-    /// What was measured.
+    /// Name of the metric.
     pub metric: &'static str,
-    /// Where.
+    /// Name of the region.
     pub region: String,
-    /// What came out; of shares with their sign, where there is one.
+    /// Measured value; relative errors keep their sign.
     pub figure: f64,
-    /// One standard deviation of the figure by the noise of the picture; none where it is not
-    /// known.
+    /// Standard deviation of the value due to the image's noise; `None` if unknown.
     pub noise: Option<f64>,
-    /// What is good.
+    /// Limit of the value.
     pub limit: Limit,
-    /// A share, to be read in percent.
+    /// Whether the value is a fraction, which is printed in percent.
     pub share: bool,
-    /// The case's remark.
+    /// Explanation from the case.
     pub why: String,
 }
 
 impl CheckResult {
-    /// Whether the figure is good.
+    /// Whether the value meets the limit.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self.limit {
@@ -78,7 +76,7 @@ impl CheckResult {
         }
     }
 
-    /// How much of what the limit allows the figure uses: above 1 it is broken.
+    /// Used fraction of the limit; above 1 it is exceeded.
     #[must_use]
     pub fn strain(&self) -> f64 {
         let strain = match self.limit {
@@ -88,7 +86,7 @@ impl CheckResult {
         if strain.is_nan() { f64::INFINITY } else { strain }
     }
 
-    /// The figure as people read it.
+    /// The value, formatted.
     #[must_use]
     pub fn shown(&self) -> String {
         let noise =
@@ -97,7 +95,7 @@ impl CheckResult {
         format!("{signed}{}{noise}", self.number(self.figure))
     }
 
-    /// The limit as people read it.
+    /// The limit, formatted.
     #[must_use]
     pub fn shown_limit(&self) -> String {
         match self.limit {
@@ -111,7 +109,7 @@ impl CheckResult {
     }
 }
 
-/// Means over the pixels of a mask, by channel.
+/// Mean of each channel over a mask.
 fn mean(picture: &LinearImage, mask: Option<&[bool]>) -> [f64; 3] {
     let (mut sum, mut count) = ([0.0; 3], 0.0f64);
     for (index, pixel) in picture.pixels().iter().enumerate() {
@@ -130,7 +128,7 @@ fn luminance_of(rgb: [f64; 3]) -> f64 {
     luminance(rgb.into())
 }
 
-/// Standard deviation of the mean luminance over a mask, as a share of that mean.
+/// Standard deviation of the mean luminance over a mask, relative to that mean.
 fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let variance = shot.variance.as_ref()?;
     let inside = |index: usize| mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
@@ -141,8 +139,7 @@ fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
 
-/// A row for each picture with pixels that are no finite numbers: they count as black elsewhere,
-/// and hold nowhere.
+/// A failed check for each image with NaN or infinite pixels, which count as black in other checks.
 #[must_use]
 pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
     let broken = shots.iter().filter(|(_, shot)| shot.picture.not_finite() > 0);
@@ -156,15 +153,15 @@ pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
             noise: None,
             limit: Limit::AtMost(0.0),
             share: false,
-            why: "pixels that are infinite or no numbers".into(),
+            why: "pixels with NaN or infinity".into(),
         })
         .collect()
 }
 
-/// A mean over a region beside its closed form.
+/// Checks the mean over a region against its closed form.
 ///
 /// # Errors
-/// The expression has no value (which `Case::read` has made sure of).
+/// An expression has no value; `Case::read` has excluded this.
 pub fn expected(
     case: &Case,
     expect: &Expectation,
@@ -178,7 +175,7 @@ pub fn expected(
     let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(
         0.0f64,
         |worst, error| {
-            // What is no number is the worst.
+            // NaN counts as the worst error.
             if error.abs() > worst.abs() || error.is_nan() { error } else { worst }
         },
     );
@@ -197,17 +194,17 @@ pub fn expected(
     })
 }
 
-/// A bound's rows: one, or one a region. `exposure` is the camera's, for figures of what is seen.
+/// Checks a bound: one row per region. `exposure` is the camera's, for metrics of displayed images.
 ///
 /// # Errors
-/// A picture is missing, or the two are not of one size: one line.
+/// One line: an image is missing, or the sizes differ.
 pub fn bounded(
     case: &Case,
     bound: &Bound,
     shots: &CaseImages,
     exposure: Exposure,
 ) -> Result<Vec<CheckResult>, String> {
-    let shot = |name: &str| shots.get(name).ok_or_else(|| format!("there is no picture '{name}'"));
+    let shot = |name: &str| shots.get(name).ok_or_else(|| format!("image '{name}' not found"));
     let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
     let whole = [ALL.to_string()];
     let regions: &[String] = if bound.regions.is_empty() { &whole } else { &bound.regions };
@@ -220,7 +217,7 @@ pub fn bounded(
         (_, Some(least), _) => Ok(Limit::AtLeast(least)),
         (_, _, Some(times)) => {
             let [first, second, ..] = case.references.as_slice() else {
-                return Err("two references are needed".into());
+                return Err("times_reference_difference needs two references".into());
             };
             let (first, second) = (shot(&first.name)?, shot(&second.name)?);
             Ok(Limit::AtMost(times * measure(bound, first, second, mask, exposure)?.abs()))
@@ -266,7 +263,7 @@ fn measure(
         (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),
     };
     let names = |error: metrics::CompareError| {
-        format!("'{}' beside '{}': {error}", bound.test, bound.against)
+        format!("'{}' against '{}': {error}", bound.test, bound.against)
     };
     let mut pair = ImagePair::new(test, right).map_err(names)?;
     if let Some(mask) = &mask {
@@ -296,7 +293,7 @@ fn measure(
     };
     figure.ok_or_else(|| {
         format!(
-            "{names} has no {}: '{}' is dark there",
+            "{} of {names} is undefined: '{}' is black there",
             bound.metric.name(),
             bound.against,
             names = bound.test

@@ -1,5 +1,4 @@
-//! The report of `sunny16 validate`: a table of all cases, and for each its checks and its
-//! pictures.
+//! Report of `sunny16 validate`: a table of all cases, with the checks and images of each.
 
 use super::{
     case::Case,
@@ -7,44 +6,46 @@ use super::{
     validation::{CaseImages, CheckResult},
 };
 
-/// A case that was run.
+/// Result of a case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// The case.
+    /// The evaluated case.
     pub case: Case,
-    /// Its pictures.
+    /// Rendered and reference images.
     pub shots: CaseImages,
-    /// What came out.
+    /// Results of the checks.
     pub rows: Vec<CheckResult>,
-    /// The camera's exposure (EV100): what the pictures are shown with.
+    /// EV100 of the camera, with which images are displayed.
     pub ev100: f64,
-    /// Time to run it (s).
+    /// Run time in seconds.
     pub seconds: f64,
 }
 
 impl CaseResult {
-    /// Checks that do not hold.
+    /// Number of failed checks.
     #[must_use]
     pub fn broken(&self) -> usize {
         self.rows.iter().filter(|row| !row.holds()).count()
     }
 }
 
-/// In which order pictures stand: ours first, then the others by name.
+/// Order of images: rendered ones first, then references by name.
 const ORDER: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
-/// The report of all outcomes; `device` is the Vulkan device of the raster renderer, if it was run.
+/// Creates the report of all results; `device` is the Vulkan device of the raster renderer, if it
+/// ran.
 #[must_use]
 pub fn report(outcomes: &[CaseResult], device: Option<&str>) -> HtmlReport {
     let checks: usize = outcomes.iter().map(|outcome| outcome.rows.len()).sum();
     let broken: usize = outcomes.iter().map(CaseResult::broken).sum();
     let mut report = HtmlReport::new("sunny16 validate");
     report.text(format!(
-        "{} cases, {checks} checks, {broken} broken. The raster renderer {}. path: rays all over a pixel; path_pixel_centers: rays \
-         through the middles of pixels, as the raster renderer has them. A figure with ± has that standard deviation by \
-         the noise of our path tracer; that of references is in validation/README.md.",
+        "{} cases, {checks} checks, {broken} failed. The raster renderer {}. path: rays through \
+         all of a pixel; path_pixel_centers: rays through pixel centers, as in the raster \
+         renderer. ± is the standard deviation due to noise of sunny16's path tracer; \
+         validation/README.md lists that of references.",
         outcomes.len(),
-        device.map_or_else(|| "was not run".into(), |name| format!("ran on {name}")),
+        device.map_or_else(|| "did not run".into(), |name| format!("ran on {name}")),
     ));
     report.section(summary(outcomes));
     for outcome in outcomes {
@@ -62,8 +63,8 @@ fn summary(outcomes: &[CaseResult]) -> Section {
         .iter()
         .map(|outcome| {
             let broken = outcome.broken();
-            let verdict = if broken == 0 { "holds".into() } else { format!("{broken} broken") };
-            // The check that is nearest to its limit, or farthest beyond it.
+            let verdict = if broken == 0 { "holds".into() } else { format!("{broken} failed") };
+            // The check closest to its limit, or farthest beyond it.
             let tightest = outcome.rows.iter().max_by(|a, b| a.strain().total_cmp(&b.strain()));
             vec![
                 Cell::link(&outcome.case.name, heading(outcome)),
@@ -84,7 +85,7 @@ fn summary(outcomes: &[CaseResult]) -> Section {
             ]
         })
         .collect();
-    let columns = texts(&["case", "", "checks", "verdict", "nearest to its limit", "time"]);
+    let columns = texts(&["case", "", "checks", "verdict", "closest to its limit", "time"]);
     let table = ReportTable { columns, rows, ..ReportTable::default() };
     Section { title: "All cases".into(), tables: vec![table], ..Section::default() }
 }
@@ -123,7 +124,7 @@ fn section(outcome: &CaseResult) -> Section {
         .iter()
         .map(|(name, shot)| NamedImage { name: (*name).clone(), picture: shot.picture.clone() })
         .collect();
-    // The first pair that a bound compares is what is looked at first.
+    // The pair of the first bound is displayed initially.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
     let mut set = ImageSet {
@@ -133,7 +134,7 @@ fn section(outcome: &CaseResult) -> Section {
         unit: "nits".into(),
         ..ImageSet::default()
     };
-    // Each of our pictures against each of the others, and ours against each other.
+    // Pairs of rendered images with each other and with all references.
     let ours = shots.iter().filter(|(name, _)| ORDER.contains(&name.as_str())).count();
     for test in 0..ours {
         for reference in test + 1..set.pictures.len() {

@@ -1,11 +1,10 @@
-//! Incident light: the illuminance at a point of a scene, measured as a person would with white
-//! cards.
+//! Incident light: the illuminance at a point, measured with white cards as a photographer would.
 //!
-//! Cards of a fortieth of a millimetre are put into a copy of the scene and rendered by the frame
-//! as it is, so that whatever lights the pictures lights the cards: every kind of light, their
-//! profiles and their shadows. A card is matte and white, and a camera looks at it from nearly
-//! straight above, so that its diffuse luminance is `(1 - F0) E / pi`: the Fresnel term of the BRDF
-//! depends on the angle to the half vector and hardly leaves F0 up to 45 degrees.
+//! Cards of 0.025 mm are placed into a copy of the scene and rendered by the normal frame, so that
+//! they receive every kind of light with its profile and shadows. A card is diffuse and white, and
+//! a camera views it almost along its normal, so that its diffuse luminance is `(1 - F0) E / pi`:
+//! the Fresnel term of the BRDF depends on the angle to the half vector and stays close to F0 up to
+//! 45 degrees.
 
 use std::f64::consts::{PI, TAU};
 
@@ -25,26 +24,25 @@ use crate::{
     },
 };
 
-/// Half of a card's edge (m).
+/// Half of a card's edge length in meters.
 const HALF: f64 = 1.25e-5;
 
-/// How far (m) a card's middle lies above the point, along the receptor's axis: the point may be on
-/// a surface.
+/// Offset in meters of a card's center above the point, along the receptor's axis: the point may
+/// lie on a surface.
 const LIFT: f64 = 2.5e-5;
 
-/// From card to card (m): ten times their size, so that they stand hardly in each other's light.
+/// Spacing of cards in meters: ten times their size, so that they hardly shadow each other.
 const PITCH: f64 = 2.5e-4;
 
-/// The part of light that enters a dielectric seen from straight above: 1 - F0 of the BRDF
+/// Fraction of light that enters a dielectric at normal incidence: 1 - F0 of the BRDF
 /// (shaders/lib/brdf.glsl).
 const ENTERS: f64 = 1.0 - 0.04;
 
-/// A pixel's edge (m) in the cards' pictures: at least two fit into a card seen from the side.
+/// Pixel size in meters in the images of cards: at least two pixels per card in side view.
 const PIXEL: f64 = 8e-6;
 
-/// Directions of cards that make a dome: Gauss and Legendre's six heights by sixteen around. For
-/// parallel light from any side the sum is within 0.23 % (of the light's own illuminance) of the
-/// cardioid.
+/// Card directions of a dome: six Gauss-Legendre heights by 16 azimuths. For parallel light from
+/// any direction the sum is within 0.23 % (of the light's own illuminance) of the cardioid.
 const AROUND: usize = 16;
 const HEIGHTS: [(f64, f64); 6] = [
     (0.033_765_242_898_423_97, 0.085_662_246_189_585_18),
@@ -55,38 +53,38 @@ const HEIGHTS: [(f64, f64); 6] = [
     (0.966_234_757_101_576, 0.085_662_246_189_585_18),
 ];
 
-/// Why no reading can be taken. Each message says what would help.
+/// Errors of an incident-light reading.
 #[derive(Debug, thiserror::Error)]
 pub enum IncidentError {
     /// The point is not finite.
-    #[error("the point ({0}, {1}, {2}) is no place; give three finite numbers in metres")]
+    #[error("the point ({0}, {1}, {2}) is not finite; give three finite numbers in meters")]
     Point(f64, f64, f64),
-    /// The normal has no direction.
+    /// The normal is zero or not finite.
     #[error(
         "the normal ({0}, {1}, {2}) has no direction; give three finite numbers that are not all 0, e.g. 0,1,0"
     )]
     Normal(f64, f64, f64),
-    /// The point is far from everything.
+    /// The point is farther outside of the scene than the scene is wide.
     #[error(
         "the point ({}, {}, {}) m lies outside of the scene, which spans ({}, {}, {}) to ({}, {}, {}) m; choose one within", .point.x, .point.y, .point.z, .low.x, .low.y, .low.z, .high.x, .high.y, .high.z
     )]
     Outside {
-        /// The point (m).
+        /// The point in meters.
         point: DVec3,
-        /// The scene's least corner (m).
+        /// The scene's minimum corner in meters.
         low: DVec3,
-        /// The scene's greatest corner (m).
+        /// The scene's maximum corner in meters.
         high: DVec3,
     },
-    /// The device.
+    /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
 
-/// The directions (unit, about +Y) of a receptor's cards and how much of the reading each is: of a
-/// flat one itself; of a dome `2 / (2 pi)` of each solid angle, since a dome's projected area
-/// towards light from an angle is `(1 + cos) / 2` of its base and hence its reading `1/pi` of the
-/// integral of the illuminance over its directions.
+/// Directions (unit vectors about +Y) of a receptor's cards and their weights. A flat receptor has
+/// one card of weight 1. A dome's projected area towards light at an angle is `(1 + cos) / 2` of
+/// its base. Its reading is therefore `1/pi` of the integral of the illuminance over directions, so
+/// each solid angle has the weight `2 / (2 pi)`.
 fn cards(receptor: Receptor) -> Vec<(DVec3, f64)> {
     if receptor == Receptor::Flat {
         return vec![(DVec3::Y, 1.0)];
@@ -102,8 +100,8 @@ fn cards(receptor: Receptor) -> Vec<(DVec3, f64)> {
     HEIGHTS.into_iter().enumerate().flat_map(ring).collect()
 }
 
-/// From where cards are looked at: from the axis, and for a dome from six sides too. No dome's card
-/// faces away from its nearest camera by more than 35 degrees.
+/// Camera directions: along the axis, and for a dome from six sides too. Each card of a dome faces
+/// its nearest camera within 35 degrees.
 fn cameras(receptor: Receptor) -> Vec<DVec3> {
     let mut directions = vec![DVec3::Y];
     if receptor == Receptor::Dome {
@@ -116,20 +114,19 @@ fn cameras(receptor: Receptor) -> Vec<DVec3> {
     directions
 }
 
-/// The cards that one camera looks at, side by side: pictures of all cards would be six times as
-/// large.
+/// The cards of one camera, side by side: one image of all cards would be six times as large.
 struct Square {
-    /// Where its camera stands, a unit vector about +Y.
+    /// Direction to its camera, a unit vector about +Y.
     camera: DVec3,
-    /// Its middle from the receptor's, x and z (m).
-    centre: DVec2,
-    /// Cards along a side.
+    /// Offset of its center from the receptor's center, x and z, in meters.
+    center: DVec2,
+    /// Cards per side.
     across: usize,
-    /// Where from the receptor's middle (m), where it faces, and its part of the reading.
+    /// Offset from the receptor's center in meters, direction and weight of each card.
     cards: Vec<(DVec2, DVec3, f64)>,
 }
 
-/// The cards by the camera that is nearest to where they face.
+/// Groups the cards by the camera nearest to their direction.
 fn squares(receptor: Receptor) -> Vec<Square> {
     let cameras = cameras(receptor);
     let mut faced: Vec<Vec<(DVec3, f64)>> = vec![Vec::new(); cameras.len()];
@@ -149,14 +146,14 @@ fn squares(receptor: Receptor) -> Vec<Square> {
         .zip(faced)
         .enumerate()
         .map(|(index, (camera, faced))| {
-            // The first in the middle, the others around it.
+            // The first group in the center, the others around it.
             let (sin, cos) = (TAU * index as f64 / 6.0).sin_cos();
             let out = if index == 0 { 0.0 } else { widest as f64 * PITCH };
-            let (centre, across) =
+            let (center, across) =
                 (DVec2::new(out * cos, out * sin), (faced.len() as f64).sqrt().ceil() as usize);
             let middle = (across.max(1) - 1) as f64 / 2.0;
             let place = |card: usize| {
-                centre
+                center
                     + PITCH
                         * (DVec2::new((card % across) as f64, (card / across) as f64)
                             - DVec2::splat(middle))
@@ -165,33 +162,33 @@ fn squares(receptor: Receptor) -> Vec<Square> {
                 .iter()
                 .enumerate()
                 .map(|(card, &(direction, weight))| (place(card), direction, weight));
-            Square { camera, centre, across, cards: cards.collect() }
+            Square { camera, center, across, cards: cards.collect() }
         })
         .filter(|square| !square.cards.is_empty())
         .collect()
 }
 
-/// A card in its place.
+/// A placed card.
 struct Card {
-    /// Its middle (m).
+    /// Its center in meters.
     place: DVec3,
-    /// Where it faces, a unit vector.
+    /// Its normal, a unit vector.
     direction: DVec3,
-    /// Its part of the reading.
+    /// Its weight in the reading.
     weight: f64,
-    /// The camera that looks at it.
+    /// Index of its camera.
     camera: usize,
 }
 
-/// The illuminance at `point` (m) on a receptor whose axis is `normal` (any length): what an
-/// incident-light meter reads.
+/// The illuminance at `point` (meters, world space) on a receptor with the axis `normal` (any
+/// length), as an incident-light meter reads it.
 ///
-/// All lights of the scene count, with their shadows by rays where they cast any; light reflected
-/// by other surfaces counts as far as the renderer follows it.
+/// All lights of the scene count, with ray-traced shadows where they cast any. Light reflected by
+/// other surfaces counts as far as the renderer computes it.
 ///
 /// # Errors
-/// A point or normal that is none; a point farther outside of the scene than the scene is wide; the
-/// device.
+/// [`IncidentError`]: a point or normal that is not finite or has no direction; a point farther
+/// outside of the scene than the scene is wide; device errors.
 pub fn illuminance(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -225,23 +222,23 @@ pub fn illuminance(
             })
         })
         .collect();
-    // A map's texels are far larger than cards are.
+    // Texels of a shadow map are far larger than cards.
     let shadows = ShadowSettings { method: ShadowMethod::Traced, ..shadows };
     let mut on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
-    // Whatever stands around the cards would be most of the pictures, and is not read.
+    // Hides everything but the cards: it would fill most of the image, and is not read.
     on_device.show_only_material(scene.materials.len() as u32);
     let views: Vec<View> = squares
         .iter()
         .map(|square| {
-            // It holds its cards whichever way it is turned.
+            // The image contains the cards at any rotation.
             let half = square.across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
             let pixels = (2.0 * half / PIXEL).ceil() as u32;
             let (half_width, far) = (half as f32, (4.0 * half) as f32);
             let projection =
                 Projection::Orthographic { half_width, half_height: half_width, near: 0.0, far };
-            let centre = place(square.centre);
+            let center = place(square.center);
             View::new(
-                look_at_transform(centre + turn * square.camera * (2.0 * half), centre),
+                look_at_transform(center + turn * square.camera * (2.0 * half), center),
                 &projection,
                 pixels,
                 pixels,
@@ -251,7 +248,7 @@ pub fn illuminance(
     Ok(read(renderer, &on_device, &placed, &views, shadows)?)
 }
 
-/// A copy of the scene with a card at each place.
+/// A copy of the scene with the cards added.
 fn with_cards(scene: &Scene, cards: &[Card]) -> Scene {
     let mut scene = scene.clone();
     let mut card = shapes::plane(Vec2::splat(2.0 * HALF as f32), 1, 1);
@@ -275,7 +272,7 @@ fn with_cards(scene: &Scene, cards: &[Card]) -> Scene {
     scene
 }
 
-/// The weighted sum of what the cards read.
+/// The weighted sum of the cards' illuminances.
 fn read(
     renderer: &mut Renderer,
     scene: &GpuScene,
@@ -293,7 +290,7 @@ fn read(
                 ..ClusteredLightSettings::default()
             },
             shadows,
-            // A card's own camera sees little of what is around it.
+            // Ambient occlusion in screen space misses surfaces outside of the card's image.
             ao: AoSettings { enabled: false, ..AoSettings::default() },
             aovs: vec![Aov::DirectDiffuse],
             ..RenderSettings::default()
@@ -313,14 +310,14 @@ fn read(
                 brightest = brightest.max(nits);
             }
         }
-        // Half floats keep their eleven bits from 6e-5 up to 65504.
+        // Half floats have full precision from 6e-5 to 65504.
         let exposed = brightest * exposure.multiplier();
         last = Lux(sum * PI / ENTERS);
         if (0.01..=10_000.0).contains(&exposed) {
             return Ok(last);
         }
         let next = if brightest > 0.0 {
-            // At the upper end the reading was cut off: as far down as there may be.
+            // At the upper end the reading was clipped, so the exposure drops by 16 stops.
             let stops = if exposed > 10_000.0 { 16.0 } else { 0.0 };
             exposure.ev100().0 + exposed.log2() + stops
         } else {
@@ -334,10 +331,10 @@ fn read(
     Ok(last)
 }
 
-/// Exposures that are tried at most.
+/// Maximum number of exposures tried.
 const ROUNDS: u32 = 8;
 
-/// Below this exposure value nothing is light: 1e-13 lx.
+/// EV100 below which the reading is 0: 1e-13 lx.
 const LEAST_EV: f64 = -46.0;
 
 #[cfg(test)]
@@ -349,7 +346,8 @@ mod tests {
         let cards = cards(Receptor::Dome);
         let cameras = cameras(Receptor::Dome);
         assert_eq!(cards.len(), 96);
-        // What each card sends to its camera of what it receives, over 1 - F0 (Schlick 1994).
+        // Radiance that each card sends to its camera per received light, over 1 - F0 (Schlick
+        // 1994).
         let camera = |m: DVec3| {
             cameras.iter().copied().max_by(|a, b| a.dot(m).total_cmp(&b.dot(m))).unwrap_or(DVec3::Y)
         };
@@ -395,13 +393,13 @@ mod tests {
             let half = square.across as f64 * PITCH / 2.0;
             assert!(
                 square.cards.iter().all(
-                    |(at, ..)| (*at - square.centre).abs().max_element() <= half - PITCH / 2.01
+                    |(at, ..)| (*at - square.center).abs().max_element() <= half - PITCH / 2.01
                 )
             );
         }
         assert!(
             all.iter().all(|(at, ..)| at.length() < 2.5e-3),
-            "all within some millimetres of the point"
+            "all cards within 2.5 mm of the point"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Limits of the camera's effects that acted on a picture (docs/camera-effects.md, "Limits").
+//! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
 
 use crate::{
     gpu::GpuResult,
@@ -10,55 +10,59 @@ use crate::{
     },
 };
 
-/// A length on the picture that an effect draws shorter than it is.
+/// An effect's extent that was clamped to its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClampedEffect {
-    /// The length (pixels).
+    /// Unclamped extent in pixels.
     pub wanted: f32,
-    /// As it is drawn (pixels).
+    /// Drawn extent in pixels.
     pub drawn: f32,
 }
 
 impl ClampedEffect {
-    /// None where the length is drawn whole, within what a half float can tell.
+    /// `None` if the extent is not clamped, within the precision of a half float.
     fn of(wanted: f32, drawn: f32) -> Option<Self> {
         (wanted.is_finite() && wanted > drawn * (1.0 + 1.0 / 512.0))
             .then_some(Self { wanted, drawn })
     }
 }
 
-/// The limits that acted on a picture; none by default.
+/// Limits that took effect in an image; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectLimits {
-    /// The longest way of a pixel while the shutter is open.
+    /// Longest motion of a pixel while the shutter is open.
     pub motion_blur: Option<ClampedEffect>,
-    /// The radius of the greatest circle of confusion.
+    /// Radius of the greatest circle of confusion.
     pub depth_of_field: Option<ClampedEffect>,
-    /// Bright sources that have no starburst, being fainter than those that do.
+    /// Number of bright sources without a starburst, because more brighter ones exist than the
+    /// limit.
     pub starbursts_dropped: u32,
 }
 
 impl EffectLimits {
-    /// A sentence each for the user.
+    /// One warning sentence for each limit.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let motion = self.motion_blur.map(|ClampedEffect { wanted, drawn }| {
             format!(
-                "motion blur: the longest way while the shutter is open is {wanted:.0} pixels and is drawn {drawn:.0} \
-                 pixels long, a quarter of the picture's height; shorten effects.motion_blur.shutter, or use --renderer \
+                "motion blur: the longest motion while the shutter is open is {wanted:.0} pixels \
+                 and is clamped to {drawn:.0} pixels, a quarter of the picture's height; shorten \
+                 effects.motion_blur.shutter, or use --renderer \
                  path, which has no limit"
             )
         });
         let depth = self.depth_of_field.map(|ClampedEffect { wanted, drawn }| {
             format!(
-                "depth of field: the greatest circle of confusion has a radius of {wanted:.0} pixels and is drawn with \
-                 {drawn:.0}, at most 384 and half the picture's smaller side; stop down, or use --renderer path, which has \
+                "depth of field: the greatest circle of confusion has a radius of {wanted:.0} \
+                 pixels and is clamped to {drawn:.0} (at most 384 and half the picture's smaller \
+                 side); stop down, or use --renderer path, which has \
                  no limit"
             )
         });
         let starburst = (self.starbursts_dropped > 0).then(|| {
             format!(
-                "starbursts: the {MAX_SOURCES} brightest sources have them, {} fainter ones do not",
+                "starbursts: limited to the {MAX_SOURCES} brightest sources; {} fainter ones have \
+                 none",
                 self.starbursts_dropped
             )
         });
@@ -66,7 +70,7 @@ impl EffectLimits {
     }
 }
 
-/// What the passes know of their limits, on its way to the host.
+/// Pending readbacks of the passes' limits.
 pub(super) struct LimitReports {
     motion_blur: Option<(BufferHandle, f32)>,
     depth_of_field: Option<(BufferHandle, f32)>,
@@ -74,7 +78,7 @@ pub(super) struct LimitReports {
 }
 
 impl LimitReports {
-    /// Declares the copies. `bright` are the sources that starbursts are drawn of.
+    /// Declares the readbacks. `bright` holds the sources of starbursts.
     pub(super) fn declare(
         g: &mut Graph<'_>,
         motion_blur: Option<MotionBlurLimit>,
@@ -87,13 +91,13 @@ impl LimitReports {
             let words = 2 * u64::from(bound.tiles);
             (super::read_report(g, ("depth of field counts", words), bound.counts), bound.drawn)
         });
-        // The list's first words: how many there are, and how many more there were.
+        // The list's header: the number of sources kept and dropped.
         let starburst =
             bright.map(|bright| super::read_report(g, ("starburst sources", 4), bright.list));
         Self { motion_blur, depth_of_field, starburst }
     }
 
-    /// The limits that acted, by the bytes that came back.
+    /// The limits that took effect, decoded from the readbacks.
     pub(super) fn read(
         &self,
         bytes: impl Fn(BufferHandle) -> GpuResult<Vec<u8>>,
@@ -121,7 +125,7 @@ impl LimitReports {
     }
 }
 
-/// Where the list of bright sources says how many it left out (`bright_dropped` in the shaders).
+/// Word of the source list that counts the dropped sources (`bright_dropped` in the shaders).
 const DROPPED_WORD: usize = 2;
 
 #[cfg(test)]
@@ -145,7 +149,7 @@ mod tests {
         for (said, parts) in said.iter().zip([
             ["motion blur", "68", "40"],
             ["radius", "500", "384"],
-            ["64", "3", "do not"],
+            ["64", "3", "have none"],
         ]) {
             assert!(parts.iter().all(|part| said.contains(part)), "{said}");
         }

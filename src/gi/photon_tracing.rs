@@ -1,9 +1,9 @@
-//! A photon's way through the scene.
+//! Photon tracing.
 //!
-//! Formulas of Keller 1997 and of Jensen, "Global Illumination using Photon Maps" (1996), section
-//! 2: at each surface a photon leaves a VPL with what the surface reflects diffusely; then Russian
-//! roulette chooses among the lobes, each with the chance `q` of its strongest channel, and the
-//! photon goes on with its flux times `rho / q`.
+//! After Keller 1997 and Jensen, "Global Illumination using Photon Maps" (1996), section 2. At each
+//! surface a photon leaves a VPL with the diffusely reflected flux. Then Russian roulette chooses
+//! among the lobes, each with the probability `q` of its strongest channel. The photon continues
+//! with its flux times `rho / q`.
 
 use glam::{DVec2, DVec3, Vec3};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::bvh::{PreciseRay, pack_normal};
 
-/// A VPL for a light of flux 1 in each channel that sends out one photon.
+/// A VPL of a light with flux 1 per channel that emits one photon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct UnitVpl {
     pub position: Vec3,
@@ -23,45 +23,44 @@ pub(super) struct UnitVpl {
     pub weight: Vec3,
 }
 
-/// What became of a photon, in parts of its light's even share.
+/// The outcome of a photon, as fractions of an even share of its light's flux.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PhotonResult {
-    /// VPLs that it left, which follow those of the photon before.
+    /// Number of its VPLs, which follow those of the previous photon.
     pub marks: u32,
     pub rays: u32,
-    /// A number was none or infinite.
+    /// VPLs or photons dropped because of NaN or infinity.
     pub dropped: u32,
     pub emitted: Vec3,
     pub escaped: Vec3,
     pub cut: Vec3,
 }
 
-/// Surfaces that a photon goes through or on one after another where no reflection is counted.
+/// Maximum number of successive surfaces without a counted reflection.
 const LAYERS: u32 = 64;
-/// Surfaces behind each other among which light chooses one that nothing stops.
+/// Maximum number of surfaces among which a photon of an unshadowed light chooses.
 const PIERCED: usize = 16;
 
-/// What happens to a photon at a surface.
+/// Outcome of a photon at a surface.
 enum Next {
     Reflected(DVec3, DVec3),
     Through(DVec3, DVec3),
     Absorbed,
 }
 
-/// The way of one photon.
+/// State of a photon's path.
 struct PhotonPath<'a> {
     stage: &'a TraceScene<'a>,
     sequence: Sequence,
     number: u32,
-    /// What of the roulette's number is left: within 0 and 1, spread as evenly as at first among
-    /// the photons that are left.
+    /// Remainder of the roulette number, within 0 and 1; uniform among the photons that survive.
     roulette: f64,
-    /// Groups of numbers that were used up.
+    /// Groups of the sequence consumed so far.
     groups: u32,
     choices: u32,
 }
 
-/// Traces the photon of a number; its VPLs are added to `marks`.
+/// Traces the photon with this index; appends its VPLs to `marks`.
 pub(super) fn trace(
     stage: &TraceScene,
     source: &PhotonSource,
@@ -116,14 +115,14 @@ pub(super) fn trace(
         if first && photon.unshadowed {
             flux *= surface.opacity;
         } else if surface.opacity < 1.0 && way.choice() >= surface.opacity {
-            // On behind it, as though it were not there.
+            // Continues behind the surface, as if it were absent.
             ray = PreciseRay::new(surface.position, direction, -surface.geometric);
             continue;
         }
         first = false;
         if let Some(absorption) = surface.material.border.filter(|_| !surface.front) {
-            let travelled = surface.position.distance(ray.origin);
-            flux *= (absorption * -travelled).map(exponential);
+            let traveled = surface.position.distance(ray.origin);
+            flux *= (absorption * -traveled).map(exponential);
         }
         let cosine = -direction.dot(surface.normal);
         let lobes = surface.material.lobes(cosine, surface.front, stage.scene.multiscatter);
@@ -165,26 +164,26 @@ pub(super) fn trace(
     }
 }
 
-/// `exp`, and 0 for infinitely strong absorption over no way at all.
+/// `exp`, and 0 for infinite absorption over zero distance.
 fn exponential(x: f64) -> f64 {
     if x.is_nan() { 0.0 } else { x.exp() }
 }
 
-/// A number with as many digits again: the roulette uses up some at each surface.
+/// Extends a number by as many digits again: the roulette consumes some at each surface.
 fn refined(u: f64, sequence: Sequence, number: u32) -> f64 {
     let step = 1.0 / 4_294_967_296.0;
     u + (sequence.single(number, u32::MAX) - 0.5) * step
 }
 
 impl PhotonPath<'_> {
-    /// What the ray meets, and the factor of the flux.
+    /// The nearest surface, and the factor of the flux.
     fn closest(&self, ray: &PreciseRay) -> Option<(SurfaceHit, f64)> {
         let hit = self.stage.bvh.closest_f64(self.stage.top, ray)?;
         Some((self.stage.surface(ray.direction, &hit)?, 1.0))
     }
 
-    /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands
-    /// for all.
+    /// Light without shadows falls on all surfaces along the ray: one of them is chosen and
+    /// weighted to stand for all.
     fn pierced(&mut self, ray: &PreciseRay, fate: &mut PhotonResult) -> Option<(SurfaceHit, f64)> {
         let mut ray = *ray;
         let mut hits = Vec::new();
@@ -199,7 +198,7 @@ impl PhotonPath<'_> {
         Some((self.stage.surface(ray.direction, hit)?, hits.len() as f64))
     }
 
-    /// A number of its own for a choice that few photons make.
+    /// An independent random number for a choice that few photons make.
     fn choice(&mut self) -> f64 {
         self.choices += 1;
         self.sequence.single(self.number, self.choices)
@@ -210,10 +209,10 @@ impl PhotonPath<'_> {
         DVec2::from_array(self.sequence.point(self.groups, self.number))
     }
 
-    /// Russian roulette over the lobes. What is left of the number after each choice is even again,
-    /// so that among many photons just the right part goes on (Kollig and Keller, "Efficient
-    /// Bidirectional Path Tracing by Randomized Quasi-Monte Carlo Integration", MCQMC 2000, for
-    /// splitting and roulette by one number).
+    /// Russian roulette over the lobes. After each choice the remainder of the number is uniform
+    /// again, so that exactly the right fraction of many photons survives (Kollig and Keller,
+    /// "Efficient Bidirectional Path Tracing by Randomized Quasi-Monte Carlo Integration", MCQMC
+    /// 2000, for splitting and roulette by one number).
     fn next(&mut self, surface: &SurfaceHit, lobes: &Lobes, direction: DVec3) -> Next {
         let all =
             [lobes.diffuse, lobes.diffuse_transmission, lobes.specular, lobes.coat, lobes.glass];

@@ -1,4 +1,4 @@
-//! What changes is traced anew, and nothing else.
+//! Incremental updates retrace only what has changed.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::{
     scene::{Scene, build::SceneBuilder, procedural::shapes},
 };
 
-/// A room with a box, two lamps and a sun.
+/// A room with a box, two lights and a sun.
 fn scene() -> Scene {
     let mut builder: SceneBuilder = room(0.6);
     let material = builder.add_material(matte(0.3));
@@ -38,7 +38,7 @@ fn lumens(scene: &mut Scene, light: usize, lumens: f64) {
         PhysicalLight::new(emitter, LightStrength::Lumens(Lumen(lumens))).unwrap();
 }
 
-/// The set that all photons traced anew give, with the same shares.
+/// The set of a full retrace, with the same allocation.
 fn rebuilt(
     radiosity: &mut Radiosity,
     scene: &Scene,
@@ -89,11 +89,11 @@ fn only_what_changed_is_traced() {
     assert!(change.0 > 0.01 && change.0 < 0.2, "{change:?}");
     same(&dimmed, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 
-    // Another colour: no ray.
+    // Another color: no ray.
     scene.lights[1].color = Vec3::new(0.5, 0.8, 1.0);
     assert_eq!(radiosity.update(&scene, &bvh, &settings).0.stats.rays, 0);
 
-    // One lamp moved: its photons.
+    // One light moved: its photons.
     let lamp = scene.nodes.iter().position(|node| node.light == Some(1)).unwrap();
     scene.nodes[lamp].local = DMat4::from_translation(DVec3::new(-1.0, 0.8, -1.2));
     let (moved, change) = radiosity.update(&scene, &bvh, &settings);
@@ -102,7 +102,7 @@ fn only_what_changed_is_traced() {
     assert!((0.1..0.6).contains(&change.0), "{change:?}");
     same(&moved, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 
-    // Switched off and on: nothing, as what it left was kept.
+    // Switched off and on: no ray, as its paths were kept.
     lumens(&mut scene, 1, 0.0);
     let (off, change) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!((off.stats.rays, off.stats.lights), (0, 2));
@@ -117,22 +117,22 @@ fn only_what_changed_is_traced() {
     assert!(bright.stats.traced > 0 && bright.stats.traced < bright.stats.photons);
     same(&bright, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 
-    // The box moved: all.
+    // The box moved: all photons.
     let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
     scene.nodes[node].local = DMat4::from_translation(DVec3::new(0.3, -1.0, 0.5));
     bvh.rebuild_tlas(&scene);
     let (shifted, change) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!(shifted.stats.traced, shifted.stats.photons);
-    // Photons that pass it by go the same ways.
+    // Photons that miss it keep their paths.
     assert!(change.0 > 0.02 && change.0 < 0.9, "{change:?}");
     same(&shifted, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 
-    // A material's colour: all.
+    // A material's color: all photons.
     scene.materials[0].base_color.x = 0.2;
     let (painted, _) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!(painted.stats.traced, painted.stats.photons);
 
-    // A light taken away.
+    // A removed light.
     scene.nodes[lamp].light = None;
     let (fewer, change) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!(fewer.stats.lights, 2);
@@ -140,7 +140,8 @@ fn only_what_changed_is_traced() {
     same(&fewer, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
 }
 
-/// What glows is dimmed without a ray, and traced where it is switched on for the first time.
+/// Emissive surfaces are dimmed without rays, and traced when they are switched on for the first
+/// time.
 #[test]
 fn glowing_surfaces_are_dimmed_without_rays() {
     let mut builder = room(0.6);
@@ -175,7 +176,7 @@ fn threads_do_not_matter() {
     same(&run(1), &run(4));
 }
 
-/// VPLs lie on surfaces, in worlds far from the origin too.
+/// VPLs lie on surfaces, also far from the origin.
 #[test]
 fn vpls_lie_on_surfaces() {
     for shift in [DVec3::ZERO, DVec3::new(1e6, -2e6, 5e5)] {
@@ -200,7 +201,7 @@ fn vpls_lie_on_surfaces() {
     }
 }
 
-/// More lamps than photons: each sends one.
+/// More lights than photons: each emits one.
 #[test]
 fn every_light_gets_photons() {
     let mut builder = room(0.5);
@@ -221,8 +222,8 @@ fn every_light_gets_photons() {
     assert!((set.stats.stored.x - 1500.0).abs() < 1e-3 * 1500.0);
 }
 
-/// Something swings and reaches beyond the scene's box: after one swing the sun's photons take the
-/// same ways each time.
+/// A swinging object reaches beyond the scene's bounds: after one swing the sun's photons take the
+/// same paths each time.
 #[test]
 fn moving_object_keeps_the_sun_photons() {
     let mut scene = scene();
@@ -245,12 +246,12 @@ fn moving_object_keeps_the_sun_photons() {
     }
 }
 
-/// What a frame costs on one thread, in its processor's time: `cargo test --release --lib
-/// gi::tests_update::speed -- --ignored --nocapture`.
+/// CPU time of an update on one thread: `cargo test --release --lib gi::tests_update::speed --
+/// --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement, not a check"]
 fn speed() {
-    // Nanoseconds that this thread has run for: Linux, Documentation/scheduler/sched-stats.
+    // Run time of this thread in nanoseconds: Linux, Documentation/scheduler/sched-stats.
     let ran = || -> f64 {
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
         stat.split(' ').next().unwrap().parse().unwrap()
@@ -270,7 +271,7 @@ fn speed() {
         let settings = plain(10_000, 3);
         let set = Radiosity::new().update(&scene, &bvh, &settings).0;
         println!("{} photons, {} rays, {} VPLs", set.stats.photons, set.stats.rays, set.vpls.len());
-        timed("all anew", Box::new(|| drop(Radiosity::new().update(&scene, &bvh, &settings))));
+        timed("full update", Box::new(|| drop(Radiosity::new().update(&scene, &bvh, &settings))));
         let mut radiosity = Radiosity::new();
         radiosity.update(&scene, &bvh, &settings);
         timed("nothing changed", Box::new(|| drop(radiosity.update(&scene, &bvh, &settings))));
@@ -307,8 +308,7 @@ fn speed() {
     });
 }
 
-/// Where there is no room for what all photons leave, fewer share the flux, and bring as much
-/// light.
+/// At the VPL limit fewer photons share the flux, and carry as much light.
 #[test]
 fn near_white_rooms_do_not_take_all_memory() {
     let mut builder = room(0.97);
@@ -325,7 +325,7 @@ fn near_white_rooms_do_not_take_all_memory() {
         all.vpls.len(),
         some.stats.stored.x / all.stats.stored.x
     );
-    // A batch of photons more, each of which leaves 28 on the mean.
+    // One more batch of photons, each of which leaves 28 VPLs on average.
     assert!(all.vpls.len() > 400_000 && some.vpls.len() < 100_000 + 40 * 4096);
     assert!((some.stats.stored.x / all.stats.stored.x - 1.0).abs() < 0.01);
     assert!((some.stats.emitted.x / 1000.0 - 1.0).abs() < 1e-3);

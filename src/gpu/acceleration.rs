@@ -1,6 +1,5 @@
-//! Acceleration structures, for rays of shaders by ray query (Vulkan, VK_KHR_acceleration_structure
-//! and VK_KHR_ray_query): below, one over each range of a buffer of triangles; above, one over the
-//! places where these stand.
+//! Acceleration structures for ray query (Vulkan, VK_KHR_acceleration_structure and
+//! VK_KHR_ray_query): a BLAS for each range of a triangle buffer, and a TLAS over their instances.
 
 use std::sync::Arc;
 
@@ -14,39 +13,40 @@ use super::{
     memory::{Buffer, BufferKind},
 };
 
-/// Bytes from a triangle's corner to its next: a position and a word that is not read.
+/// Bytes from one triangle corner to the next: a position and an unused word.
 pub const CORNER_BYTES: u64 = 16;
 
-/// Bytes of a triangle.
+/// Bytes per triangle.
 pub const TRIANGLE_BYTES: u64 = 3 * CORNER_BYTES;
 
-/// Where in its buffer a structure may begin (VkAccelerationStructureCreateInfoKHR, offset).
+/// Alignment in bytes of a structure in its buffer (VkAccelerationStructureCreateInfoKHR, offset).
 const STRUCTURE_ALIGNMENT: u64 = 256;
 
-/// Scratch memory up to which builds are under way at once; one that needs more by itself gets it.
+/// Scratch memory in bytes of one batch of concurrent builds; a single build that needs more gets
+/// it.
 const SCRATCH: u64 = 32 << 20;
 
-/// Triangles that lie one after another in a buffer, and are one structure.
+/// Consecutive triangles in a buffer that form one BLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct TriangleRange {
-    /// Number of the first in the buffer.
+    /// Index of the first triangle in the buffer.
     pub first: u32,
-    /// How many.
+    /// Number of triangles.
     pub count: u32,
-    /// All of each is there: no shader is asked about it.
+    /// All triangles are opaque: hits need no alpha test in the shader.
     pub opaque: bool,
-    /// The device moves them: the structure can be updated.
+    /// The device moves the triangles, so that the BLAS supports updates.
     pub moves: bool,
 }
 
-/// Bytes of scratch memory that one structure needs.
+/// Scratch memory in bytes of one structure, for builds and updates.
 #[derive(Clone, Copy)]
 struct ScratchNeed {
     build: u64,
     update: u64,
 }
 
-/// The lower level: one structure for each range, all in one buffer.
+/// Bottom-level acceleration structures (BLAS), one for each range, in one buffer.
 pub struct BlasSet {
     handles: Vec<vk::AccelerationStructureKHR>,
     addresses: Vec<u64>,
@@ -58,18 +58,18 @@ pub struct BlasSet {
     live: Vec<LiveEntry>,
 }
 
-/// Where one of the lower level stands.
+/// An instance of a BLAS.
 #[derive(Clone, Copy, Debug)]
 pub struct TlasInstance {
-    /// Rows of the transform from its space to that of the rays.
+    /// Rows of the transform from object space to ray space.
     pub rows: [[f32; 4]; 3],
-    /// Which one.
+    /// Index of the BLAS.
     pub bottom: u32,
-    /// Rays meet it whose mask has a bit in common with this.
+    /// Instance mask: rays can hit the instance if their mask shares a bit with it.
     pub mask: u8,
 }
 
-/// The upper level.
+/// Top-level acceleration structure (TLAS).
 pub struct Tlas {
     pub(super) handle: vk::AccelerationStructureKHR,
     buffer: Arc<Buffer>,
@@ -86,9 +86,11 @@ pub struct Tlas {
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct InstanceRecord {
     rows: [[f32; 4]; 3],
-    /// Above a number of our choice, which is not used: the instance's index says all.
+    /// Mask in the upper 8 bits. The lower 24 are the custom index, which is unused: shaders use
+    /// the instance's index.
     mask: u32,
-    /// Above an offset of ray-tracing pipelines.
+    /// Flags in the upper 8 bits. The lower 24 are the shader binding table offset, which ray query
+    /// ignores.
     flags: u32,
     structure: u64,
 }
@@ -106,8 +108,7 @@ fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
     unsafe { gpu.device.get_buffer_device_address(&info) }
 }
 
-/// Scratch memory for builds that together need so much, from an address with the device's
-/// alignment on.
+/// Size of a scratch buffer with room to align its start.
 fn aligned(gpu: &Gpu, bytes: u64) -> u64 {
     bytes + gpu.ray_query.as_ref().map_or(0, |query| query.scratch_alignment)
 }
@@ -182,15 +183,15 @@ fn create(
 }
 
 impl BlasSet {
-    /// Structures over ranges of a buffer of triangles (`TRIANGLE_BYTES` each). They hold nothing
-    /// before they are built.
+    /// Creates structures over ranges of a buffer of triangles (`TRIANGLE_BYTES` each). They are
+    /// empty before they are built.
     ///
     /// # Errors
-    /// Out of memory; more than the device holds in one piece; a device that was opened without ray
-    /// query.
+    /// [`GpuError`]: out of memory; a size above the device's allocation limit; a device opened
+    /// without ray query.
     ///
     /// # Panics
-    /// If a range does not lie in the buffer: broken logic.
+    /// If a range exceeds the buffer, which is a programming error.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -222,11 +223,11 @@ impl BlasSet {
                 requested: format!("{end} bytes"),
                 limit: format!("{} bytes", gpu.max_allocation()),
                 device: gpu.info().name.clone(),
-                remedy: "use '--rays trees' or a simpler scene",
+                remedy: "use '--rays software' or a simpler scene",
             });
         }
         let buffer = Buffer::new(gpu, name, end, BufferKind::Acceleration)?;
-        // From here on dropping it destroys what was made.
+        // From here on, dropping `this` destroys the structures created so far.
         let mut this = Self {
             handles: Vec::new(),
             addresses: Vec::new(),
@@ -254,7 +255,7 @@ impl BlasSet {
         Ok(Arc::new(this))
     }
 
-    /// What they lie in.
+    /// The buffer that holds the structures.
     #[must_use]
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
@@ -271,7 +272,8 @@ impl BlasSet {
             .map(move |(index, (_, need))| (index, of(need)))
     }
 
-    /// Bytes of scratch memory for building all or, with `update`, for updating those that move.
+    /// Scratch memory in bytes for building all structures or, with `update`, for updating the
+    /// moving ones.
     #[must_use]
     pub fn scratch(&self, update: bool) -> u64 {
         let (sum, most) =
@@ -292,12 +294,12 @@ impl Drop for BlasSet {
 }
 
 impl Tlas {
-    /// A structure over places; an index among them is the instance's number in shaders. It holds
-    /// nothing before it is built.
+    /// Creates a TLAS over instances; shaders see an instance's index in `places`. It is empty
+    /// before it is built.
     ///
     /// # Errors
-    /// Out of memory; more places than the device takes; a device that was opened without ray
-    /// query.
+    /// [`GpuError`]: out of memory; more instances than the device supports; a device opened
+    /// without ray query.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -312,7 +314,7 @@ impl Tlas {
                 requested: format!("{} instances", places.len()),
                 limit: format!("{} instances", query.max_instances),
                 device: gpu.info().name.clone(),
-                remedy: "use '--rays trees' or a simpler scene",
+                remedy: "use '--rays software' or a simpler scene",
             });
         }
         let records: Vec<InstanceRecord> = places
@@ -321,12 +323,12 @@ impl Tlas {
                 rows: place.rows,
                 mask: u32::from(place.mask) << 24,
                 flags: 0,
-                // A structure that is not there is address 0: an instance that nothing meets.
+                // A missing structure has address 0: rays never hit such an instance.
                 structure: bottoms.addresses.get(place.bottom as usize).copied().unwrap_or(0),
             })
             .collect();
         let bytes: &[u8] = bytemuck::cast_slice(&records);
-        // Instances begin at multiples of sixteen bytes, which a buffer of their own does.
+        // Instances are aligned to 16 bytes, which a separate buffer provides.
         let of_places = format!("{name}, instances");
         let list =
             Buffer::new(gpu, &of_places, bytes.len() as u64, BufferKind::AccelerationInstances)?;
@@ -350,19 +352,19 @@ impl Tlas {
         }))
     }
 
-    /// What it lies in.
+    /// The buffer that holds the structure.
     #[must_use]
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
 
-    /// What stands in its places.
+    /// The BLASes of the instances.
     #[must_use]
     pub fn bottoms(&self) -> &Arc<BlasSet> {
         &self.bottoms
     }
 
-    /// Bytes of scratch memory that its build needs.
+    /// Scratch memory in bytes of a build.
     #[must_use]
     pub fn scratch(&self) -> u64 {
         self.scratch
@@ -387,14 +389,13 @@ fn instances(gpu: &Gpu, list: &Buffer) -> vk::AccelerationStructureGeometryKHR<'
 }
 
 impl Recorder<'_> {
-    /// Builds all structures of a lower level or, with `update`, takes over the triangles of those
-    /// that move.
+    /// Builds all BLASes or, with `update`, refits the moving ones to their triangles.
     ///
     /// # Errors
-    /// A device that was opened without ray query.
+    /// [`GpuError`] if the device was opened without ray query.
     ///
     /// # Panics
-    /// If the scratch memory is smaller than `BlasSet::scratch` says: broken logic.
+    /// If the scratch memory is smaller than `BlasSet::scratch`, which is a programming error.
     pub fn build_blas(
         &mut self,
         bottoms: &Arc<BlasSet>,
@@ -416,7 +417,7 @@ impl Recorder<'_> {
         for (index, need) in bottoms.chosen(update) {
             if used + need > room && !batch.is_empty() {
                 self.build_batch(&gpu, bottoms, update, &std::mem::take(&mut batch))?;
-                // The next batch writes the same scratch memory.
+                // The next batch reuses the scratch memory.
                 let of_build = vk::PipelineStageFlags2::ACCELERATION_STRUCTURE_BUILD_KHR;
                 let write = vk::AccessFlags2::ACCELERATION_STRUCTURE_WRITE_KHR;
                 let both = write | vk::AccessFlags2::ACCELERATION_STRUCTURE_READ_KHR;
@@ -472,19 +473,19 @@ impl Recorder<'_> {
         let ranges: Vec<&[_]> = ranges.iter().map(|range| &range[..]).collect();
         let (_, commands) = self.raw();
         // SAFETY: recording outside of rendering; structures, triangles and scratch memory are kept
-        // until the frame is over, the ranges lie in the buffer, and scratch memory was sized and
-        // aligned for the batch.
+        // until the frame is over, the ranges lie in the buffer, and the scratch memory is sized
+        // and aligned for the batch.
         unsafe { calls(gpu)?.calls.cmd_build_acceleration_structures(commands, &infos, &ranges) };
         Ok(())
     }
 
-    /// Builds an upper level, over a lower one that is built.
+    /// Builds a TLAS over BLASes that are built.
     ///
     /// # Errors
-    /// A device that was opened without ray query.
+    /// [`GpuError`] if the device was opened without ray query.
     ///
     /// # Panics
-    /// If the scratch memory is smaller than `Tlas::scratch` says: broken logic.
+    /// If the scratch memory is smaller than `Tlas::scratch`, which is a programming error.
     pub fn build_tlas(&mut self, top: &Arc<Tlas>, scratch: &Arc<Buffer>) -> GpuResult<()> {
         assert!(scratch.size() >= top.scratch, "'{}' is too small to build in", scratch.name());
         self.keep(Arc::clone(top) as _);

@@ -1,5 +1,5 @@
-//! Recording and submitting: a ring of frames in flight, each with its commands, descriptors,
-//! timers and crash marker.
+//! Command recording and submission: a ring of frames in flight, each with its commands,
+//! descriptors, timers and crash marker.
 
 use std::{any::Any, sync::Arc};
 
@@ -15,78 +15,78 @@ use super::{
     pipeline::{ComputePipeline, GraphicsPipeline, Interface, SamplerInfo, TextureSet, sampler},
 };
 
-/// Passes that one frame may have; a frame with more loses the timers of the rest, nothing else.
+/// Maximum number of timed passes per frame; further passes run without timers.
 const MAX_PASSES: u32 = 128;
 
-/// Sets in one descriptor pool; a frame that needs more gets more pools.
+/// Descriptor sets per pool; a frame that needs more gets more pools.
 const SETS_PER_POOL: u32 = 64;
 
-/// Bytes of a draw that the device writes (`VkDrawIndexedIndirectCommand`): index count, instance
-/// count, first index, vertex offset, first instance.
+/// Bytes of an indirect draw (`VkDrawIndexedIndirectCommand`): index count, instance count, first
+/// index, vertex offset, first instance.
 pub const DRAW_COMMAND_BYTES: u64 = 20;
 
-/// A resource to bind to a shader's variable.
+/// A resource bound to a shader variable.
 #[derive(Clone, Copy)]
 pub enum Bind<'a> {
-    /// Constants.
+    /// A uniform buffer.
     Uniform(&'a Arc<Buffer>),
-    /// Storage.
+    /// A storage buffer.
     Storage(&'a Arc<Buffer>),
-    /// Pixels read by position, without a sampler.
+    /// An image read by texel, without a sampler.
     Sampled(&'a Arc<Image>),
-    /// Pixels read through a sampler.
+    /// An image read through a sampler.
     Texture(&'a Arc<Image>, SamplerInfo),
-    /// Pixels read and written by position.
+    /// An image read and written by texel.
     StorageImage(&'a Arc<Image>),
-    /// What rays are sent through.
+    /// An acceleration structure for ray query.
     Structure(&'a Arc<Tlas>),
 }
 
-/// A colour attachment of a pass.
+/// A color attachment of a pass.
 #[derive(Clone, Copy)]
 pub struct ColorTarget<'a> {
-    /// The image.
+    /// The attached image.
     pub image: &'a Arc<Image>,
-    /// Its value before the pass; none keeps what is there.
+    /// Clear value; `None` keeps the content.
     pub clear: Option<[f32; 4]>,
-    /// The image holds unsigned integers; the clear value is taken as such.
+    /// The image holds unsigned integers, and the clear value is converted to them.
     pub integer: bool,
 }
 
 /// The depth attachment of a pass.
 #[derive(Clone, Copy)]
 pub struct DepthTarget<'a> {
-    /// The image.
+    /// The attached image.
     pub image: &'a Arc<Image>,
-    /// Its value before the pass; none keeps what is there.
+    /// Clear value; `None` keeps the content.
     pub clear: Option<f32>,
     /// Whether the pass may write it.
     pub write: bool,
 }
 
-/// One barrier on an image.
+/// A barrier on an image.
 #[derive(Clone, Copy)]
 pub struct ImageBarrier<'a> {
-    /// The image.
+    /// The image that the barrier applies to.
     pub image: &'a Arc<Image>,
-    /// What must be over.
+    /// Accesses that must be complete.
     pub from: (vk::PipelineStageFlags2, vk::AccessFlags2, vk::ImageLayout),
-    /// What waits for it.
+    /// Accesses that wait.
     pub to: (vk::PipelineStageFlags2, vk::AccessFlags2, vk::ImageLayout),
 }
 
-/// How long a pass took on the device.
+/// GPU time of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassTime {
-    /// The pass.
+    /// Name of the pass.
     pub name: String,
-    /// Milliseconds by the device's clock.
+    /// Duration in milliseconds.
     pub ms: f64,
-    /// When it began, from the beginning of the first pass of its frame (ms).
+    /// Start in milliseconds after the start of the frame's first pass.
     pub begin_ms: f64,
 }
 
-/// Names a submitted frame, to wait for it.
+/// Identifies a submitted frame, to wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     slot: usize,
@@ -118,10 +118,10 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// A ring of `count` frames: the host records one while the device works on the others.
+    /// Creates a ring of `count` frames: the host records one while the device executes the others.
     ///
     /// # Errors
-    /// Out of memory.
+    /// [`GpuError`] if memory is exhausted.
     pub fn new(gpu: &Gpu, count: usize) -> GpuResult<Self> {
         let mut frames = Self { gpu: gpu.clone(), slots: Vec::new(), next: 0 };
         for index in 0..count.max(1) {
@@ -145,8 +145,8 @@ impl Frames {
             move |result| GpuError::from_vk(call, &name, result)
         };
         let create = vk::CommandPoolCreateInfo::default().queue_family_index(gpu.queue_family);
-        // SAFETY: the device is alive; on an early return what was made before is lost with the
-        // device, which the caller gives up.
+        // SAFETY: the device is alive; on an early return the objects made so far leak until the
+        // caller drops the device.
         unsafe {
             let pool = gpu
                 .device
@@ -187,10 +187,10 @@ impl Frames {
         }
     }
 
-    /// Starts a frame, after waiting for the one that last used its slot.
+    /// Starts a frame, after waiting for the previous user of its slot.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// [`GpuError`]: device loss; out of memory.
     pub fn begin(&mut self) -> GpuResult<Recorder<'_>> {
         let number = self.next;
         let index = (number % self.slots.len() as u64) as usize;
@@ -226,8 +226,7 @@ impl Frames {
                 .map_err(|result| GpuError::from_vk("vkBeginCommandBuffer", "frame", result))?;
         }
         let mut recorder = Recorder { gpu: gpu.clone(), slot, index, in_pass: false };
-        // Frames share transient memory: nothing of this one starts before all of the last one is
-        // over.
+        // Frames share transient memory, so a frame starts after the previous one has finished.
         recorder.memory_barrier(
             (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
             (
@@ -238,10 +237,10 @@ impl Frames {
         Ok(recorder)
     }
 
-    /// Waits until a frame is over; what the frame held is let go.
+    /// Waits for a frame to finish and releases what it kept alive.
     ///
     /// # Errors
-    /// A lost device, with the last pass that had begun.
+    /// [`GpuError::DeviceLost`], with the last pass that had begun.
     pub fn wait(&mut self, ticket: Ticket) -> GpuResult<()> {
         let gpu = self.gpu.clone();
         let Some(slot) = self.slots.get_mut(ticket.slot) else { return Ok(()) };
@@ -258,7 +257,7 @@ impl Frames {
         );
         slot.pending = false;
         if let Err(error) = faulted.and(waited) {
-            // What the lost frame held stays alive until the ring goes.
+            // Objects of a lost frame stay alive as long as the ring.
             return Err(slot.with_last_pass(error));
         }
         // SAFETY: the fence is signalled and no longer in use.
@@ -272,7 +271,7 @@ impl Frames {
     /// Waits for all frames.
     ///
     /// # Errors
-    /// A lost device.
+    /// [`GpuError`] if the device is lost.
     pub fn wait_all(&mut self) -> GpuResult<()> {
         for slot in 0..self.slots.len() {
             let number = self.slots.get(slot).map_or(0, |s| s.number);
@@ -281,7 +280,7 @@ impl Frames {
         Ok(())
     }
 
-    /// How long each pass of a finished frame took.
+    /// GPU times of the passes of a finished frame.
     #[must_use]
     pub fn times(&self, ticket: Ticket) -> &[PassTime] {
         self.slots
@@ -302,8 +301,8 @@ impl Drop for Frames {
                 }
                 self.gpu.device.destroy_query_pool(slot.queries, None);
                 self.gpu.device.destroy_fence(slot.fence, None);
-                // The pool would take it along, but validation layers 1.3.239 keep what they know
-                // of one that is not freed by itself.
+                // Destroying the pool frees the buffers too, but validation layers 1.3.239 leak the
+                // state of buffers that are not freed explicitly.
                 self.gpu.device.free_command_buffers(slot.pool, &[slot.commands]);
                 self.gpu.device.destroy_command_pool(slot.pool, None);
             }
@@ -317,7 +316,7 @@ impl Slot {
         self.markers.write(0, &zeros);
     }
 
-    /// Adds to a lost device's error the last pass that the crash marker saw begin.
+    /// Adds the last pass that the crash marker recorded to a device-loss error.
     fn with_last_pass(&self, error: GpuError) -> GpuError {
         let GpuError::DeviceLost { during, .. } = error else { return error };
         let begun = self
@@ -369,7 +368,7 @@ pub struct Recorder<'f> {
 }
 
 impl Recorder<'_> {
-    /// The device.
+    /// The device that the frame is recorded for.
     #[must_use]
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
@@ -379,12 +378,12 @@ impl Recorder<'_> {
         (&self.gpu.device, self.slot.commands)
     }
 
-    /// Keeps something alive until the frame is over.
+    /// Keeps an object alive until the frame has finished.
     pub fn keep(&mut self, object: Arc<dyn Any + Send + Sync>) {
         self.slot.keep.push(object);
     }
 
-    /// Opens a pass: label, crash marker, timer.
+    /// Begins a pass: label, crash marker, timer.
     pub fn begin_pass(&mut self, name: &str) {
         debug_assert!(!self.in_pass, "pass '{name}' begins inside of another");
         self.in_pass = true;
@@ -397,8 +396,7 @@ impl Recorder<'_> {
             unsafe { labels.cmd_begin_debug_utils_label(self.slot.commands, &label) };
         }
         if index < MAX_PASSES {
-            // The marker waits for the passes before, so that the last one set names the pass that
-            // was under way.
+            // The marker waits for earlier passes, so that its last value names the running pass.
             self.memory_barrier(
                 (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::NONE),
                 (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::NONE),
@@ -423,7 +421,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Closes the pass.
+    /// Ends the pass.
     pub fn end_pass(&mut self) {
         debug_assert!(self.in_pass);
         self.in_pass = false;
@@ -446,7 +444,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Orders all memory accesses of two kinds.
+    /// Memory barrier between two sets of stages and accesses.
     pub fn memory_barrier(
         &mut self,
         from: (vk::PipelineStageFlags2, vk::AccessFlags2),
@@ -463,7 +461,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_pipeline_barrier2(commands, &dependency) };
     }
 
-    /// Orders accesses of images and moves them to other layouts.
+    /// Image barriers with layout transitions.
     pub fn image_barriers(&mut self, barriers: &[ImageBarrier<'_>]) {
         if barriers.is_empty() {
             return;
@@ -491,7 +489,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_pipeline_barrier2(commands, &dependency) };
     }
 
-    /// Starts drawing to attachments, all of one size, and sets viewport and scissor to it.
+    /// Begins rendering to attachments of equal size, and sets viewport and scissor to it.
     pub fn begin_rendering(&mut self, colors: &[ColorTarget<'_>], depth: Option<DepthTarget<'_>>) {
         let attachments: Vec<_> = colors
             .iter()
@@ -577,14 +575,14 @@ impl Recorder<'_> {
         }
     }
 
-    /// Ends drawing.
+    /// Ends rendering.
     pub fn end_rendering(&mut self) {
         let (device, commands) = self.raw();
         // SAFETY: rendering was begun.
         unsafe { device.cmd_end_rendering(commands) };
     }
 
-    /// Draws to a part of the targets only: left, top, width, height in pixels.
+    /// Sets viewport and scissor to a rectangle: left, top, width, height in pixels.
     pub fn set_viewport(&mut self, [x, y, width, height]: [u32; 4]) {
         let viewport = vk::Viewport {
             x: x as f32,
@@ -606,7 +604,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Draws to a part of the targets only, with the viewport as it is: left, top, width, height in
+    /// Sets the scissor to a rectangle without changing the viewport: left, top, width, height in
     /// pixels.
     pub fn set_scissor(&mut self, [x, y, width, height]: [u32; 4]) {
         let scissor = vk::Rect2D {
@@ -618,7 +616,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_set_scissor(commands, 0, &[scissor]) };
     }
 
-    /// Sets the depth of a part of the target: left, top, width, height in pixels.
+    /// Clears the depth in a rectangle: left, top, width, height in pixels.
     pub fn clear_depth(&mut self, [x, y, width, height]: [u32; 4], depth: f32) {
         let attachment = vk::ClearAttachment {
             aspect_mask: vk::ImageAspectFlags::DEPTH,
@@ -640,7 +638,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_clear_attachments(commands, &[attachment], &[rect]) };
     }
 
-    /// Chooses which faces are left out, and which winding is the front.
+    /// Sets back-face culling and the winding of front faces.
     pub fn set_culling(&mut self, cull_back: bool, front_is_clockwise: bool) {
         let (device, commands) = self.raw();
         // SAFETY: recording.
@@ -660,10 +658,10 @@ impl Recorder<'_> {
         }
     }
 
-    /// Makes a drawing pipeline current and binds resources to the variables of its set 0, by name.
+    /// Binds a graphics pipeline and resources to the variables of its set 0, by name.
     ///
     /// # Errors
-    /// A name that the shaders do not declare, or one of theirs left unbound.
+    /// [`GpuError::Pipeline`] if the shaders do not declare a name, or a variable is left unbound.
     pub fn bind_graphics(
         &mut self,
         pipeline: &Arc<GraphicsPipeline>,
@@ -673,11 +671,10 @@ impl Recorder<'_> {
         self.bind(vk::PipelineBindPoint::GRAPHICS, pipeline.0.handle, &pipeline.0.interface, binds)
     }
 
-    /// Makes a computing pipeline current and binds resources to the variables of its set 0, by
-    /// name.
+    /// Binds a compute pipeline and resources to the variables of its set 0, by name.
     ///
     /// # Errors
-    /// A name that the shader does not declare, or one of its left unbound.
+    /// [`GpuError::Pipeline`] if the shader does not declare a name, or a variable is left unbound.
     pub fn bind_compute(
         &mut self,
         pipeline: &Arc<ComputePipeline>,
@@ -717,8 +714,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Binds one of the sets that were written beforehand as a set of the pipeline: that number
-    /// they were made for.
+    /// Binds one of the prewritten sets at the set number that they were created for.
     pub fn bind_texture_set(
         &mut self,
         pipeline: &Arc<GraphicsPipeline>,
@@ -763,7 +759,7 @@ impl Recorder<'_> {
         assert_eq!(
             bytes.len(),
             interface.push_size as usize,
-            "push constants differ from what the shaders declare"
+            "push constants differ in size from those that the shaders declare"
         );
         let stages = vk::ShaderStageFlags::VERTEX
             | vk::ShaderStageFlags::FRAGMENT
@@ -773,7 +769,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_push_constants(commands, interface.layout, stages, 0, bytes) };
     }
 
-    /// Makes geometry current.
+    /// Binds vertex and index buffers.
     pub fn bind_geometry(&mut self, vertices: &Arc<Buffer>, indices: &Arc<Buffer>) {
         self.keep(Arc::clone(vertices) as _);
         self.keep(Arc::clone(indices) as _);
@@ -785,7 +781,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Draws a range of the current geometry.
+    /// Draws an index range of the bound geometry.
     pub fn draw_indexed(
         &mut self,
         first_index: u32,
@@ -809,11 +805,11 @@ impl Recorder<'_> {
         };
     }
 
-    /// Draws ranges of the current geometry as `count` commands from number `first` on say, which
-    /// the device has written one after another (`DRAW_COMMAND_BYTES` each).
+    /// Draws `count` indirect commands starting at number `first`, which the device has written
+    /// (`DRAW_COMMAND_BYTES` each).
     ///
     /// # Panics
-    /// If the buffer does not hold these commands: broken logic.
+    /// If the commands exceed the buffer, which is a programming error.
     pub fn draw_indexed_indirect(&mut self, commands: &Arc<Buffer>, first: u32, count: u32) {
         let end = (u64::from(first) + u64::from(count)) * DRAW_COMMAND_BYTES;
         assert!(
@@ -848,32 +844,32 @@ impl Recorder<'_> {
         }
     }
 
-    /// Draws instances of vertices that the pipeline makes itself.
+    /// Draws instances of vertices that the vertex shader generates.
     pub fn draw(&mut self, vertices: u32, instances: u32) {
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with a pipeline that makes its own vertices.
         unsafe { device.cmd_draw(commands, vertices, instances, 0, 0) };
     }
 
-    /// Draws one triangle that covers the picture.
+    /// Draws one triangle that covers the viewport.
     pub fn draw_fullscreen(&mut self) {
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with a pipeline that makes its own vertices.
         unsafe { device.cmd_draw(commands, 3, 1, 0, 0) };
     }
 
-    /// Runs a compute pipeline's work groups.
+    /// Dispatches work groups of a compute pipeline.
     pub fn dispatch(&mut self, x: u32, y: u32, z: u32) {
         let (device, commands) = self.raw();
         // SAFETY: recording outside of rendering with a compute pipeline bound.
         unsafe { device.cmd_dispatch(commands, x, y, z) };
     }
 
-    /// Runs as many of a compute pipeline's work groups as three words say that the device has
-    /// written.
+    /// Dispatches work groups with a count of three words that the device has written at `offset`
+    /// (bytes).
     ///
     /// # Panics
-    /// If the buffer does not hold them: broken logic.
+    /// If the words exceed the buffer, which is a programming error.
     pub fn dispatch_indirect(&mut self, groups: &Arc<Buffer>, offset: u64) {
         assert!(
             offset.is_multiple_of(4) && offset + 12 <= groups.size(),
@@ -887,11 +883,11 @@ impl Recorder<'_> {
         unsafe { device.cmd_dispatch_indirect(commands, groups.handle, offset) };
     }
 
-    /// Draws as four words say that the device has written (vertices, instances, the first of
-    /// each), with a pipeline that makes its own vertices.
+    /// Draws with four words that the device has written at `offset` (bytes): vertex count,
+    /// instance count, and the first of each. The vertex shader generates the vertices.
     ///
     /// # Panics
-    /// If the buffer does not hold them: broken logic.
+    /// If the words exceed the buffer, which is a programming error.
     pub fn draw_indirect(&mut self, command: &Arc<Buffer>, offset: u64) {
         assert!(
             offset.is_multiple_of(4) && offset + 16 <= command.size(),
@@ -905,7 +901,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_draw_indirect(commands, command.handle, offset, 1, 16) };
     }
 
-    /// Fills a whole buffer with a word.
+    /// Fills a whole buffer with a 32-bit word.
     pub fn fill(&mut self, buffer: &Arc<Buffer>, word: u32) {
         self.keep(Arc::clone(buffer) as _);
         let (device, commands) = self.raw();
@@ -913,7 +909,7 @@ impl Recorder<'_> {
         unsafe { device.cmd_fill_buffer(commands, buffer.handle, 0, vk::WHOLE_SIZE, word) };
     }
 
-    /// Copies an image's level 0 (in the layout of a transfer's source) to a buffer, rows packed.
+    /// Copies an image's level 0 (in the transfer source layout) to a buffer with packed rows.
     pub fn copy_image_to_buffer(&mut self, image: &Arc<Image>, buffer: &Arc<Buffer>) {
         self.keep(Arc::clone(image) as _);
         self.keep(Arc::clone(buffer) as _);
@@ -931,22 +927,22 @@ impl Recorder<'_> {
         }
     }
 
-    /// Copies the first level of an image to that of another of the same size and format.
+    /// Copies level 0 of an image to another image of the same size and format.
     pub fn copy_image(&mut self, from: &Arc<Image>, to: &Arc<Image>) {
         self.keep(Arc::clone(from) as _);
         self.keep(Arc::clone(to) as _);
         let ([a, b], region) = ([from.info(), to.info()], whole_level(from, 0, 0));
         assert!(
             (a.width, a.height, a.format) == (b.width, b.height, b.format),
-            "a copy of another kind of image"
+            "a copy between images of different size or format"
         );
         let region = vk::ImageCopy::default()
             .src_subresource(region.image_subresource)
             .dst_subresource(region.image_subresource)
             .extent(region.image_extent);
         let (device, commands) = self.raw();
-        // SAFETY: recording outside of rendering; both images are alike, and in the layouts of
-        // transfers.
+        // SAFETY: recording outside of rendering; both images have equal size and format, and are
+        // in transfer layouts.
         unsafe {
             device.cmd_copy_image(
                 commands,
@@ -959,7 +955,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Copies the start of one buffer to another.
+    /// Copies between buffers, with offsets and size in bytes.
     pub fn copy_buffer(
         &mut self,
         from: &Arc<Buffer>,
@@ -980,8 +976,8 @@ impl Recorder<'_> {
         unsafe { device.cmd_copy_buffer(commands, from.handle, to.handle, &[region]) };
     }
 
-    /// Copies from a buffer to a level of an image (in the layout of a transfer's target), rows
-    /// packed.
+    /// Copies from a buffer with packed rows to a level of an image (in the transfer destination
+    /// layout).
     pub fn copy_buffer_to_image(
         &mut self,
         from: &Arc<Buffer>,
@@ -1005,21 +1001,21 @@ impl Recorder<'_> {
         }
     }
 
-    /// Hands the frame to the device.
+    /// Submits the frame to the device.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// [`GpuError`]: device loss; out of memory.
     pub fn submit(self) -> GpuResult<Ticket> {
         self.submit_between(None)
     }
 
-    /// The same; what it draws to colour attachments waits for the first semaphore, and the second
-    /// is signalled at the end.
+    /// Submits the frame; color attachment output waits for the first semaphore, and the second is
+    /// signaled at the end.
     pub(super) fn submit_between(
         mut self,
         semaphores: Option<(vk::Semaphore, vk::Semaphore)>,
     ) -> GpuResult<Ticket> {
-        // What the frame copied to host memory is readable once its fence is.
+        // Makes copies to host memory visible to the host once the fence is signaled.
         self.memory_barrier(
             (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
             (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
@@ -1090,7 +1086,7 @@ impl Slot {
                     vk::DescriptorType::STORAGE_IMAGE,
                     vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
                 ];
-                // The last is known only to devices with ray query.
+                // The last type exists only on devices with ray query.
                 let kinds = if gpu.ray_query() { &kinds[..] } else { &kinds[..5] };
                 let size = |&ty| vk::DescriptorPoolSize { ty, descriptor_count: SETS_PER_POOL * 8 };
                 let sizes: Vec<_> = kinds.iter().map(size).collect();
@@ -1118,7 +1114,7 @@ impl Slot {
     }
 }
 
-/// Writes all bindings of a set; each must be named exactly once.
+/// Writes all bindings of a set; each must be bound exactly once.
 pub(super) fn write_set(
     gpu: &Gpu,
     interface: &Interface,
@@ -1130,7 +1126,7 @@ pub(super) fn write_set(
         if !binds.iter().any(|(name, _)| *name == binding.name) {
             return Err(GpuError::Pipeline {
                 pipeline: binding.name.clone(),
-                detail: "nothing is bound to it".into(),
+                detail: "no resource is bound to it".into(),
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Instance, device, queue and all that is shared by the objects made from them.
+//! Instance, device, queue and the state that all device objects share.
 
 use std::{
     borrow::Cow,
@@ -24,24 +24,24 @@ use super::{
     window,
 };
 
-/// By what shaders send rays; the answers are the same (docs/bvh.md).
+/// Ray tracing backend of shaders; both give the same hits (docs/bvh.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RayBackend {
-    /// Ray query where hardware has it, else trees. Software drivers walk our trees about as fast,
-    /// and compile them sooner.
+    /// Ray query where hardware supports it, else the software BVH. Software drivers trace ray
+    /// query about as fast as the software BVH, and compile its shaders more slowly.
     #[default]
     Auto,
-    /// Our own trees.
+    /// Software BVH.
     Software,
-    /// Ray query; a device without it is an error.
+    /// Ray query; an error on a device without it.
     RayQuery,
 }
 
 impl RayBackend {
-    /// What `parse` takes.
-    pub const NAMES: [&'static str; 3] = ["auto", "trees", "query"];
+    /// Names that `parse` accepts.
+    pub const NAMES: [&'static str; 3] = ["auto", "software", "query"];
 
-    /// The method of this name.
+    /// Parses a name of `NAMES`; `None` if it is unknown.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES
@@ -52,26 +52,26 @@ impl RayBackend {
     }
 }
 
-/// How a device is opened.
+/// Options for opening a device.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
-    /// A part of the device's name, or its number; none takes the best.
+    /// A part of the device's name, or its number; `None` takes the best.
     pub device: Option<String>,
-    /// Turn on the validation layer with synchronization validation; it is an error if it is not
+    /// Enable the validation layer with synchronization validation; an error if it is not
     /// installed.
     pub validation: bool,
-    /// Where compiled pipelines are kept between runs; none keeps nothing.
+    /// Folder of the pipeline cache; `None` caches nothing.
     pub cache_dir: Option<PathBuf>,
-    /// The display whose windows pictures are to be shown in; none makes pictures for files alone.
+    /// Display connection of the windows to present to; `None` renders to files only.
     pub display: Option<RawDisplayHandle>,
-    /// By what shaders send rays.
+    /// Ray tracing backend.
     pub rays: RayBackend,
-    /// Faults to inject.
+    /// Faults to inject, for tests.
     pub faults: Vec<Fault>,
 }
 
-/// An open device. Cheap to clone; the device closes when the last clone and the last object made
-/// from it are gone.
+/// An open device, cheap to clone. It closes when the last clone and the last object created from
+/// it are dropped.
 #[derive(Clone)]
 pub struct Gpu(Arc<Inner>);
 
@@ -82,7 +82,7 @@ impl Deref for Gpu {
     }
 }
 
-/// What `Gpu` shares.
+/// Shared state of `Gpu`.
 pub struct Inner {
     pub(super) device: ash::Device,
     pub(super) labels: Option<ext::debug_utils::Device>,
@@ -90,7 +90,7 @@ pub struct Inner {
     pub(super) queue_family: u32,
     allocator: Mutex<Option<Allocator>>,
     pub(super) layouts: Mutex<SharedLayouts>,
-    /// Modules in the place of built ones.
+    /// Shader modules that replace built ones.
     pub(super) replaced: Mutex<Vec<Replacement>>,
     pub(super) pipeline_cache: vk::PipelineCache,
     cache_file: Option<PathBuf>,
@@ -107,29 +107,29 @@ pub struct Inner {
     entry: ash::Entry,
 }
 
-/// What acceleration structures need of the device.
+/// Functions and limits of acceleration structures.
 pub(super) struct RayQuery {
     pub(super) calls: khr::acceleration_structure::Device,
-    /// Of the addresses of scratch memory, in bytes; a power of two.
+    /// Alignment in bytes of scratch memory addresses; a power of two.
     pub(super) scratch_alignment: u64,
-    /// Instances of a top level at most.
+    /// Maximum number of instances of a TLAS.
     pub(super) max_instances: u64,
 }
 
-/// Validation messages as they came.
+/// Validation messages, in order.
 #[derive(Default)]
 struct Messages {
     list: Mutex<Vec<String>>,
 }
 
-/// The names of all live objects, for the leak report.
+/// Names of all live objects, for leak reports.
 #[derive(Default)]
 struct Live {
     next: u64,
     names: BTreeMap<u64, String>,
 }
 
-/// An entry in the list of live objects; it leaves the list when dropped.
+/// Entry in the list of live objects; dropping it removes the entry.
 pub(super) struct LiveEntry {
     id: u64,
     live: Arc<Mutex<Live>>,
@@ -141,7 +141,7 @@ impl Drop for LiveEntry {
     }
 }
 
-/// Locks; a panic elsewhere that poisoned the lock leaves plain data that is still consistent.
+/// Locks a mutex. Poisoning is ignored: the protected plain data is consistent even after a panic.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -152,13 +152,13 @@ impl Gpu {
     /// Opens a device.
     ///
     /// # Errors
-    /// No loader, no device, a device that lacks what the renderer needs, validation that is not
-    /// installed.
+    /// [`GpuError`]: no loader, no device, a device without required features, or a validation
+    /// layer that is not installed.
     pub fn open(options: &GpuOptions) -> GpuResult<Self> {
         let entry = device_selection::load_entry()?;
         let messages = Arc::new(Messages::default());
         let instance = create_instance(&entry, options)?;
-        // From here on every early return must destroy the instance: the guard does.
+        // From here on, early returns destroy the instance through the guard.
         let mut guard = InstanceGuard { instance: Some(instance), messenger: None };
         let Some(instance) = guard.instance.clone() else { return Err(GpuError::NoDevice) };
         guard.messenger = create_messenger(&entry, &instance, options.validation, &messages)?;
@@ -173,7 +173,9 @@ impl Gpu {
             RayBackend::RayQuery if !info.has(device_selection::RAY_QUERY) => {
                 return Err(GpuError::Unsuitable {
                     device: info.name,
-                    missing: "it has no ray query; leave out '--rays query' and rays walk trees of our own".into(),
+                    missing:
+                        "it has no ray query; leave out '--rays query' to use the software BVH"
+                            .into(),
                 });
             }
             RayBackend::RayQuery => true,
@@ -262,37 +264,36 @@ impl Inner {
         &self.instance
     }
 
-    /// The device in use.
+    /// Name, driver and features of the device.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// The device's limits.
+    /// Vulkan limits of the device.
     pub fn limits(&self) -> &vk::PhysicalDeviceLimits {
         &self.limits
     }
 
-    /// The most bytes of one piece of memory.
+    /// Maximum bytes of one memory allocation.
     #[must_use]
     pub fn max_allocation(&self) -> u64 {
         self.max_allocation
     }
 
-    /// Whether samplers may filter anisotropically.
+    /// Whether anisotropic filtering is supported.
     #[must_use]
     pub fn anisotropy(&self) -> bool {
         self.anisotropy
     }
 
-    /// Whether shaders may send rays through acceleration structures: the device has ray query, and
-    /// it was not opened without.
+    /// Whether ray query is enabled: the device supports it and was opened with it.
     #[must_use]
     pub fn ray_query(&self) -> bool {
         self.ray_query.is_some()
     }
 
-    /// Whether indirect draws may begin at any instance (`drawIndirectFirstInstance`).
+    /// Whether indirect draws may have any first instance (`drawIndirectFirstInstance`).
     #[must_use]
     pub fn indirect_first_instance(&self) -> bool {
         self.info.has(device_selection::INDIRECT_FIRST_INSTANCE)
@@ -304,7 +305,7 @@ impl Inner {
         lock(&self.messages.list).clone()
     }
 
-    /// The names of all objects that are alive, sorted: what remains at the end is a leak.
+    /// Names of all live objects, sorted. Objects left at exit are leaks.
     #[must_use]
     pub fn live_objects(&self) -> Vec<String> {
         let mut names: Vec<String> = lock(&self.live).names.values().cloned().collect();
@@ -312,7 +313,7 @@ impl Inner {
         names
     }
 
-    /// Bytes of device memory that objects hold, and bytes reserved from the driver.
+    /// Bytes of device memory that objects occupy, and bytes reserved from the driver.
     #[must_use]
     pub fn memory_in_use(&self) -> (u64, u64) {
         lock(&self.allocator).as_ref().map_or((0, 0), |allocator| {
@@ -321,7 +322,7 @@ impl Inner {
         })
     }
 
-    /// Bytes of device memory that objects hold, by the objects' names; those of one name together.
+    /// Bytes of device memory that objects occupy, summed by object name.
     #[must_use]
     pub fn memory_by_name(&self) -> BTreeMap<String, u64> {
         let report = lock(&self.allocator).as_ref().map(Allocator::generate_report);
@@ -332,16 +333,15 @@ impl Inner {
         sums
     }
 
-    /// Waits until the device has nothing to do.
+    /// Waits until the device is idle.
     pub fn wait_idle(&self) {
         let _queue = lock(&self.queue);
-        // A device that was lost is idle too, so that the answer does not matter here.
-        // SAFETY: the device is alive, and the queue is held.
+        // A lost device is idle too, so the result does not matter.
+        // SAFETY: the device is alive, and the queue is locked.
         let _ = unsafe { self.device.device_wait_idle() };
     }
 
-    /// Writes the compiled pipelines to disk for the next run. A failure costs only time in the
-    /// next run.
+    /// Writes the pipeline cache to disk. A failure only slows the next start.
     pub fn save_pipeline_cache(&self) {
         if let Some(file) = &self.cache_file {
             pipeline_cache::save(&self.device, self.pipeline_cache, file);
@@ -368,7 +368,7 @@ impl Inner {
         })
     }
 
-    /// Registers a live object and gives its handle the name that debuggers and validation show.
+    /// Registers a live object and sets its debug name.
     pub(super) fn register<H: vk::Handle>(&self, handle: H, kind: &str, name: &str) -> LiveEntry {
         if let Some(labels) = &self.labels {
             let text = c_name(name);
@@ -384,8 +384,8 @@ impl Inner {
         LiveEntry { id, live: Arc::clone(&self.live) }
     }
 
-    /// Takes a name back, before its object is destroyed: validation layers 1.3.239 keep names of
-    /// what is gone, some 700 bytes a frame.
+    /// Clears a debug name before its object is destroyed: validation layers 1.3.239 leak names of
+    /// destroyed objects, some 700 bytes per frame.
     pub(super) fn forget_name<H: vk::Handle>(&self, handle: H) {
         if let Some(labels) = &self.labels {
             let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle);
@@ -394,7 +394,7 @@ impl Inner {
         }
     }
 
-    /// The injected fault for this place, if any.
+    /// Returns the injected fault for this call and object, if any.
     pub(super) fn fault(&self, point: FaultPoint, name: &str, call: &'static str) -> GpuResult<()> {
         match self.faults.iter().find(|fault| fault.point == point && name.contains(&fault.name)) {
             Some(fault) => Err(GpuError::from_vk(call, name, fault.result)),
@@ -407,7 +407,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.wait_idle();
         lock(&self.layouts).destroy(&self.device);
-        // Freed before the device, which the allocator's memory comes from.
+        // Freed before the device, which owns the allocator's memory.
         drop(lock(&self.allocator).take());
         // SAFETY: all objects made from the device hold a clone of `Gpu`, so that none is left when
         // this runs; what this type itself made is destroyed here in reverse order.
@@ -422,7 +422,7 @@ impl Drop for Inner {
     }
 }
 
-/// Destroys what was made so far when opening fails half way.
+/// Destroys the objects made so far if opening fails.
 struct InstanceGuard {
     instance: Option<ash::Instance>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
@@ -519,7 +519,7 @@ fn create_messenger(
     Ok(Some((loader, messenger)))
 }
 
-/// Collects what the layers say.
+/// Callback that collects validation messages.
 ///
 /// # Safety
 /// Called by the driver with valid pointers; `user` is the `Messages` given at creation.
@@ -536,7 +536,7 @@ unsafe extern "system" fn on_message(
     // SAFETY: as above.
     let id =
         unsafe { data.message_id_name_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
-    // The loader's own remarks (a driver file that it skips, say) are no fault of the program.
+    // The loader's own messages (such as a skipped driver file) are not the program's errors.
     if id != "Loader Message" {
         lock(&messages.list).push(format!("{severity:?} {id}: {text}"));
     }
@@ -591,7 +591,10 @@ fn create_device(
     let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(
         |result| match result {
             vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => GpuError::NoWindow {
-                detail: format!("'{}' has no swapchains; choose another --device", info.name),
+                detail: format!(
+                    "'{}' does not support swapchains; choose another --device",
+                    info.name
+                ),
             },
             result => GpuError::from_vk("vkCreateDevice", &info.name, result),
         },

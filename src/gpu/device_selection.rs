@@ -1,5 +1,4 @@
-//! Which device is used, and why: every device is described, judged, and the best suitable one
-//! taken.
+//! Device selection: describes and ranks every device, and takes the best suitable one.
 
 use std::ffi::CStr;
 
@@ -7,52 +6,52 @@ use ash::vk;
 
 use super::error::{GpuError, GpuResult};
 
-/// Indirect draws may begin at any instance: without it culling stays on the host.
+/// Indirect draws with any first instance; without it culling runs on the host.
 pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws from any instance on";
 
-/// One call may hold many indirect draws.
+/// Many indirect draws per call.
 pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
 
-/// Shaders may send rays through acceleration structures.
+/// Ray query through acceleration structures.
 pub const RAY_QUERY: &str = "ray query";
 
-/// What ray query comes with: acceleration structures, and deferred host operations because these
-/// demand them.
+/// Extensions of ray query: acceleration structures, and deferred host operations, which they
+/// require.
 pub(super) const RAY_QUERY_EXTENSIONS: [&CStr; 3] = [
     ash::khr::acceleration_structure::NAME,
     ash::khr::ray_query::NAME,
     ash::khr::deferred_host_operations::NAME,
 ];
 
-/// What a device is and what it lacks; `doctor` prints these.
+/// Description of a device and its missing features; `sunny16 doctor` prints it.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
-    /// The device's name.
+    /// Name of the device.
     pub name: String,
-    /// The driver's name and version text.
+    /// The driver's name and version.
     pub driver: String,
-    /// The Vulkan version it offers, as (major, minor, patch).
+    /// Supported Vulkan version as (major, minor, patch).
     pub api: (u32, u32, u32),
-    /// Discrete, integrated, virtual, software.
+    /// Discrete, integrated, virtual or software (CPU).
     pub kind: vk::PhysicalDeviceType,
-    /// Bytes in its largest device-local heap.
+    /// Size in bytes of the largest device-local heap.
     pub memory: u64,
-    /// What it lacks that the renderer needs; empty means that it can be used.
+    /// Missing required features; empty if the device is suitable.
     pub missing: Vec<String>,
-    /// What it has that the renderer can use but does not need.
+    /// Optional features by name, and whether the device supports them.
     pub optional: Vec<(&'static str, bool)>,
     pub(super) handle: vk::PhysicalDevice,
     pub(super) queue_family: u32,
 }
 
 impl DeviceInfo {
-    /// Whether it has an optional feature, by the name in `optional`.
+    /// Whether the device supports an optional feature, by its name in `optional`.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         self.optional.iter().any(|&(what, has)| what == feature && has)
     }
 
-    /// Higher is better among suitable devices.
+    /// Rank among suitable devices; higher is better.
     fn rank(&self) -> u32 {
         match self.kind {
             vk::PhysicalDeviceType::DISCRETE_GPU => 4,
@@ -63,7 +62,7 @@ impl DeviceInfo {
         }
     }
 
-    /// The kind in one word.
+    /// The device type in one word.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
@@ -76,10 +75,10 @@ impl DeviceInfo {
     }
 }
 
-/// Describes every device that the loader offers, in its order.
+/// Describes every device, in the loader's order.
 ///
 /// # Errors
-/// No loader, or an instance that cannot be made.
+/// [`GpuError`] if there is no loader or the instance cannot be created.
 pub fn enumerate_devices() -> GpuResult<Vec<DeviceInfo>> {
     let entry = load_entry()?;
     let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -97,7 +96,7 @@ pub fn enumerate_devices() -> GpuResult<Vec<DeviceInfo>> {
 }
 
 pub(super) fn load_entry() -> GpuResult<ash::Entry> {
-    // SAFETY: loading the system's Vulkan loader runs its initialisers, which the platform vouches
+    // SAFETY: loading the system's Vulkan loader runs its initializers, which the platform vouches
     // for.
     unsafe { ash::Entry::load() }.map_err(|error| GpuError::NoLoader { detail: error.to_string() })
 }
@@ -143,14 +142,15 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             (f12.host_query_reset, "host query reset"),
             (f12.scalar_block_layout, "scalar block layout"),
             (base.independent_blend, "independent blend"),
-            (base.shader_storage_image_extended_formats, "storage images of two 32-bit numbers"),
+            (base.shader_storage_image_extended_formats, "extended storage image formats"),
         ] {
             if has == vk::FALSE {
                 missing.push(what.to_string());
             }
         }
         optional = vec![
-            // Software drivers have it, at many times the cost of compiling and of every sample.
+            // Software drivers support it, but it makes shader compilation and every sample far
+            // slower.
             (
                 "anisotropic filtering",
                 base.sampler_anisotropy == vk::TRUE
@@ -168,11 +168,11 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
         ];
     }
     if core.limits.max_per_stage_descriptor_storage_buffers < 8 {
-        missing.push("eight storage buffers a stage".to_string());
+        missing.push("8 storage buffers per stage".to_string());
     }
-    // Of pass `ssr temporal` where it is watched.
+    // Needed by pass `ssr temporal` with debug outputs.
     if core.limits.max_per_stage_descriptor_storage_images < 7 {
-        missing.push("seven storage images a stage".to_string());
+        missing.push("7 storage images per stage".to_string());
     }
     // SAFETY: the handle comes from this instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };
@@ -228,8 +228,8 @@ fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> boo
     structures.acceleration_structure == vk::TRUE && query.ray_query == vk::TRUE
 }
 
-/// The device to use: the one whose name contains `wanted` (any case) or whose number it is; else
-/// the best suitable.
+/// Chooses the device whose name contains `wanted` (in any case) or whose number it is; otherwise
+/// the best suitable one.
 pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<DeviceInfo> {
     if devices.is_empty() {
         return Err(GpuError::NoDevice);
@@ -252,8 +252,7 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
                         .join(", "),
                 })?
         }
-        // `max_by_key` takes the last of equals; the loader's order is kept by looking from the
-        // back.
+        // `max_by_key` returns the last of equals; reversing keeps the loader's order.
         None => devices
             .iter()
             .rev()

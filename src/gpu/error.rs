@@ -1,11 +1,11 @@
-//! What can go wrong on the device, as typed errors whose one line names the remedy.
+//! Typed device errors with one-line messages that name the remedy.
 
 use ash::vk;
 
 /// A failure of the driver, the device or its memory.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum GpuError {
-    /// No Vulkan loader library on this machine.
+    /// No Vulkan loader library was found.
     #[error(
         "no Vulkan loader found ({detail}); install it: apt install libvulkan1 mesa-vulkan-drivers"
     )]
@@ -13,80 +13,81 @@ pub enum GpuError {
         /// The dynamic linker's message.
         detail: String,
     },
-    /// The loader found no driver, or no driver offers a device.
+    /// The loader found no driver, or no driver provides a device.
     #[error(
         "no Vulkan device found; install a driver (software: apt install mesa-vulkan-drivers) and run `sunny16 doctor`"
     )]
     NoDevice,
-    /// `--device` names a device that is not there.
-    #[error("no Vulkan device matches '{wanted}'; there are: {found}")]
+    /// `--device` matches no device.
+    #[error("no Vulkan device matches '{wanted}'; available: {found}")]
     NoSuchDevice {
-        /// As the user wrote it.
+        /// The value of `--device`.
         wanted: String,
-        /// The names of those present.
+        /// Names of the present devices.
         found: String,
     },
-    /// The chosen device lacks what the renderer is built on.
+    /// The chosen device lacks required features.
     #[error(
         "device '{device}' cannot be used: {missing}; choose another with --device or update its driver"
     )]
     Unsuitable {
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// What it lacks, joined by commas.
+        /// Missing features, joined by commas.
         missing: String,
     },
-    /// Validation was asked for and its layer is not installed.
+    /// Validation was requested, but its layer is not installed.
     #[error(
-        "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed: apt install vulkan-validationlayers"
+        "validation was requested, but VK_LAYER_KHRONOS_validation is not installed; install it: \
+         apt install vulkan-validationlayers"
     )]
     NoValidationLayer,
-    /// No pictures can be shown in the window.
-    #[error("no picture can be shown in a window: {detail}")]
+    /// The device cannot present to the window.
+    #[error("cannot present to a window: {detail}")]
     NoWindow {
-        /// Why.
+        /// The reason.
         detail: String,
     },
-    /// Memory ran out.
+    /// Memory is exhausted.
     #[error(
         "out of {memory} memory for '{what}' ({bytes} bytes); use a smaller --size or a simpler scene"
     )]
     OutOfMemory {
-        /// The object's name.
+        /// Name of the object.
         what: String,
         /// `device` or `host`.
         memory: &'static str,
-        /// How much was asked for, 0 where unknown.
+        /// Requested bytes; 0 if unknown.
         bytes: u64,
     },
-    /// The device stopped working.
-    #[error("the device was lost during {during}{}; update the driver, or try --device with another", after(.last_pass))]
+    /// The device was lost.
+    #[error("the device was lost during {during}{}; update the driver or choose another --device", after(.last_pass))]
     DeviceLost {
         /// The call that reported it.
         during: String,
-        /// The last pass that had begun on the device, where the crash marker tells.
+        /// The last pass that had begun, if the crash marker recorded it.
         last_pass: Option<String>,
     },
-    /// Something exceeds a limit of the device.
+    /// A request exceeds a limit of the device.
     #[error("{what} is {requested}, but '{device}' allows {limit}; {remedy}")]
     TooLarge {
-        /// What is too large.
+        /// The object that is too large.
         what: String,
-        /// How large it was asked for.
+        /// Requested size.
         requested: String,
-        /// How large it may be.
+        /// Maximum size.
         limit: String,
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// What to do.
+        /// The remedy for the user.
         remedy: &'static str,
     },
-    /// A shader and the code that uses it disagree, or the driver refused a pipeline.
+    /// A shader does not match the code that uses it, or the driver rejected a pipeline.
     #[error("pipeline '{pipeline}': {detail}")]
     Pipeline {
-        /// The pipeline's name.
+        /// Name of the pipeline.
         pipeline: String,
-        /// What is wrong.
+        /// The mismatch or the driver's error.
         detail: String,
     },
     /// Any other failure of a Vulkan call.
@@ -94,11 +95,11 @@ pub enum GpuError {
         "{call} failed for '{what}': {result}; run `sunny16 doctor` and report this with its output"
     )]
     Vulkan {
-        /// The call.
+        /// Name of the Vulkan function.
         call: &'static str,
-        /// The object's name.
+        /// Name of the object.
         what: String,
-        /// The driver's answer.
+        /// The result code.
         result: vk::Result,
     },
 }
@@ -108,7 +109,7 @@ fn after(last_pass: &Option<String>) -> String {
 }
 
 impl GpuError {
-    /// The error for a failed call on a named object.
+    /// Converts the result code of a failed call on a named object.
     #[must_use]
     pub fn from_vk(call: &'static str, what: &str, result: vk::Result) -> Self {
         match result {
@@ -126,5 +127,5 @@ impl GpuError {
     }
 }
 
-/// Shorthand for results of this room.
+/// Result of device operations.
 pub type GpuResult<T> = Result<T, GpuError>;

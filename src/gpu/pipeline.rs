@@ -1,4 +1,4 @@
-//! Pipelines and the descriptor layouts that reflection gives them.
+//! Pipelines, with descriptor layouts from shader reflection.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,33 +14,33 @@ use super::{
     shader::Shader,
 };
 
-/// Layouts and samplers that all pipelines of a device share; equal ones are the same object, so
-/// that sets fit every pipeline that declares the same bindings.
+/// Descriptor set layouts and samplers that all pipelines of a device share. Equal ones are the
+/// same object, so that sets fit every pipeline with the same bindings.
 #[derive(Default)]
 pub struct SharedLayouts {
     sets: HashMap<Vec<(u32, vk::DescriptorType)>, vk::DescriptorSetLayout>,
     samplers: HashMap<SamplerInfo, vk::Sampler>,
 }
 
-/// How a texture is read.
+/// Sampler settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SamplerInfo {
-    /// Magnification.
+    /// Magnification filter.
     pub mag: vk::Filter,
-    /// Minification.
+    /// Minification filter.
     pub min: vk::Filter,
-    /// Between mips.
+    /// Filter between mip levels.
     pub mip: vk::SamplerMipmapMode,
-    /// Whether mips are used at all.
+    /// Whether mip levels are used.
     pub mips: bool,
-    /// Horizontally.
+    /// Horizontal address mode.
     pub wrap_u: vk::SamplerAddressMode,
-    /// Vertically.
+    /// Vertical address mode.
     pub wrap_v: vk::SamplerAddressMode,
 }
 
 impl SamplerInfo {
-    /// Linear between pixels of one level, the border going on.
+    /// Bilinear within one level, clamped to the edge.
     pub const LINEAR: Self = Self {
         mag: vk::Filter::LINEAR,
         min: vk::Filter::LINEAR,
@@ -49,7 +49,7 @@ impl SamplerInfo {
         wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
         wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
-    /// The nearest pixel of one level, the border going on.
+    /// Nearest texel of one level, clamped to the edge.
     pub const NEAREST: Self =
         Self { mag: vk::Filter::NEAREST, min: vk::Filter::NEAREST, ..Self::LINEAR };
 }
@@ -73,7 +73,7 @@ pub(super) fn sampler(gpu: &Gpu, info: SamplerInfo) -> GpuResult<vk::Sampler> {
     if let Some(&sampler) = shared.samplers.get(&info) {
         return Ok(sampler);
     }
-    // Anisotropy where the device has it and the author asked for smooth minification.
+    // Anisotropic if the device supports it and the texture has trilinear minification.
     let anisotropic = gpu.anisotropy() && info.min == vk::Filter::LINEAR && info.mips;
     let create = vk::SamplerCreateInfo::default()
         .mag_filter(info.mag)
@@ -126,7 +126,7 @@ fn set_layout(
     Ok(layout)
 }
 
-/// What a pipeline's shaders declare, together.
+/// Combined declarations of a pipeline's shaders.
 pub(super) struct Interface {
     pub(super) bindings: Vec<Binding>,
     pub(super) sets: Vec<vk::DescriptorSetLayout>,
@@ -147,7 +147,7 @@ impl Interface {
                     return Err(GpuError::Pipeline {
                         pipeline: name.into(),
                         detail: format!(
-                            "its stages disagree on '{}' and '{}'",
+                            "its stages disagree at one binding: '{}' and '{}'",
                             known.name, binding.name
                         ),
                     });
@@ -187,7 +187,7 @@ impl Interface {
         Ok(Self { bindings, sets, layout, push_size, name: name.into(), gpu: gpu.clone() })
     }
 
-    /// The binding of this name in this set.
+    /// Finds a binding by set and name.
     pub(super) fn find(&self, set: u32, name: &str) -> GpuResult<&Binding> {
         self.bindings.iter().find(|binding| binding.set == set && binding.name == name).ok_or_else(
             || GpuError::Pipeline {
@@ -206,7 +206,7 @@ impl Drop for Interface {
     }
 }
 
-/// The parts that both kinds of pipeline have.
+/// State that both kinds of pipeline share.
 pub(super) struct Common {
     pub(super) handle: vk::Pipeline,
     pub(super) interface: Interface,
@@ -220,28 +220,27 @@ impl Drop for Common {
     }
 }
 
-/// A pipeline that draws.
+/// A graphics pipeline.
 pub struct GraphicsPipeline(pub(super) Common);
 
-/// A pipeline that computes.
+/// A compute pipeline.
 pub struct ComputePipeline(pub(super) Common);
 
-/// The fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are set
-/// while recording.
+/// Fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are dynamic.
 #[derive(Clone, Debug, Default)]
 pub struct GraphicsState {
-    /// Bytes between vertices; 0 for passes that make their own.
+    /// Vertex stride in bytes; 0 if the vertex shader generates the vertices.
     pub vertex_stride: u32,
-    /// Shader location, format and offset of each attribute.
+    /// Shader location, format and byte offset of each attribute.
     pub attributes: Vec<(u32, vk::Format, u32)>,
-    /// Formats of the colour attachments and whether each is blended by `one, one - source alpha`.
+    /// Formats of the color attachments, and whether each is blended by `one, one - source alpha`.
     pub colors: Vec<(vk::Format, bool)>,
-    /// Depth format, whether it is written, and the test.
+    /// Depth format, whether depth is written, and the compare operation.
     pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
-    /// Constant and slope factor that are added to the depth of what is drawn.
+    /// Constant and slope factor of the depth bias.
     pub depth_bias: Option<(f32, f32)>,
-    /// A shader whose texture sets (from set 1 on) the pipeline's layout has whole, whatever its
-    /// own shaders use of them, so that texture sets made for one pipeline fit the others.
+    /// A shader whose complete texture sets (from set 1 on) the pipeline layout includes, so that
+    /// one texture set fits several pipelines.
     pub textures_of: Option<&'static str>,
 }
 
@@ -254,17 +253,17 @@ impl<'a> ShaderModule<'a> {
     fn new(gpu: &'a Gpu, pipeline: &str, shader: &str) -> GpuResult<(Self, Module)> {
         let found = Shader::find(shader).ok_or_else(|| GpuError::Pipeline {
             pipeline: pipeline.into(),
-            detail: format!("there is no shader '{shader}'"),
+            detail: format!("shader '{shader}' not found"),
         })?;
         let replaced = lock(&gpu.replaced)
             .iter()
             .find(|module| module.name == shader)
             .map(|module| module.words.clone());
-        // A module in its place declares no more than the built one, by whose declarations the
-        // layout is made.
+        // A replaced module declares no more than the built one, whose declarations determine the
+        // layout.
         let words = replaced.unwrap_or_else(|| found.words());
         let create = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the words are SPIR-V that the build's compiler made, then or since.
+        // SAFETY: the words are SPIR-V from shaderc, compiled by the build or since.
         let handle = unsafe { gpu.device.create_shader_module(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateShaderModule", shader, result))?;
         Ok((Self { gpu, handle }, found.module()))
@@ -279,10 +278,10 @@ impl Drop for ShaderModule<'_> {
 }
 
 impl GraphicsPipeline {
-    /// Makes a pipeline from two shaders of the build.
+    /// Creates a pipeline from two built shaders.
     ///
     /// # Errors
-    /// A shader that is not there or does not fit; the driver's refusal.
+    /// [`GpuError::Pipeline`]: a shader that is missing or does not match; an error of the driver.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -293,7 +292,7 @@ impl GraphicsPipeline {
         gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines")?;
         let (vertex, vertex_module) = ShaderModule::new(gpu, name, vertex)?;
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
-        // The compiler leaves out what a shader does not use: the layout must not depend on it.
+        // The compiler drops unused bindings, on which the layout must not depend.
         let mut textures =
             state.textures_of.and_then(Shader::find).map(Shader::module).unwrap_or_default();
         textures.bindings.retain(|binding| binding.set >= 1);
@@ -393,10 +392,10 @@ impl GraphicsPipeline {
 }
 
 impl ComputePipeline {
-    /// Makes a pipeline from one shader of the build.
+    /// Creates a pipeline from one built shader.
     ///
     /// # Errors
-    /// A shader that is not there; the driver's refusal.
+    /// [`GpuError::Pipeline`]: a shader that is missing; an error of the driver.
     pub fn new(gpu: &Gpu, name: &str, shader: &str) -> GpuResult<Arc<Self>> {
         gpu.fault(FaultPoint::Pipeline, name, "vkCreateComputePipelines")?;
         let (module, reflected) = ShaderModule::new(gpu, name, shader)?;
@@ -432,10 +431,10 @@ fn first_pipeline(
     Err(GpuError::from_vk(call, name, result))
 }
 
-/// Descriptor sets that are written once, such as a material's textures.
+/// Prewritten descriptor sets, such as those of material textures.
 pub struct TextureSet {
     pub(super) sets: Vec<vk::DescriptorSet>,
-    /// Which set of a pipeline they are.
+    /// Set number in the pipeline layout.
     pub(super) number: u32,
     pool: vk::DescriptorPool,
     _images: Vec<Arc<Image>>,
@@ -445,11 +444,11 @@ pub struct TextureSet {
 }
 
 impl TextureSet {
-    /// Makes one set for each list of named bindings, all for set `set` of `pipeline` and those
-    /// that declare the same.
+    /// Creates one set for each list of named bindings, for set `set` of `pipeline` and of
+    /// pipelines with the same declarations.
     ///
     /// # Errors
-    /// A name that no shader declares; out of memory.
+    /// [`GpuError`]: a name that no shader declares; out of memory.
     pub fn new(
         gpu: &Gpu,
         name: &str,
@@ -507,8 +506,7 @@ impl TextureSet {
                     Bind::Structure(_) => {
                         return Err(GpuError::Pipeline {
                             pipeline: name.into(),
-                            detail: "acceleration structures are of a frame, not of a texture set"
-                                .into(),
+                            detail: "acceleration structures cannot be in a texture set".into(),
                         });
                     }
                 }

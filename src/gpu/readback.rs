@@ -1,4 +1,4 @@
-//! Pixels back to the host.
+//! Readback of images to the host.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
     memory::{Buffer, BufferKind, Image},
 };
 
-/// Bytes a pixel of the formats that are read back.
+/// Bytes per pixel of the formats that support readback.
 #[must_use]
 pub fn texel_size(format: vk::Format) -> u64 {
     match format {
@@ -22,14 +22,14 @@ pub fn texel_size(format: vk::Format) -> u64 {
         | vk::Format::R32_SFLOAT => 4,
         vk::Format::R16G16B16A16_SFLOAT | vk::Format::R32G32_UINT => 8,
         vk::Format::R32G32B32A32_SFLOAT => 16,
-        other => panic!("no read-back is written for {other:?}"),
+        other => panic!("readback of format {other:?} is not implemented"),
     }
 }
 
-/// A host buffer that holds a whole image.
+/// Creates a host buffer for a whole image.
 ///
 /// # Errors
-/// Out of memory.
+/// [`GpuError`](super::GpuError) if memory is exhausted.
 pub fn buffer_for(gpu: &Gpu, image: &Image) -> GpuResult<Arc<Buffer>> {
     let info = image.info();
     let size = u64::from(info.width) * u64::from(info.height) * texel_size(info.format);

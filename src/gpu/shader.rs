@@ -1,13 +1,13 @@
-//! The shaders that the build compiled, by name.
+//! Compiled shaders, by name.
 
 use super::{
     context::{Gpu, lock},
     reflect::{Module, reflect},
 };
 
-/// A compiled shader, embedded in the program.
+/// A compiled shader, embedded in the executable.
 pub struct Shader {
-    /// Its file's name below `shaders/passes/` and, after a plus, its variant:
+    /// File name below `shaders/passes/` and, after a plus, the variant:
     /// `lighting.frag+SPLIT_LIGHTING`.
     pub name: &'static str,
     spirv: &'static [u8],
@@ -16,13 +16,13 @@ pub struct Shader {
 include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 
 impl Shader {
-    /// The shader of this name.
+    /// Finds a shader by name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         SHADERS.iter().find(|shader| shader.name == name)
     }
 
-    /// All shaders.
+    /// All compiled shaders.
     #[must_use]
     pub fn all() -> &'static [Self] {
         SHADERS
@@ -37,43 +37,42 @@ impl Shader {
             .collect()
     }
 
-    /// Its bytes.
+    /// The SPIR-V bytes.
     #[must_use]
     pub const fn bytes(&self) -> &'static [u8] {
         self.spirv
     }
 
-    /// What it declares.
+    /// The shader's declarations, by reflection.
     #[must_use]
     pub fn module(&self) -> Module {
         reflect(&self.words())
     }
 
-    /// Another module in its place, compiled from sources that were changed since.
+    /// Creates a replacement for this shader from recompiled SPIR-V, for hot reload.
     ///
     /// # Errors
-    /// The program feeds it otherwise: resources, push constants, work groups or structs that the
-    /// built one does not have.
+    /// A message if the new module does not match the host code: resources, push constants, work
+    /// group size or struct layouts that the built one does not have.
     pub fn replaced(&'static self, spirv: &[u8]) -> Result<Replacement, String> {
         let (words, rest) = spirv.as_chunks::<4>();
         if !rest.is_empty() || words.is_empty() {
-            return Err(format!("{}: {} bytes are no SPIR-V", self.name, spirv.len()));
+            return Err(format!("{}: {} bytes are not valid SPIR-V", self.name, spirv.len()));
         }
         let words: Vec<u32> = words.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let (old, new) = (self.module(), reflect(&words));
-        let other =
-            |what: &str| format!("{}: {what}; the program itself has to be built anew", self.name);
+        let other = |what: &str| format!("{}: {what}; rebuild the program", self.name);
         if let Some(binding) = new.bindings.iter().find(|binding| !old.bindings.contains(binding)) {
             return Err(other(&format!(
-                "'{}' is a resource that the program does not bind there",
+                "the program does not bind resource '{}' there",
                 binding.name
             )));
         }
         if new.push_constant_size > old.push_constant_size {
-            return Err(other("it has more push constants than the program gives"));
+            return Err(other("it has more push constants than the program sets"));
         }
         if new.local_size != old.local_size {
-            return Err(other("its work groups have another size"));
+            return Err(other("its work group size has changed"));
         }
         let changed = new
             .structs
@@ -81,14 +80,14 @@ impl Shader {
             .find(|new| old.structs.iter().any(|old| old.name == new.name && old != *new));
         match changed {
             Some(changed) => {
-                Err(other(&format!("the layout of '{}' is another one", changed.name)))
+                Err(other(&format!("the layout of struct '{}' has changed", changed.name)))
             }
             None => Ok(Replacement { name: self.name, words }),
         }
     }
 }
 
-/// A module that takes the place of a built one.
+/// A module that replaces a built one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
     pub(super) name: &'static str,
@@ -96,8 +95,7 @@ pub struct Replacement {
 }
 
 impl Gpu {
-    /// Pipelines that are made from now on take these modules instead of the built ones, and no
-    /// others.
+    /// Sets the replacements for pipelines created from now on. Earlier replacements are dropped.
     pub fn replace_shaders(&self, modules: Vec<Replacement>) {
         *lock(&self.replaced) = modules;
     }

@@ -1,8 +1,8 @@
-//! A window's pictures: surface and swapchain.
+//! Presentation in a window: surface and swapchain.
 //!
-//! The window system owns the images; the renderer borrows one a frame, draws the user interface
-//! into it and hands it back. Whatever happens to the window (another size, minimised, closed)
-//! comes back as a value, not as an error: only a lost device and full memory are errors.
+//! The window system owns the images. The renderer acquires one per frame, draws the user interface
+//! into it and presents it. Window changes (resized, minimized, closed) are returned as values;
+//! only device loss and exhausted memory are errors.
 
 use std::sync::{
     Arc,
@@ -23,14 +23,14 @@ use super::{
     surface_formats,
 };
 
-/// The instance extensions that a display's windows need, and the one by which they offer more than
-/// sRGB, where there is one.
+/// The instance extensions for a display's windows, and the one for color spaces beyond sRGB, if
+/// present.
 pub(super) fn instance_extensions(
     entry: &ash::Entry,
     display: RawDisplayHandle,
 ) -> GpuResult<Vec<*const std::ffi::c_char>> {
     let needed = ash_window::enumerate_required_extensions(display).map_err(|_| {
-        GpuError::NoWindow { detail: "this kind of display has no Vulkan surfaces".into() }
+        GpuError::NoWindow { detail: "this display type does not support Vulkan surfaces".into() }
     })?;
     // SAFETY: the loader is alive.
     let present =
@@ -44,26 +44,27 @@ pub(super) fn instance_extensions(
     Ok(needed.iter().copied().chain(offers.then_some(colors.as_ptr())).collect())
 }
 
-/// A window that pictures are shown in.
+/// A window surface.
 pub struct Surface {
     handle: vk::SurfaceKHR,
     loader: khr::surface::Instance,
-    /// The instance that it was made from.
+    /// The instance that created it.
     _gpu: Gpu,
 }
 
 impl Surface {
-    /// Of a window; the device must have been opened for its display (`GpuOptions::display`).
+    /// Creates the surface of a window; the device must have been opened for its display
+    /// (`GpuOptions::display`).
     ///
     /// # Errors
-    /// A device that cannot show pictures in this window.
+    /// `GpuError::NoWindow` if the device cannot present to the window.
     pub fn new(gpu: &Gpu, window: &(impl HasWindowHandle + HasDisplayHandle)) -> GpuResult<Self> {
         let oops = |detail: String| GpuError::NoWindow { detail };
         let display = window.display_handle().map_err(|error| oops(error.to_string()))?.as_raw();
         let handle = window.window_handle().map_err(|error| oops(error.to_string()))?.as_raw();
         let loader = khr::surface::Instance::new(gpu.entry(), gpu.instance());
-        // SAFETY: both handles are of a window that is alive, which the caller keeps longer than
-        // this surface; the instance has the extensions of this display.
+        // SAFETY: both handles belong to a live window, which the caller keeps longer than this
+        // surface; the instance has the extensions of this display.
         let handle = unsafe {
             ash_window::create_surface(gpu.entry(), gpu.instance(), display, handle, None)
         }
@@ -79,7 +80,7 @@ impl Surface {
         };
         if !can_present.unwrap_or(false) {
             return Err(oops(format!(
-                "'{}' cannot show pictures in it; choose another --device",
+                "'{}' cannot present to this window; choose another --device",
                 gpu.info().name
             )));
         }
@@ -94,11 +95,11 @@ impl Drop for Surface {
     }
 }
 
-/// Pictures of a window in flight. One more than frames in flight, so that a semaphore's last user
-/// is over when it is used again.
+/// Acquired images in flight. One more than frames in flight, so that a semaphore's last use is
+/// over when it is reused.
 const ACQUIRES: usize = 3;
 
-/// The images of a window.
+/// The images of a window surface.
 pub struct Swapchain {
     surface: Arc<Surface>,
     loader: khr::swapchain::Device,
@@ -113,31 +114,31 @@ pub struct Swapchain {
     gpu: Gpu,
 }
 
-/// An image of the window, ours until it is shown.
+/// An acquired swapchain image, owned until it is presented.
 pub struct Acquired {
-    /// The image, whose content is undefined.
+    /// The image; its content is undefined.
     pub image: Arc<Image>,
     index: u32,
     wait: vk::Semaphore,
     signal: vk::Semaphore,
 }
 
-/// What became of a picture that was to be shown.
+/// Result of presentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresentResult {
-    /// It is shown, or will be.
+    /// The image is presented.
     Yes,
-    /// The window has changed: `Swapchain::new` again, with its size now.
+    /// The window has changed: recreate the swapchain with `Swapchain::new` at the current size.
     Stale,
 }
 
 impl Swapchain {
-    /// Images for a window of this size in pixels; none while it has no area, as when it is
-    /// minimised. `hdr` asks for a format that shows more than white, which there may not be
-    /// (`encoding`). `old` is replaced.
+    /// Creates a swapchain for a window of this size in pixels; `None` while it has no area, as
+    /// when it is minimized. `hdr` requests an HDR format, which may be unavailable (see
+    /// `encoding`). `old` is replaced.
     ///
     /// # Errors
-    /// Out of memory; a lost device; a surface that the window system took away.
+    /// `GpuError`: out of memory; device loss; a surface that the window system removed.
     pub fn new(
         gpu: &Gpu,
         surface: &Arc<Surface>,
@@ -146,7 +147,7 @@ impl Swapchain {
         old: Option<Self>,
     ) -> GpuResult<Option<Self>> {
         gpu.fault(FaultPoint::Image, "swapchain", "vkCreateSwapchainKHR")?;
-        // Nothing of the old images may be in use: the swapchain is made anew seldom.
+        // The old images must not be in use. Swapchains are rarely recreated.
         gpu.wait_idle();
         let vk_oops = |call| move |result| GpuError::from_vk(call, "window", result);
         let physical = gpu.info().handle;
@@ -173,8 +174,9 @@ impl Swapchain {
         if extent.width == 0 || extent.height == 0 {
             return Ok(None);
         }
-        let (format, encoding) = surface_formats::choose(&formats, hdr)
-            .ok_or_else(|| GpuError::NoWindow { detail: "it takes no format of pixels".into() })?;
+        let (format, encoding) = surface_formats::choose(&formats, hdr).ok_or_else(|| {
+            GpuError::NoWindow { detail: "its surface offers no pixel format".into() }
+        })?;
         let most = if able.max_image_count == 0 { u32::MAX } else { able.max_image_count };
         let loader = khr::swapchain::Device::new(gpu.instance(), &gpu.device);
         let alpha = [vk::CompositeAlphaFlagsKHR::OPAQUE, vk::CompositeAlphaFlagsKHR::INHERIT]
@@ -192,7 +194,7 @@ impl Swapchain {
             .image_sharing_mode(vk::SharingMode::EXCLUSIVE)
             .pre_transform(able.current_transform)
             .composite_alpha(alpha)
-            // Every implementation has it; it waits for the display and never tears.
+            // FIFO is always supported; it waits for vertical sync and never tears.
             .present_mode(vk::PresentModeKHR::FIFO)
             .clipped(true)
             .old_swapchain(old.as_ref().map_or(vk::SwapchainKHR::null(), |old| old.handle));
@@ -238,39 +240,40 @@ impl Swapchain {
         Ok(Some(made))
     }
 
-    /// Pixels across and down.
+    /// Size in pixels: width, height.
     #[must_use]
     pub fn size(&self) -> [u32; 2] {
         self.size
     }
 
-    /// The format of its images.
+    /// Format of the images.
     #[must_use]
     pub fn format(&self) -> vk::Format {
         self.format
     }
 
-    /// What codes its images hold.
+    /// Encoding of the values in the images.
     #[must_use]
     pub fn encoding(&self) -> DisplayEncoding {
         self.encoding
     }
 
-    /// The window that it belongs to.
+    /// The surface that it presents to.
     #[must_use]
     pub fn surface(&self) -> &Arc<Surface> {
         &self.surface
     }
 
-    /// The next image to draw to; none where the window has changed and the swapchain must be made
-    /// anew. At most two frames with acquired images may be in flight.
+    /// Acquires the next image to draw to; `None` if the window has changed and the swapchain must
+    /// be recreated. At most two frames with acquired images may be in flight.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// `GpuError`: device loss; out of memory.
     pub fn acquire(&self) -> GpuResult<Option<Acquired>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let wait = self.acquired[(number % ACQUIRES as u64) as usize];
-        // Ten seconds: a window system that gives no image for so long has hidden the window.
+        // Timeout of 10 s: a window system that returns no image for that long has hidden the
+        // window.
         const ACQUIRE_TIMEOUT_NS: u64 = 10_000_000_000;
         // SAFETY: swapchain and semaphore are alive, and the semaphore's last wait is over
         // (`ACQUIRES`).
@@ -298,10 +301,10 @@ impl Swapchain {
         }
     }
 
-    /// Hands over the frame that drew to an acquired image, and shows the image.
+    /// Submits the frame that drew to an acquired image, and presents the image.
     ///
     /// # Errors
-    /// A lost device; out of memory.
+    /// `GpuError`: device loss; out of memory.
     pub fn present(
         &self,
         rec: Recorder<'_>,

@@ -1,6 +1,6 @@
-//! The frame graph. Passes declare what they read and write; planning (`plan.rs`, pure) finds
-//! order, barriers, lifetimes and shared memory; `execute` records the passes. A pass body never
-//! writes a barrier.
+//! The frame graph. Passes declare what they read and write. Planning (`plan.rs`, pure functions)
+//! derives order, barriers, lifetimes and memory aliasing; `execute` records the passes. Pass
+//! bodies contain no barriers.
 
 pub mod access;
 pub mod export;
@@ -21,17 +21,17 @@ use crate::gpu::{
     MemoryBlock, Recorder, commands::ImageBarrier,
 };
 
-/// An image of the graph.
+/// Handle of an image in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageHandle(usize);
 
-/// A buffer of the graph.
+/// Handle of a buffer in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferHandle(usize);
 
-/// A handle of either kind.
+/// A handle of an image or a buffer.
 pub trait Handle: Copy {
-    /// The index among the graph's resources.
+    /// Index among the graph's resources.
     fn index(self) -> usize;
 }
 
@@ -49,24 +49,24 @@ impl Handle for BufferHandle {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// Pixels that live for a part of the frame and share memory with others.
+    /// An image that lives for a part of the frame and may share memory with others.
     Transient { width: u32, height: u32, format: vk::Format },
-    /// One of a history's two images; `slot` says which of the pair.
+    /// One of the two ping-pong images of a history; `slot` selects it.
     History { key: String, slot: usize, width: u32, height: u32, format: vk::Format },
-    /// Pixels that are kept from frame to frame.
+    /// An image that keeps its content from frame to frame.
     Persistent { width: u32, height: u32, format: vk::Format },
-    /// Bytes on the device, kept from frame to frame as storage, without content at the frame's
-    /// start.
+    /// A device buffer that is reused from frame to frame; its content at the frame's start is
+    /// undefined.
     Storage { size: u64 },
-    /// A buffer that somebody else keeps.
+    /// A buffer that the caller owns.
     External,
-    /// An image that several graphs use, one after the other.
+    /// An image that several graphs use in turn.
     Shared { width: u32, height: u32, format: vk::Format },
-    /// Bytes on the host that copies go to.
+    /// A host buffer, the target of copies.
     Readback { size: u64 },
 }
 
-/// An image that graphs hand to each other, with the state that the last one left it in.
+/// An image that several graphs use in turn, with the state after its last use.
 pub struct SharedImage {
     image: Arc<Image>,
     state: Mutex<State>,
@@ -79,13 +79,13 @@ impl std::fmt::Debug for SharedImage {
 }
 
 impl SharedImage {
-    /// An image that no graph has used yet: it has no content.
+    /// Wraps an image that no graph has used yet; its content is undefined.
     #[must_use]
     pub fn new(image: Arc<Image>) -> Arc<Self> {
         Arc::new(Self { image, state: Mutex::new(State::NEW) })
     }
 
-    /// The image.
+    /// The wrapped image.
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
         &self.image
@@ -114,7 +114,7 @@ struct Pass<'a> {
     body: Body<'a>,
 }
 
-/// A frame's declarations.
+/// Declarations of a frame's resources and passes.
 #[derive(Default)]
 pub struct Graph<'a> {
     resources: Vec<Resource>,
@@ -125,19 +125,19 @@ pub struct Graph<'a> {
     frame: u64,
 }
 
-/// What a pass body works with.
+/// Context of a pass body.
 pub struct PassContext<'r, 'f> {
-    /// Records the pass's commands.
+    /// Recorder of the pass's commands.
     pub rec: &'r mut Recorder<'f>,
     images: &'r [Option<Arc<Image>>],
     buffers: &'r [Option<Arc<Buffer>>],
 }
 
 impl PassContext<'_, '_> {
-    /// The image behind a handle.
+    /// The image of a handle.
     ///
     /// # Panics
-    /// If the pass did not declare it: broken logic.
+    /// If the pass did not declare it, which is a programming error.
     #[must_use]
     pub fn image(&self, handle: ImageHandle) -> Arc<Image> {
         match self.images.get(handle.0) {
@@ -146,10 +146,10 @@ impl PassContext<'_, '_> {
         }
     }
 
-    /// The buffer behind a handle.
+    /// The buffer of a handle.
     ///
     /// # Panics
-    /// If the pass did not declare it: broken logic.
+    /// If the pass did not declare it, which is a programming error.
     #[must_use]
     pub fn buffer(&self, handle: BufferHandle) -> Arc<Buffer> {
         match self.buffers.get(handle.0) {
@@ -159,7 +159,7 @@ impl PassContext<'_, '_> {
     }
 }
 
-/// Declares one pass.
+/// Builder of one pass.
 pub struct PassBuilder<'g, 'a> {
     graph: &'g mut Graph<'a>,
     info: PassInfo,
@@ -168,49 +168,50 @@ pub struct PassBuilder<'g, 'a> {
 }
 
 impl<'a> PassBuilder<'_, 'a> {
-    /// The pass uses a resource in this way.
+    /// Declares that the pass uses a resource with this access.
     #[must_use]
     pub fn uses(mut self, handle: impl Handle, access: Access) -> Self {
         self.info.uses.push((handle.index(), access));
         self
     }
 
-    /// The pass draws to this image after clearing it.
+    /// Declares a color attachment that is cleared first.
     #[must_use]
     pub fn color_cleared(mut self, image: ImageHandle, value: [f32; 4]) -> Self {
         self.colors.push((image.0, Some(value)));
         self.uses(image, Access::ColorWrite)
     }
 
-    /// The pass draws over what the image holds.
+    /// Declares a color attachment whose content is loaded.
     #[must_use]
     pub fn color_loaded(mut self, image: ImageHandle) -> Self {
         self.colors.push((image.0, None));
         self.uses(image, Access::ColorBlend)
     }
 
-    /// The pass clears depth (to 0, the far end of reversed depth), tests and writes it.
+    /// Declares a depth attachment that is cleared (to 0, the far end of reversed depth), tested
+    /// and written.
     #[must_use]
     pub fn depth_cleared(mut self, image: ImageHandle) -> Self {
         self.depth = Some((image.0, Some(0.0), true));
         self.uses(image, Access::DepthWrite)
     }
 
-    /// The pass tests depth and writes it over what the image holds.
+    /// Declares a depth attachment whose content is loaded, tested and written.
     #[must_use]
     pub fn depth_loaded(mut self, image: ImageHandle) -> Self {
         self.depth = Some((image.0, None, true));
         self.uses(image, Access::DepthLoad)
     }
 
-    /// The pass tests depth and leaves it as it is.
+    /// Declares a depth attachment that is tested, not written.
     #[must_use]
     pub fn depth_tested(mut self, image: ImageHandle) -> Self {
         self.depth = Some((image.0, None, false));
         self.uses(image, Access::DepthTest)
     }
 
-    /// Ends the declaration with what the pass records.
+    /// Ends the declaration with the body that records the pass.
     pub fn record(self, body: impl FnOnce(&mut PassContext<'_, '_>) -> GpuResult<()> + 'a) {
         self.graph.passes.push(Pass {
             info: self.info,
@@ -222,7 +223,7 @@ impl<'a> PassBuilder<'_, 'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// An empty graph for the frame of this number; histories swap with it.
+    /// Creates an empty graph. Histories swap their images by the parity of `frame`.
     #[must_use]
     pub fn new(frame: u64) -> Self {
         Self { frame, ..Self::default() }
@@ -233,7 +234,7 @@ impl<'a> Graph<'a> {
         self.resources.len() - 1
     }
 
-    /// An image that lives for a part of the frame.
+    /// Declares a transient image, which lives for a part of the frame.
     pub fn image(
         &mut self,
         name: &str,
@@ -244,8 +245,8 @@ impl<'a> Graph<'a> {
         ImageHandle(self.add(name, Kind::Transient { width, height, format }))
     }
 
-    /// An image that the next frame can read: (last frame's, this frame's). Last frame's is all
-    /// zeros at first.
+    /// Declares a history and returns the images (previous frame, this frame). The first previous
+    /// frame is zero.
     pub fn history(
         &mut self,
         name: &str,
@@ -259,8 +260,8 @@ impl<'a> Graph<'a> {
         (previous, ImageHandle(self.add(name, kind(current))))
     }
 
-    /// An image that keeps what it holds from frame to frame. Without content where
-    /// `GraphCache::holds` says so.
+    /// Declares an image that keeps its content from frame to frame. `GraphCache::holds` tells
+    /// whether it has content yet.
     pub fn persistent(
         &mut self,
         name: &str,
@@ -271,19 +272,20 @@ impl<'a> Graph<'a> {
         ImageHandle(self.add(name, Kind::Persistent { width, height, format }))
     }
 
-    /// Storage on the device.
+    /// Declares a storage buffer on the device, of `size` bytes.
     pub fn storage(&mut self, name: &str, size: u64) -> BufferHandle {
         BufferHandle(self.add(name, Kind::Storage { size }))
     }
 
-    /// A buffer of somebody else's, with what it holds: no pass of an earlier frame still uses it.
+    /// Declares a buffer that the caller owns, with its content: no pass of an earlier frame still
+    /// uses it.
     pub fn external(&mut self, buffer: &Arc<Buffer>) -> BufferHandle {
         let index = self.add(buffer.name(), Kind::External);
         self.externals.insert(index, Arc::clone(buffer));
         BufferHandle(index)
     }
 
-    /// An image that other graphs use too.
+    /// Declares an image that other graphs use too.
     pub fn shared(&mut self, image: &Arc<SharedImage>) -> ImageHandle {
         let info = image.image.info();
         let kind = Kind::Shared { width: info.width, height: info.height, format: info.format };
@@ -292,19 +294,19 @@ impl<'a> Graph<'a> {
         ImageHandle(index)
     }
 
-    /// Host memory that copies go to; it is an output.
+    /// Declares a host buffer of `size` bytes as the target of copies; it is an output.
     pub fn readback(&mut self, name: &str, size: u64) -> BufferHandle {
         let index = self.add(name, Kind::Readback { size });
         self.outputs.push(index);
         BufferHandle(index)
     }
 
-    /// Marks a resource as a result of the frame: passes that it needs are not culled.
+    /// Marks a resource as a result of the frame, so that the passes it depends on are not culled.
     pub fn output(&mut self, handle: impl Handle) {
         self.outputs.push(handle.index());
     }
 
-    /// Starts to declare a pass.
+    /// Starts the declaration of a pass.
     pub fn pass(&mut self, name: &str) -> PassBuilder<'_, 'a> {
         PassBuilder {
             graph: self,
@@ -314,7 +316,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A copy of an image, to draw over while passes read the image itself.
+    /// Declares a copy of an image, to draw over while passes read the original.
     pub fn copied(&mut self, name: &str, image: ImageHandle) -> ImageHandle {
         let (width, height, format) = self.shape(image).unwrap_or((1, 1, vk::Format::UNDEFINED));
         let copy = self.image(name, width, height, format);
@@ -342,7 +344,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Copies an image to the host; the buffer's rows are packed.
+    /// Declares the copy of an image to a host buffer with packed rows.
     pub fn read_back(&mut self, name: &str, image: ImageHandle) -> BufferHandle {
         let size = self.shape(image).map_or(0, |(width, height, format)| {
             u64::from(width) * u64::from(height) * crate::gpu::readback::texel_size(format)
@@ -385,10 +387,10 @@ impl<'a> Graph<'a> {
         (resources, self.passes.iter().map(|pass| pass.info.clone()).collect())
     }
 
-    /// Plans the frame and makes its images, without recording.
+    /// Plans the frame and allocates its images, without recording.
     ///
     /// # Errors
-    /// Contradicting declarations; out of memory.
+    /// [`GpuError`]: contradicting declarations; out of memory.
     pub fn prepare(&self, gpu: &Gpu, cache: &mut GraphCache) -> GpuResult<Prepared> {
         cache.ensure_histories(gpu, &self.resources)?;
         let (resources, passes) = self.infos(cache);
@@ -399,11 +401,11 @@ impl<'a> Graph<'a> {
         Ok(Prepared { resources, passes, plan, memory })
     }
 
-    /// Records the frame. Returns the buffers of all read-backs, which hold their data once the
-    /// frame is over.
+    /// Records the frame. The result holds the readback buffers, which are valid when the frame is
+    /// finished.
     ///
     /// # Errors
-    /// Contradicting declarations; out of memory; whatever a pass meets.
+    /// [`GpuError`]: contradicting declarations; out of memory; errors of pass bodies.
     pub fn execute(self, rec: &mut Recorder<'_>, cache: &mut GraphCache) -> GpuResult<Executed> {
         let gpu = rec.gpu().clone();
         let prepared = self.prepare(&gpu, cache)?;
@@ -529,13 +531,13 @@ fn record_pass(
     result
 }
 
-/// A planned frame with its images made.
+/// A planned frame with allocated images.
 pub struct Prepared {
     /// Resources as planned.
     pub resources: Vec<ResourceInfo>,
     /// Passes as planned.
     pub passes: Vec<PassInfo>,
-    /// The plan.
+    /// Order, barriers and lifetimes.
     pub plan: Plan,
     /// Memory of transient images.
     pub memory: MemoryUse,
@@ -544,12 +546,12 @@ pub struct Prepared {
 /// A recorded frame.
 pub struct Executed {
     buffers: Vec<Option<Arc<Buffer>>>,
-    /// What was planned.
+    /// The planned frame.
     pub prepared: Prepared,
 }
 
 impl Executed {
-    /// A read-back buffer of the frame; none if the pass that fills it was culled.
+    /// A readback buffer of the frame; `None` if the pass that fills it was culled.
     #[must_use]
     pub fn buffer(&self, handle: BufferHandle) -> Option<Arc<Buffer>> {
         self.buffers.get(handle.0).cloned().flatten()
@@ -559,9 +561,9 @@ impl Executed {
 /// Memory of a frame's transient images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Bytes taken, with sharing.
+    /// Allocated bytes, with aliasing.
     pub total: u64,
-    /// Bytes that they would take without.
+    /// Bytes that separate allocations would take.
     pub unshared: u64,
 }
 
@@ -578,7 +580,7 @@ struct Kept {
     info: (u32, u32, vk::Format),
 }
 
-/// What the graph keeps from frame to frame: images, buffers, histories.
+/// Resources that the graph keeps from frame to frame: images, buffers, histories.
 #[derive(Default)]
 pub struct GraphCache {
     key: Option<CacheKey>,
@@ -602,7 +604,7 @@ impl GraphCache {
         Ok(buffer)
     }
 
-    /// Whether a kept image of this name and kind was there in an earlier frame.
+    /// Whether a persistent image of this name, size and format has content from an earlier frame.
     #[must_use]
     pub fn holds(&self, name: &str, width: u32, height: u32, format: vk::Format) -> bool {
         self.kept.get(name).is_some_and(|kept| kept.info == (width, height, format))
@@ -655,14 +657,14 @@ impl GraphCache {
                 Image::new(gpu, &format!("{key} {slot}"), info)
             };
             let images = [image(0)?, image(1)?];
-            // As `clear_new_histories` leaves them.
+            // The state after `clear_new_histories`.
             let states = [Access::ColorWrite.state(); 2];
             self.histories.insert(key.clone(), History { images, states, info, fresh: true });
         }
         Ok(())
     }
 
-    /// A new history holds zeros, so that its first reader finds something defined.
+    /// Clears new histories to zero, so that their first reader sees defined content.
     fn clear_new_histories(&mut self, rec: &mut Recorder<'_>) {
         for history in self.histories.values_mut().filter(|history| history.fresh) {
             history.fresh = false;
@@ -677,7 +679,7 @@ impl GraphCache {
                 let target = ColorTarget { image, clear: Some([0.0; 4]), integer: false };
                 rec.begin_rendering(&[target], None);
                 rec.end_rendering();
-                debug_assert_eq!(*state, write, "planned before it was cleared");
+                debug_assert_eq!(*state, write, "a history was planned before it was cleared");
             }
         }
     }
@@ -702,8 +704,8 @@ impl GraphCache {
             self.place(gpu, resources, plan, &key.2)?;
             self.key = Some(key);
         }
-        // The first use of an image waits for the last uses of those whose memory it takes over;
-        // without such, for what the frame's start waited for.
+        // The first use of an aliased image waits for the last uses of the images whose memory it
+        // reuses. Otherwise it waits for the frame's start.
         for barriers in &mut plan.barriers {
             for barrier in barriers.iter_mut().filter(|barrier| barrier.from == State::NEW) {
                 barrier.from.stages = barrier.to.stages;
@@ -760,8 +762,7 @@ impl GraphCache {
         }
         let packing = plan::pack(&needs);
         if packing.total > gpu.max_allocation() {
-            // More than one piece of memory may hold: each image gets its own, and nothing is
-            // shared.
+            // Larger than the maximum allocation: each image gets its own block, without aliasing.
             for ((index, image), need) in unbound.into_iter().zip(&needs) {
                 let block =
                     MemoryBlock::new(gpu, image.name(), need.size, need.alignment, type_bits)?;

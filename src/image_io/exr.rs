@@ -1,10 +1,10 @@
-//! OpenEXR: which channels are the image, and their samples in the display window.
+//! OpenEXR: selection of the image's channels, and their samples in the display window.
 //!
-//! The format: "OpenEXR File Layout", "Technical Introduction to OpenEXR" and "Standard attributes"
-//! (openexr.com), whose names are used here: parts, layers (what stands before a channel's last
-//! dot), data window and display window. Attributes and compressed blocks are decoded by the crate
-//! `exr`. Chunks are found here, so that parts that are not asked for, deep ones among them, do not
-//! matter, and nothing is allocated that the file's length rules out.
+//! Terms and format follow "OpenEXR File Layout", "Technical Introduction to OpenEXR" and "Standard
+//! attributes" (openexr.com): parts, layers (the prefix before a channel's last dot), data window
+//! and display window. The crate `exr` decodes attributes and compressed blocks. This module
+//! locates the chunks itself, so that other parts, including deep ones, do not matter. It allocates
+//! no more than the file's length can justify.
 
 use std::{collections::HashMap, io::Cursor};
 
@@ -33,38 +33,37 @@ use super::{
 };
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 
-/// Parts that a file may have; each may claim memory for its tables.
+/// Maximum number of parts; each may claim memory for its tables.
 const MAX_PARTS: usize = 1024;
-/// Bytes of a decompressed block: the largest image that is read, as one tile of ten 32-bit
+/// Maximum size in bytes of a decompressed block: the largest image as one tile of ten 32-bit
 /// channels.
 const MAX_BLOCK: usize = 40 * MAX_PIXELS as usize;
-const DEEP: &str = "it holds deep data, which are not read; flatten it";
-/// Names of layers or channels that an error lists.
+const DEEP: &str = "it contains deep data, which are not supported; flatten it";
+/// Maximum number of layer or channel names in an error.
 const LISTED: usize = 12;
-/// What programs call the layer that is the picture, among others: Blender, Arnold, V-Ray, Nuke,
-/// Houdini.
+/// Layer names of the main image in Blender, Arnold, V-Ray, Nuke, Houdini and others.
 const MAIN: [&str; 9] =
     ["combined", "beauty", "rgba", "rgb", "color", "composite", "main", "default", "image"];
-/// Names of a channel that is luminance.
+/// Names of a luminance channel.
 const LUMINANCE: [&str; 6] = ["Y", "L", "luminance", "gray", "grey", "value"];
 
-/// What channels of a layer are, by their places in the part.
+/// Interpretation of a layer's channels, by their indices in the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     /// Red, green and blue.
     Color([usize; 3]),
     /// Luminance, and chroma (R-Y)/Y and (B-Y)/Y.
     Chroma([usize; 3]),
-    /// Luminance alone.
+    /// Luminance only.
     Luminance(usize),
-    /// A direction: X, Y and Z.
+    /// A vector: X, Y and Z.
     Vector([usize; 3]),
-    /// One channel of another name.
+    /// One channel of any other name.
     Single(usize),
 }
 
 impl Content {
-    /// Lower is rather the picture.
+    /// Preference as the main image; lower is preferred.
     const fn rank(self) -> u8 {
         match self {
             Self::Color(_) | Self::Chroma(_) => 0,
@@ -82,17 +81,17 @@ impl Content {
     }
 }
 
-/// Channels of one part that belong together.
+/// The channels of a layer in one part.
 struct Group {
     part: usize,
-    /// Part and layer, as a person would write it; empty for the picture without a name.
+    /// Part and layer name, as a user writes it; empty for the unnamed layer.
     name: String,
-    /// The layer alone, without the part's name.
+    /// The layer name without the part's name.
     layer: String,
-    /// Channels by what stands behind the layer's name, with their places.
+    /// Channels by their name after the layer prefix, with their indices.
     channels: Vec<(String, usize)>,
     deep: bool,
-    /// None where they are no picture.
+    /// `None` if the channels form no image.
     content: Option<Content>,
 }
 
@@ -103,14 +102,14 @@ impl Group {
         names.iter().find_map(|name| named(name)).map(|(_, index)| *index)
     }
 
-    /// Whether it is called what programs call their picture.
+    /// Whether the name is a conventional name of the main image.
     fn is_main(&self) -> bool {
         let last = self.name.rsplit('.').next().unwrap_or_default();
         MAIN.iter().any(|name| last.eq_ignore_ascii_case(name))
     }
 }
 
-/// The groups of a part: channels by what stands before their last dot.
+/// Groups the channels of a part by the prefix before their last dot.
 fn groups(part: usize, header: &Header) -> Vec<Group> {
     let part_name =
         header.own_attributes.layer_name.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -165,7 +164,7 @@ fn content(group: &Group) -> Option<Content> {
     }
 }
 
-/// At most `LISTED` names, in quotes.
+/// At most `LISTED` names, quoted.
 fn listed(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.map(|name| format!("'{}'", one_line(&name))).collect();
     let more = names.len().saturating_sub(LISTED);
@@ -176,7 +175,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     names.join(", ")
 }
 
-/// The group of a name: as it is written, else without regard to case, else by the end of its name.
+/// Finds the group of a name: exact, else ignoring case, else by the end of its name.
 fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, String> {
     let only = |matches: &dyn Fn(&Group) -> bool| {
         let mut found = groups.iter().filter(|group| matches(group));
@@ -199,14 +198,15 @@ fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, String> {
     if found.content.is_none() {
         let name = one_line(layer);
         return Err(format!(
-            "its layer '{name}' has neither red, green and blue nor a single channel; choose one of {}",
+            "its layer '{name}' has neither red, green and blue nor a single channel; choose one \
+             of {}",
             usable()
         ));
     }
     Ok(found)
 }
 
-/// The group that is the picture where none is named, and a remark where another could be meant.
+/// Finds the main image if no layer is given, with a warning if the choice is ambiguous.
 fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
     let best = groups.iter().filter_map(|group| group.content.map(Content::rank)).min();
     let Some(best) = best else {
@@ -220,7 +220,8 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
             })
         });
         return Err(format!(
-            "it has no red, green and blue, and no luminance (its channels are {}); save it as an RGB picture",
+            "it has neither red, green and blue nor luminance (its channels are {}); save it as \
+             an RGB image",
             listed(channels)
         ));
     };
@@ -238,23 +239,20 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
     };
     let several = |group: &Group| {
         Some(format!(
-            "'{}' is taken of {}; FILE.exr:LAYER takes another",
+            "'{}' is used (of {}); choose another with FILE.exr:LAYER",
             one_line(&group.name),
             names()
         ))
     };
     let (group, remark) = match (unlayered.as_slice(), equal.as_slice()) {
         ([one], _) => (*one, None),
-        // Parts of one file, such as the two of a stereo picture: the first is the default.
+        // Parts of equal rank, such as the views of a stereo image: the first is the default.
         ([first, ..], _) => {
             main(&unlayered).and_then(pick).map_or((*first, several(first)), |group| (group, None))
         }
         ([], [one]) => (*one, None),
         ([], _) => (main(&equal).and_then(pick).map(|group| (group, None))).ok_or_else(|| {
-            format!(
-                "it has no picture without a name; add a layer, FILE.exr:LAYER, one of {}",
-                names()
-            )
+            format!("it has no main layer; choose one with FILE.exr:LAYER: {}", names())
         })?,
     };
     let odd = match group.content {
@@ -264,18 +262,17 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
                 .iter()
                 .find(|(name, _)| !name.eq_ignore_ascii_case("A"))
                 .map(|(name, _)| name);
-            name.map(|name| format!("its only channel, '{}', counts as luminance", one_line(name)))
+            name.map(|name| format!("its only channel, '{}', is used as luminance", one_line(name)))
         }
         Some(Content::Vector(_)) => {
-            Some("its channels X, Y and Z count as red, green and blue".into())
+            Some("its channels X, Y and Z are used as red, green and blue".into())
         }
         _ => None,
     };
     Ok((group, remark.or(odd)))
 }
 
-/// Reads a layer of an EXR; none is the picture without a name, or what programs call their
-/// picture.
+/// Reads a layer of an EXR; without one the unnamed layer or a conventional main layer.
 pub(super) fn read(
     bytes: &[u8],
     layer: Option<&str>,
@@ -288,7 +285,7 @@ pub(super) fn read(
         None => unnamed(&groups)?,
     };
     let (Some(content), Some(header)) = (group.content, file.meta.headers.get(group.part)) else {
-        return Err("it has no picture".into());
+        return Err("it has no image".into());
     };
     let wanted = content.channels();
     let half = wanted
@@ -301,7 +298,7 @@ pub(super) fn read(
     image.half = half;
     image.remarks.extend(remark);
     image.notes.extend(canvas.note);
-    // Directions and data have no primaries.
+    // Vectors and data have no primaries.
     let primaries = shared.chromaticities.map(|c| {
         let f = f64::from;
         let numbers =
@@ -321,18 +318,19 @@ pub(super) fn read(
         if white.is_normal() && white > 0.0 {
             if (white - 1.0).abs() > 1e-6 {
                 image.scale = DVec3::splat(f64::from(white));
-                image
-                    .notes
-                    .push(format!("values times {white} nits (the attribute whiteLuminance)"));
+                image.notes.push(format!(
+                    "values multiplied by {white} nits (the attribute \
+                        whiteLuminance)"
+                ));
             }
         } else {
-            image.remarks.push(format!("the attribute whiteLuminance is {white}, counted as 1"));
+            image.remarks.push(format!("invalid attribute whiteLuminance {white}, counted as 1"));
         }
     }
     Ok(image)
 }
 
-/// Luminance and chroma to RGB: R = (RY + 1) Y, B = (BY + 1) Y, and G by what is left of the
+/// Converts luminance and chroma to RGB: R = (RY + 1) Y, B = (BY + 1) Y, and G from the rest of the
 /// luminance ("Technical Introduction to OpenEXR", "Luminance/Chroma Images").
 fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
     for pixel in pixels {
@@ -342,12 +340,12 @@ fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
     }
 }
 
-/// Red, green and alpha of the picture, as they are stored; alpha is none where there is none. For
-/// maps of vectors, which have no color space: size, then one `[red, green, alpha]` a pixel. Where
-/// no data are, all are 0.
+/// Reads red, green and alpha as stored, for vector maps, which have no color space. Returns the
+/// size, whether alpha exists, and one `[red, green, alpha]` per pixel; all are 0 outside of the
+/// data window.
 ///
 /// # Errors
-/// Why the bytes cannot be used, in one line.
+/// One line: why the file cannot be read.
 pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32; 3]>, String> {
     caught(|| {
         let file = Exr::open(bytes)?;
@@ -373,11 +371,11 @@ pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32
     })
 }
 
-/// A file whose headers have been read.
+/// A file with decoded headers.
 struct Exr<'a> {
     bytes: &'a [u8],
     meta: MetaData,
-    /// Where the tables of chunks begin.
+    /// Offset of the chunk tables in bytes.
     tables: usize,
 }
 
@@ -387,7 +385,7 @@ impl<'a> Exr<'a> {
         let meta =
             MetaData::read_from_buffered(&mut cursor, false).map_err(|error| cause(&error))?;
         if meta.headers.is_empty() || meta.headers.len() > MAX_PARTS {
-            return Err(format!("{} parts; 1 to {MAX_PARTS} are read", meta.headers.len()));
+            return Err(format!("{} parts; expected 1 to {MAX_PARTS}", meta.headers.len()));
         }
         let tables = usize::try_from(cursor.position()).map_err(damaged)?;
         Ok(Self { bytes, meta, tables })
@@ -402,7 +400,7 @@ impl<'a> Exr<'a> {
             .collect()
     }
 
-    /// Channels of a part in the display window.
+    /// Reads channels of a part into the display window.
     fn canvas(
         mut self,
         part: usize,
@@ -414,13 +412,16 @@ impl<'a> Exr<'a> {
             return Err(DEEP.into());
         }
         if matches!(header.compression, Compression::HTJ2K32 | Compression::HTJ2K256) {
-            return Err("it is compressed by HTJ2K, which is not read; save it with ZIP".into());
+            return Err("its compression HTJ2K is not supported; save it with ZIP".into());
         }
         let display = header.shared_attributes.display_window.size;
         let cube = header.own_attributes.environment_map == Some(EnvironmentMap::Cube);
         check(display.0 as u64, display.1 as u64).map_err(|error| match cube {
             true => {
-                format!("{error}; its attribute envmap says that it is a cube map: save it as latitude and longitude")
+                format!(
+                    "{error}; it is a cube map by its attribute envmap: save it as a lat-long \
+                    map"
+                )
             }
             false => error,
         })?;
@@ -428,7 +429,7 @@ impl<'a> Exr<'a> {
         if data.0.checked_mul(data.1).is_none_or(|pixels| pixels as u64 > MAX_PIXELS || pixels == 0)
         {
             return Err(format!(
-                "its data window has {}x{} pixels; 1 to {MAX_PIXELS} are read",
+                "its data window has {}x{} pixels; expected 1 to {MAX_PIXELS} in total",
                 data.0, data.1
             ));
         }
@@ -437,13 +438,14 @@ impl<'a> Exr<'a> {
         let chunks = self.chunks(part, count)?;
         let truncated = |found: usize| {
             format!(
-                "it is truncated: {found} of {count} blocks of its pixels are there; take the whole file"
+                "it is truncated: {found} of {count} blocks of pixels are present; get the \
+                 complete file"
             )
         };
         if chunks.len() < count {
             return Err(truncated(chunks.len()));
         }
-        // What this many bytes could hold at most, by the best that each compression can do.
+        // Upper bound of the decompressed size, from each compression's maximum ratio.
         let stored: usize = chunks.iter().map(|chunk| chunk.size).sum();
         let needed = header.channels.list.iter().map(|channel| {
             let samples = data.0 / channel.sampling.0 * (data.1 / channel.sampling.1);
@@ -469,7 +471,7 @@ impl<'a> Exr<'a> {
         Ok(canvas)
     }
 
-    /// The blocks of the largest level of a part.
+    /// Locates the blocks of a part's largest level.
     fn chunks(&self, part: usize, count: usize) -> Result<Vec<Place>, String> {
         let length = |headers: &[Header]| -> Option<usize> {
             headers
@@ -480,16 +482,17 @@ impl<'a> Exr<'a> {
         let (before, all) =
             (self.meta.headers.get(..part).and_then(length), length(&self.meta.headers));
         let (Some(before), Some(all)) = (before, all) else {
-            return Err(damaged("its tables of chunks have no size"));
+            return Err(damaged("its chunk tables have an invalid size"));
         };
         let end = self.tables.saturating_add(all);
         if end > self.bytes.len() {
             return Err(format!(
-                "it is truncated: its table of chunks ends at byte {end}, the file at {}; take the whole file",
+                "it is truncated: its table of chunks ends at byte {end}, the file at {}; get the \
+                 complete file",
                 self.bytes.len()
             ));
         }
-        // The largest level comes first in the table.
+        // The largest level comes first in the chunk table.
         let table = self.bytes.get(self.tables + before..).unwrap_or_default();
         let places: Option<Vec<Place>> = (table.chunks_exact(8).take(count))
             .map(|entry| {
@@ -500,10 +503,10 @@ impl<'a> Exr<'a> {
         if let Some(places) = places {
             return Ok(places);
         }
-        // A table that was never written, or points elsewhere: the chunks lie one after the other.
+        // The table is unwritten or wrong: scans the chunks in file order.
         let mut places = Vec::new();
         let mut at = end;
-        // One more than there are is enough to find out that they are not what the header states.
+        // One chunk more than the header states shows that they do not match it.
         while places.len() <= count
             && let Some(place) = self.place(at)
         {
@@ -515,7 +518,7 @@ impl<'a> Exr<'a> {
         Ok(places)
     }
 
-    /// The chunk that begins at a byte; none where none does, or it is cut off.
+    /// Parses the chunk at an offset; `None` if there is none or it is truncated.
     fn place(&self, at: usize) -> Option<Place> {
         let mut rest = self.bytes.get(at..)?;
         let number = |rest: &mut &[u8]| -> Option<i32> {
@@ -549,7 +552,7 @@ impl<'a> Exr<'a> {
         (size <= rest.len()).then_some(Place { part, coordinates, start, size })
     }
 
-    /// The number of a block within its level, and its samples.
+    /// Decompresses a block; returns its index within the level and its samples.
     fn block(&mut self, part: usize, place: &Place) -> Result<(usize, UncompressedBlock), String> {
         let data =
             self.bytes.get(place.start..place.start + place.size).unwrap_or_default().to_vec();
@@ -590,15 +593,15 @@ impl<'a> Exr<'a> {
         let area = bounds.size.0 * bounds.size.1;
         if bytes > MAX_BLOCK {
             return Err(format!(
-                "a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"
+                "a block of {bytes} bytes exceeds the limit of {MAX_BLOCK}; save it in smaller \
+                 tiles"
             ));
         }
-        // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they
-        // differ.
+        // The decoder assumes equal bytes per pixel in all blocks, which subsampled channels
+        // violate.
         if area == 0 || !bytes.is_multiple_of(area) {
             return Err(
-                "its channels are subsampled in a way that is not read; save it as an RGB picture"
-                    .into(),
+                "the subsampling of its channels is not supported; save it as an RGB image".into(),
             );
         }
         header.channels.bytes_per_pixel = bytes / area;
@@ -606,24 +609,27 @@ impl<'a> Exr<'a> {
         let block = UncompressedBlock::decompress_chunk(chunk, &self.meta, false)
             .map_err(|error| cause(&error))?;
         if block.data.len() != bytes {
-            return Err(damaged(format!("a block has {} bytes, not {bytes}", block.data.len())));
+            return Err(damaged(format!(
+                "a block has {} bytes, expected {bytes}",
+                block.data.len()
+            )));
         }
         Ok((index, block))
     }
 }
 
-/// Where a chunk lies.
+/// Location of a chunk in the file.
 struct Place {
     part: usize,
     coordinates: Coordinates,
-    /// Its first compressed byte.
+    /// Offset of its first compressed byte.
     start: usize,
     size: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Coordinates {
-    /// The row of its first line.
+    /// Y coordinate of its first row.
     Line(i32),
     Tile {
         tile: [usize; 2],
@@ -640,7 +646,7 @@ impl Place {
     }
 }
 
-/// How many blocks the largest level has.
+/// Number of blocks of the largest level.
 fn level_blocks(header: &Header) -> usize {
     match header.blocks {
         BlockDescription::ScanLines => {
@@ -653,8 +659,8 @@ fn level_blocks(header: &Header) -> usize {
     }
 }
 
-/// How many bytes one compressed byte can become, generously: deflate 1032, runs 64, Huffman runs
-/// of PIZ 512, both upon each other in DWA.
+/// Upper bound of the expansion of one compressed byte: deflate 1032, runs 64, Huffman runs of PIZ
+/// 512, both combined in DWA.
 const fn max_expansion(compression: Compression) -> usize {
     match compression {
         Compression::Uncompressed => 1,
@@ -665,7 +671,7 @@ const fn max_expansion(compression: Compression) -> usize {
     }
 }
 
-/// Subsampled channels: only whole ones, in scan lines ("OpenEXR File Layout", "Channel list").
+/// Checks subsampling: whole samples only, in scan lines ("OpenEXR File Layout", "Channel list").
 fn check_sampling(header: &Header) -> Result<(), String> {
     let position = header.own_attributes.layer_position;
     for channel in &header.channels.list {
@@ -688,19 +694,23 @@ fn check_sampling(header: &Header) -> Result<(), String> {
             )));
         }
         if matches!(header.compression, Compression::B44 | Compression::B44A) {
-            return Err("it has subsampled channels compressed by B44, which are not read; save it with ZIP".into());
+            return Err(
+                "subsampled channels with B44 compression are not supported; save it with \
+                ZIP"
+                .into(),
+            );
         }
     }
     Ok(())
 }
 
-/// The display window, being filled.
+/// The display window while it is filled.
 struct Canvas {
     size: [usize; 2],
-    /// Where the data window's first pixel lies in the display window.
+    /// Position of the data window's first pixel in the display window.
     offset: [i64; 2],
     pixels: Vec<[f32; 3]>,
-    /// What was placed, where the windows differ.
+    /// Note on the placement, if the windows differ.
     note: Option<String>,
 }
 
@@ -718,7 +728,7 @@ impl Canvas {
         };
         if !meets(offset[0], data.0, width) || !meets(offset[1], data.1, height) {
             return Err(
-                "its data window lies outside of its display window; save it with the two alike"
+                "its data window lies outside of its display window; save it with equal windows"
                     .into(),
             );
         }
@@ -731,8 +741,8 @@ impl Canvas {
         Ok(Self { size, offset, pixels: vec![[0.0; 3]; width * height], note })
     }
 
-    /// Takes over the samples of a block: row by row, in each the channels one after the other
-    /// (OpenEXR File Layout, "Pixel data"). Subsampled ones stand at their own pixels.
+    /// Copies the samples of a block: rows, with the channels of each row one after the other
+    /// (OpenEXR File Layout, "Pixel data"). Subsampled channels fill their own pixels.
     fn put(
         &mut self,
         block: &UncompressedBlock,
@@ -778,8 +788,7 @@ impl Canvas {
         Ok(())
     }
 
-    /// Interpolates subsampled channels linearly between their samples, and holds them beyond the
-    /// last.
+    /// Interpolates subsampled channels linearly between samples, and extends the last one.
     fn fill_subsampled(&mut self, header: &Header, wanted: [Option<usize>; 3]) {
         let data = header.layer_size;
         for (slot, channel) in wanted.into_iter().enumerate() {
@@ -791,7 +800,7 @@ impl Canvas {
                 if step == 1 {
                     continue;
                 }
-                // Places of the first and last sample that are seen, in the display window.
+                // Positions of the first and last visible sample in the display window.
                 let (offset, end) = (self.offset[axis], self.size[axis] as i64);
                 let step = step as i64;
                 let first = offset + ((-offset).max(0) + step - 1) / step * step;
@@ -831,7 +840,7 @@ impl Canvas {
     }
 }
 
-/// The samples of a line, in the order of bytes of this machine, as the decoder leaves them.
+/// Visits the samples of a line, in native byte order as the decoder returns them.
 fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) {
     let four = |part: &[u8]| [part[0], part[1], part[2], part[3]];
     match kind {
@@ -850,17 +859,17 @@ fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) 
     }
 }
 
-/// What the decoder says, by its cause.
+/// Describes a decoder error by its cause.
 fn cause(error: &Error) -> String {
     match error {
         Error::NotSupported(what) => {
             format!(
-                "it uses what is not read ({}); save it again, flat and with ZIP",
+                "it uses an unsupported feature ({}); save it again, flat and with ZIP",
                 one_line(what)
             )
         }
         Error::Invalid(what) if what.contains("missing bytes") => {
-            "it is truncated: it ends within its header; take the whole file".into()
+            "it is truncated: it ends within its header; get the complete file".into()
         }
         error => damaged(error),
     }

@@ -1,10 +1,10 @@
-//! What a file is, by its first bytes.
+//! Detection of file formats by their first bytes.
 
 use std::path::Path;
 
 use super::{one_line, radiance_hdr};
 
-/// An image format that is read.
+/// A supported image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// OpenEXR.
@@ -17,7 +17,7 @@ pub enum Format {
     Jpeg,
 }
 
-/// Formats that are known by name alone: place, bytes, name.
+/// Unsupported formats, recognized for errors: offset, magic bytes, name.
 const OTHERS: [(usize, &[u8], &str); 36] = [
     (0, b"II\x2a\0", "a TIFF"),
     (0, b"MM\0\x2a", "a TIFF"),
@@ -57,13 +57,13 @@ const OTHERS: [(usize, &[u8], &str); 36] = [
     (0, b"%PDF", "a PDF"),
 ];
 
-const READ: &str = "EXR, Radiance HDR, PNG and JPEG are read";
+const READ: &str = "supported: EXR, Radiance HDR, PNG and JPEG";
 
 impl Format {
-    /// The format of a file's bytes.
+    /// Detects the format from a file's bytes.
     ///
     /// # Errors
-    /// What they are instead, and what helps.
+    /// One line: what the bytes are instead, and the remedy.
     pub fn of(bytes: &[u8]) -> Result<Self, String> {
         if bytes.starts_with(&[0x76, 0x2f, 0x31, 0x01]) {
             Ok(Self::Exr)
@@ -78,16 +78,16 @@ impl Format {
         }
     }
 
-    /// The format of a file.
+    /// Detects the format of a file.
     ///
     /// # Errors
-    /// As `of`; a file that cannot be read.
+    /// As `of`, or why the file cannot be read.
     pub fn of_file(path: &Path) -> Result<Self, String> {
         use std::io::Read as _;
         let mut start = Vec::new();
         let file = std::fs::File::open(path).map_err(|error| format!("{error}; check the path"))?;
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Err("it is no file; name an image".into());
+            return Err("it is not a regular file; give an image file".into());
         }
         file.take(radiance_hdr::MAX_HEADER as u64)
             .read_to_end(&mut start)
@@ -95,7 +95,7 @@ impl Format {
         Self::of(&start)
     }
 
-    /// Its name.
+    /// Display name of the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,10 +107,10 @@ impl Format {
     }
 }
 
-/// What bytes are that are none of the formats read.
+/// Describes bytes of no supported format.
 fn instead(bytes: &[u8]) -> String {
     if bytes.is_empty() {
-        return "it is empty (0 bytes): it was not written or downloaded to its end".into();
+        return "it is empty (0 bytes): writing or downloading it did not finish".into();
     }
     let starts = |text: &str| {
         bytes.len() >= text.len() && bytes[..text.len()].eq_ignore_ascii_case(text.as_bytes())
@@ -123,12 +123,12 @@ fn instead(bytes: &[u8]) -> String {
             .into();
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return "it is text in UTF-16, not an image: an editor or a shell has converted it, which destroys the pixels; \
-                take the original"
+        return "it is text in UTF-16, not an image: an editor or a shell has converted it, which \
+            destroys the pixels; use the original"
             .into();
     }
     if bytes.starts_with(&[0xef, 0xbf, 0xbd]) {
-        return "its bytes were converted to text, which destroys the pixels; take the original"
+        return "its bytes were converted to text, which destroys the pixels; use the original"
             .into();
     }
     if let Some((.., what)) =
@@ -137,25 +137,23 @@ fn instead(bytes: &[u8]) -> String {
         return format!("it is {what}, by its first bytes; {READ}");
     }
     if bytes.iter().take(4096).all(|byte| *byte == 0) {
-        return "it begins with nothing but zeros: it was not written or downloaded to its end"
-            .into();
+        return "it begins with zeros only: writing or downloading it did not finish".into();
     }
     let Some(text) = text(bytes) else {
         let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        return format!(
-            "its first bytes ({}) are those of no image that is read: {READ}",
-            first.join(" ")
-        );
+        return format!("unknown format (first bytes {}); {READ}", first.join(" "));
     };
     let start = text.trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
     if ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag)) {
-        "it is a web page (HTML) under this name: the download answered with a page; download the file itself".into()
+        "it is a web page (HTML) under this name: the server returned a page; download the file \
+         itself"
+            .into()
     } else if start.starts_with("<svg") {
         format!("it is an SVG, by its first bytes; {READ}")
     } else if start.starts_with('<') {
-        "it is XML, not an image; a download may have answered with an error message".into()
+        "it is XML, not an image; the server may have returned an error message".into()
     } else if start.starts_with('{') || start.starts_with('[') {
-        "it is JSON, not an image; a download may have answered with an error message".into()
+        "it is JSON, not an image; the server may have returned an error message".into()
     } else {
         let line = text.trim_start().lines().next().unwrap_or_default();
         let line: String = line.chars().take(40).collect();
@@ -168,7 +166,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     let start = bytes.get(..512).unwrap_or(bytes);
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
-        // Cut within a character.
+        // The excerpt ends within a character.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&start[..error.valid_up_to()]).ok()?
         }

@@ -1,8 +1,8 @@
 //! Image files as linear Rec.709 light: OpenEXR, Radiance HDR, PNG and JPEG.
 //!
-//! The one reader of environment maps, compared images, reference images and flow maps. The first
-//! bytes decide the format, whatever the file is called. Bytes are untrusted: sizes are checked
-//! before memory is taken, and what cannot be used is an error of one line that names its cause.
+//! The reader of environment maps, compared images, reference images and flow maps. The first bytes
+//! decide the format, not the file name. Files are untrusted: sizes are checked before memory is
+//! allocated, and errors are one line that names the cause.
 
 mod chromaticity;
 pub mod exr;
@@ -27,59 +27,59 @@ use crate::photometry::environment::MAX_NITS;
 pub use format::Format;
 pub use png_jpeg::{color_space, read_rgba16};
 
-/// The largest file that is read (bytes).
+/// Maximum size of a file in bytes.
 pub const MAX_FILE: u64 = 1 << 30;
-/// The most pixels that an image may have: 8192x4096.
+/// Maximum number of pixels of an image: 8192x4096.
 pub const MAX_PIXELS: u64 = 1 << 25;
-/// Pixels along a side of an image, at most.
+/// Maximum side length of an image in pixels.
 pub const MAX_SIDE: u64 = 1 << 15;
 
-/// The greatest finite half float: what an infinity among half floats stands for at least.
+/// The greatest finite half float, the minimum of what an infinite half float represents.
 const MAX_HALF: f32 = 65504.0;
 
-/// What the numbers of an image stand for.
+/// Meaning of pixel values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Light of the scene: nits, or any other linear unit, without an upper end. From EXR and HDR
-    /// files.
+    /// Scene light: nits or another linear unit, without an upper limit. From EXR and HDR files.
     Scene,
-    /// Light of a display, 0 to 1, where 1 is its white. From PNG and JPEG files, decoded by the
-    /// sRGB curve; profiles and gamma chunks are not looked at.
+    /// Display light, 0 to 1, where 1 is white. From PNG and JPEG files, decoded by the sRGB curve;
+    /// color profiles and gamma chunks are ignored.
     Display,
 }
 
-/// Whether a size (pixels across and down) may be read; called before memory is taken.
+/// Checks whether an image of this size (width and height in pixels) is accepted, before memory is
+/// allocated.
 pub type SizeCheck<'a> = &'a dyn Fn(u64, u64) -> Result<(), String>;
 
-/// A map of vectors as its file stores it: size (pixels across and down), whether it has alpha,
-/// texels with the top row first.
+/// A vector map as stored: size (width and height in pixels), whether it has alpha, and texels, top
+/// row first.
 pub type Texels<T> = ([usize; 2], bool, Vec<T>);
 
-/// An image as its file stores it, with what makes linear Rec.709 of it. Top row first.
+/// An image as stored, with its conversion to linear Rec.709. Top row first.
 #[derive(Clone, Debug)]
 pub struct DecodedImage {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: usize,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: usize,
-    /// What the numbers stand for.
+    /// Meaning of the pixel values.
     pub encoding: Encoding,
-    /// What was done as the format demands, one line each.
+    /// Applied conversions that the format specifies, one line each.
     pub notes: Vec<String>,
-    /// What the file leaves open or has against its format, and how it was read; one line each.
+    /// Warnings about ambiguous or invalid content and its interpretation, one line each.
     pub remarks: Vec<String>,
-    /// As stored.
+    /// Pixels as stored.
     pixels: Vec<[f32; 3]>,
-    /// Factors of the stored channels.
+    /// Scale factors of the stored channels.
     scale: DVec3,
-    /// The scaled channels to Rec.709; none where they are that.
+    /// Matrix from scaled channels to Rec.709; `None` if they are Rec.709.
     matrix: Option<DMat3>,
     /// Whether all channels are half floats.
     half: bool,
 }
 
 impl DecodedImage {
-    /// An image in linear Rec.709, without any factor.
+    /// An image in linear Rec.709 without scaling.
     fn plain(size: [usize; 2], pixels: Vec<[f32; 3]>, encoding: Encoding) -> Self {
         Self {
             width: size[0],
@@ -94,10 +94,10 @@ impl DecodedImage {
         }
     }
 
-    /// Reads the bytes of a file; `layer` names an EXR's layer or part.
+    /// Decodes the bytes of a file; `layer` names a layer or part of an EXR.
     ///
     /// # Errors
-    /// Why they are no image, or none that may be used, in one line.
+    /// One line: why the bytes are not an acceptable image.
     pub fn decode(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<Self, String> {
         caught(|| {
             let format = Format::of(bytes)?;
@@ -112,7 +112,7 @@ impl DecodedImage {
         })
     }
 
-    /// Linear Rec.709. Pixels with a channel that is infinite or no number are as they are stored.
+    /// Converts to linear Rec.709. Pixels with a NaN or infinite channel stay as stored.
     #[must_use]
     pub fn into_linear_rgb(mut self) -> Vec<[f32; 3]> {
         let convert = self.conversion();
@@ -124,12 +124,12 @@ impl DecodedImage {
         self.pixels
     }
 
-    /// Linear Rec.709 that can be light, 0 to `MAX_NITS` in every channel, and one remark on what
-    /// was not.
+    /// Converts to linear Rec.709 that is valid light, 0 to `MAX_NITS` per channel, with one
+    /// warning about clamped values.
     ///
-    /// An infinity stands for the greatest half float (65504) where the channels are half floats,
-    /// for in them it is an overflow; else for the greatest finite value of the image. NaN and
-    /// negative values count as 0.
+    /// Infinity becomes the greatest half float (65504) if the channels are half floats, where it
+    /// is an overflow; otherwise the greatest finite value of the image. NaN and negative values
+    /// become 0.
     #[must_use]
     pub fn into_bounded_rgb(mut self) -> (Vec<[f32; 3]>, Option<String>) {
         let channels = || self.pixels.iter().flatten();
@@ -149,7 +149,7 @@ impl DecodedImage {
             // `max` drops NaN.
             let light = convert(pixel.map(|value| value.max(0.0).min(bound)));
             let greatest = light.iter().copied().fold(0.0, f32::max);
-            // Beyond what rounding leaves of a color on the border.
+            // The threshold exceeds the rounding error of colors on the gamut boundary.
             outside += usize::from(light.iter().any(|value| *value < -1e-3 * greatest));
             above += usize::from(greatest > MAX_NITS);
             *pixel = light.map(|value| value.clamp(0.0, MAX_NITS));
@@ -165,13 +165,13 @@ impl DecodedImage {
         let why = if self.half { "the greatest half float" } else { "the greatest finite value" };
         let parts = [
             (infinite, format!("infinite, counted as {} ({why})", unit(bound))),
-            (nan, "not numbers, counted as 0".to_owned()),
+            (nan, "NaN, counted as 0".to_owned()),
             (negative, "negative, counted as 0".to_owned()),
             (
                 outside,
                 "outside of the Rec.709 gamut, their negative channels counted as 0".to_owned(),
             ),
-            (above, format!("above {MAX_NITS:e} nits, counted as that")),
+            (above, format!("above {MAX_NITS:e} nits, clamped")),
         ];
         let told: Vec<String> = (parts.into_iter().filter(|(count, _)| *count > 0))
             .map(|(count, what)| format!("{count} {what}"))
@@ -181,7 +181,7 @@ impl DecodedImage {
         (self.pixels, remark)
     }
 
-    /// From what is stored to linear Rec.709.
+    /// Conversion of stored pixels to linear Rec.709.
     fn conversion(&self) -> impl Fn([f32; 3]) -> [f32; 3] + use<> {
         let (scale, matrix) = (self.scale, self.matrix);
         let plain = scale == DVec3::ONE && matrix.is_none();
@@ -195,22 +195,23 @@ impl DecodedImage {
     }
 }
 
-/// What a decoder answers, or an error where it panics: decoders of such formats have panicked on
-/// damaged files before.
+/// Runs a decoder and converts a panic to an error: decoders of these formats have panicked on
+/// damaged files.
 fn caught<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| Err(damaged("the decoder failed")))
 }
 
-/// Whether an image of that size may be read.
+/// Checks the size of an image in pixels.
 ///
 /// # Errors
-/// The size, and what it may be.
+/// One line: the size and its limits.
 pub fn check_size(width: u64, height: u64) -> Result<(), String> {
-    // Metrics look at whole rows with their neighbors: a side is bounded too.
+    // Metrics process whole rows with their neighbors, so sides are limited too.
     let fits = width.checked_mul(height).is_some_and(|pixels| (1..=MAX_PIXELS).contains(&pixels));
     if !fits || width.max(height) > MAX_SIDE {
         return Err(format!(
-            "{width}x{height} pixels; an image may have 1 to {MAX_PIXELS}, such as 8192x4096, and {MAX_SIDE} to a side"
+            "{width}x{height} pixels; expected 1 to {MAX_PIXELS} in total, such as 8192x4096, and \
+             at most {MAX_SIDE} per side"
         ));
     }
     Ok(())
@@ -219,21 +220,20 @@ pub fn check_size(width: u64, height: u64) -> Result<(), String> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// What is wrong with the file, and what helps.
+/// One line: what is wrong with the file, and the remedy.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let mut file = File::open(path).map_err(|error| format!("{error}; check the path"))?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
-        return Err("it is no file; name an image".into());
+        return Err("it is not a regular file; give an image file".into());
     }
-    let too_large = |length: u64| {
-        format!("{length} bytes are more than may be read ({limit}); make it smaller")
-    };
+    let too_large =
+        |length: u64| format!("{length} bytes exceed the limit of {limit}; reduce the image");
     if metadata.len() > limit {
         return Err(too_large(metadata.len()));
     }
     let mut bytes = Vec::new();
-    // One byte more than allowed shows that there are more; the file may grow while it is read.
+    // Reads one byte more than allowed to detect excess, since the file may grow while it is read.
     file.by_ref()
         .take(limit + 1)
         .read_to_end(&mut bytes)
@@ -244,8 +244,8 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// A path, and the layer behind its last colon if there is one (`image.exr:diffuse`). A file whose
-/// own name has a colon goes first.
+/// Splits a name into a path and the layer after the last colon, if any (`image.exr:diffuse`). An
+/// existing file whose name has a colon takes precedence.
 #[must_use]
 pub fn split_layer(name: &Path) -> (PathBuf, Option<String>) {
     let parts = name.to_str().filter(|_| !name.exists()).and_then(|name| name.rsplit_once(':'));
@@ -257,7 +257,7 @@ pub fn split_layer(name: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-/// Text from a file, fit for one line: without control characters, and not long.
+/// Text from a file, made safe for one line: no control characters, limited length.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line: String =
@@ -268,11 +268,11 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// What a decoder says, as one line with a remedy.
+/// A decoder's error as one line with a remedy.
 fn damaged(error: impl ToString) -> String {
     let text = error.to_string();
     format!(
-        "{}; it is damaged or uses what is not supported; save it again",
+        "{}; it is damaged or uses an unsupported feature; save it again",
         one_line(text.lines().next().unwrap_or_default())
     )
 }

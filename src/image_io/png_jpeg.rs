@@ -1,4 +1,4 @@
-//! PNG and JPEG: light of a display, decoded by the sRGB curve.
+//! PNG and JPEG: display light, decoded by the sRGB curve.
 
 use std::io::Cursor;
 
@@ -45,27 +45,27 @@ pub(super) fn read(
     let mut image = DecodedImage::plain(size, pixels, Encoding::Display);
     if format == Format::Jpeg && has_gain_map(bytes) {
         image.remarks.push(
-            "the JPEG has an HDR gain map, which is not read: highlights end at white".into(),
+            "the JPEG's HDR gain map is not supported: highlights are clipped at white".into(),
         );
     }
     if format == Format::Png && color_space(bytes) == Some(VIDEO) {
         image.remarks.push(format!(
-            "the PNG says that its colors are {VIDEO}, which is not read: they count as sRGB"
+            "the PNG's colors are {VIDEO}, which is not supported: they are read as sRGB"
         ));
     }
     Ok(image)
 }
 
-/// The codes of a PNG as 16 bits of red, green, blue and alpha, with its size and whether it has
-/// alpha. Codes of eight bits come as 257 times what they were.
+/// Reads a PNG as 16-bit codes of red, green, blue and alpha, with its size and whether it has
+/// alpha. 8-bit codes are multiplied by 257.
 ///
 /// # Errors
-/// A PNG that is damaged, grey, or of a size that may not be read.
+/// One line: the PNG is damaged or gray, or its size is rejected.
 pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
     let picture = caught(|| picture(bytes, Format::Png, check))?;
     let kind = picture.color();
     if !kind.has_color() {
-        return Err("it is grey".into());
+        return Err("it is gray".into());
     }
     let size = [picture.width() as usize, picture.height() as usize];
     Ok((size, kind.has_alpha(), picture.into_rgba16().pixels().map(|pixel| pixel.0).collect()))
@@ -75,7 +75,7 @@ fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<Dynamic
     let format = if format == Format::Png { ImageFormat::Png } else { ImageFormat::Jpeg };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = Limits::default();
-    // Eight bytes a pixel at most (16 bits, four channels), twice for conversion.
+    // At most eight bytes per pixel (16 bits, four channels), twice for conversion.
     limits.max_alloc = Some(MAX_PIXELS * 16);
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(damaged)?;
@@ -84,8 +84,8 @@ fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<Dynamic
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
-/// Names of HDR extensions in a JPEG's segments before its scan: Ultra HDR, ISO 21496-1, Ward's
-/// JPEG-HDR.
+/// Whether a JPEG has an HDR gain map, by its segments before the scan: Ultra HDR, ISO 21496-1,
+/// Ward's JPEG-HDR.
 fn has_gain_map(bytes: &[u8]) -> bool {
     const NAMES: [&[u8]; 4] = [b"hdrgm:", b"ns.adobe.com/hdr-gain-map", b"iso:ts:21496", b"HDR_RI"];
     let start = bytes.get(..1 << 16).unwrap_or(bytes);
@@ -94,8 +94,8 @@ fn has_gain_map(bytes: &[u8]) -> bool {
 
 const VIDEO: &str = "those of a video standard (cICP)";
 
-/// The color space that a PNG says it has (PNG 1.2 section 4.2.2, PNG 3 section 11.3.2): none where
-/// it says nothing, or that its values are linear.
+/// The color space that a PNG declares (PNG 1.2 section 4.2.2, PNG 3 section 11.3.2); `None` if it
+/// declares none, or linear values.
 #[must_use]
 pub fn color_space(bytes: &[u8]) -> Option<&'static str> {
     let mut rest = bytes.get(8..)?;

@@ -1,4 +1,4 @@
-//! Radiance HDR (.hdr, .pic, .rgbe): read as Radiance's own programs do.
+//! Radiance HDR (.hdr, .pic, .rgbe), read as by Radiance's own programs.
 //!
 //! The format: G. Ward, "Radiance File Formats" (filefmts.pdf, section "Picture Files"), and the
 //! reading functions of Radiance, `getheader`, `str2resolu`, `freadcolrs` and `oldreadcolrs`. A
@@ -14,30 +14,30 @@ use super::{
 };
 use crate::photometry::color::XYZ_TO_REC709;
 
-/// Bytes that a header may have.
+/// Maximum size of a header in bytes.
 pub(super) const MAX_HEADER: usize = 1 << 20;
-/// Lengths of scan lines that new run lengths are for (`MINELEN` and `MAXELEN`).
+/// Scan line lengths that allow new run-length encoding (`MINELEN` and `MAXELEN`).
 const RUN_LENGTHS: std::ops::RangeInclusive<usize> = 8..=0x7fff;
 
-/// The header, understood.
+/// The parsed header.
 struct Header {
     xyz: bool,
-    /// Products of all `EXPOSURE` and `COLORCORR` lines: factors that the pixels hold already.
+    /// Products of all `EXPOSURE` and `COLORCORR` lines: factors already applied to the pixels.
     exposure: f64,
     correction: DVec3,
     primaries: Option<Primaries>,
     scan: Scan,
-    /// Where the pixels begin.
+    /// Offset of the pixels in bytes.
     body: usize,
     remarks: Vec<String>,
 }
 
-/// The order of pixels: the resolution string.
+/// The scan order of pixels, from the resolution string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scan {
     width: usize,
     height: usize,
-    /// Scan lines are rows (Y comes first); else columns.
+    /// Scan lines are rows (Y comes first), otherwise columns.
     rows: bool,
     /// `-X`: from right to left.
     leftward: bool,
@@ -45,8 +45,8 @@ struct Scan {
     upward: bool,
 }
 
-/// Whether bytes are a Radiance picture: a first line `#?...`, or, as very old ones are, a header
-/// of text with a resolution string behind it.
+/// Whether bytes are a Radiance image: a first line `#?...`, or, in very old files, a text header
+/// followed by a resolution string.
 pub(super) fn is(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"#?") {
@@ -67,7 +67,7 @@ pub(super) fn is(bytes: &[u8]) -> bool {
     false
 }
 
-/// Reads a picture.
+/// Decodes an image.
 pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, String> {
     let header = header(bytes)?;
     let scan = header.scan;
@@ -87,7 +87,7 @@ pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, S
         image.notes.push(format!("divided by COLORCORR, {r} {g} {b}"));
     }
     if header.xyz {
-        // Tristimulus values are absolute: nothing is adapted.
+        // Tristimulus values are absolute, so the white is not adapted.
         image.matrix = Some(XYZ_TO_REC709);
         image.notes.push("XYZE converted to Rec.709; a Y of 1 is 1 nit".into());
     } else if let Some(primaries) = header.primaries {
@@ -97,7 +97,7 @@ pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, S
 }
 
 impl DecodedImage {
-    /// Takes other primaries into account, which `place` states.
+    /// Applies the conversion from other primaries, which `place` declares.
     pub(super) fn convert(&mut self, primaries: Primaries, place: &str) {
         match primaries.conversion() {
             Conversion::Same => {}
@@ -108,13 +108,13 @@ impl DecodedImage {
             }
             Conversion::Impossible => {
                 self.remarks
-                    .push(format!("{place} holds no possible primaries: colors count as Rec.709"));
+                    .push(format!("{place} has invalid primaries: colors are read as Rec.709"));
             }
         }
     }
 }
 
-/// The next line, without its end; none at the end.
+/// The next line without its line end; `None` at the end.
 fn next_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let (line, after) = rest.split_at(end);
@@ -132,11 +132,11 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     loop {
         let Some(line) = next_line(&mut rest) else {
             return Err(if available < MAX_HEADER {
-                "its Radiance header does not end: no empty line; it is truncated, or no image"
+                "its Radiance header does not end (no empty line); it is truncated or not an image"
                     .into()
             } else {
                 format!(
-                    "its Radiance header does not end within {MAX_HEADER} bytes; it is no image"
+                    "its Radiance header does not end within {MAX_HEADER} bytes; it is not an image"
                 )
             });
         };
@@ -144,8 +144,7 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
             break;
         }
         let line = String::from_utf8_lossy(line);
-        // A name begins its line: lines that programs took over from their inputs are indented, and
-        // do not count.
+        // Only unindented lines count: programs indent the lines copied from their inputs.
         let Some((name, value)) = line.split_once('=') else { continue };
         let numbers = || -> Vec<f64> {
             value.split_whitespace().map_while(|text| text.parse().ok()).collect()
@@ -155,26 +154,27 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
             "FORMAT" => format = Some(value.trim().to_owned()),
             "EXPOSURE" => match numbers().first().filter(|value| factor(value)) {
                 Some(value) => exposure *= *value,
-                None => {
-                    remarks.push(format!("{}: no factor above 0, counted as 1", one_line(&line)))
-                }
+                None => remarks
+                    .push(format!("{}: expected a factor above 0, counted as 1", one_line(&line))),
             },
             "COLORCORR" => match numbers().as_slice() {
                 [r, g, b, ..] if [r, g, b].into_iter().all(factor) => {
                     correction *= DVec3::new(*r, *g, *b)
                 }
                 _ => remarks.push(format!(
-                    "{}: no three factors above 0, counted as 1 1 1",
+                    "{}: expected three factors above 0, counted as 1 1 1",
                     one_line(&line)
                 )),
             },
             "PRIMARIES" => match numbers().first_chunk::<8>() {
                 Some(numbers) => primaries = Some(Primaries::new(*numbers)),
-                None => remarks
-                    .push(format!("{}: not eight numbers, counted as Rec.709", one_line(&line))),
+                None => remarks.push(format!(
+                    "{}: expected eight numbers, counted as Rec.709",
+                    one_line(&line)
+                )),
             },
             "GAMMA" if numbers().first().is_some_and(|gamma| (gamma - 1.0).abs() > 1e-6) => {
-                remarks.push(format!("{}: not looked at, values count as linear", one_line(&line)));
+                remarks.push(format!("{}: ignored, values are read as linear", one_line(&line)));
             }
             _ => {}
         }
@@ -184,19 +184,19 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
         Some("32-bit_rle_xyze") => true,
         Some(other) => {
             return Err(format!(
-                "its header says FORMAT={}; 32-bit_rle_rgbe and 32-bit_rle_xyze are read: convert it with Radiance's \
-                 programs",
+                "FORMAT={} is not supported; expected 32-bit_rle_rgbe or 32-bit_rle_xyze: convert \
+                 it with Radiance's programs",
                 one_line(other)
             ));
         }
     };
     let whole = exposure * correction;
-    // Beyond these no light is left, and none can be.
+    // Factors beyond this range are implausible.
     if !(1e-30..=1e30).contains(&whole.min_element())
         || !(1e-30..=1e30).contains(&whole.max_element())
     {
         remarks.push(format!(
-            "EXPOSURE and COLORCORR make {whole}, which no picture has: counted as 1"
+            "EXPOSURE and COLORCORR give an implausible factor of {whole}, counted as 1"
         ));
         (exposure, correction) = (1.0, DVec3::ONE);
     }
@@ -205,7 +205,8 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     let scan = resolution(line).ok_or_else(|| {
         let line = String::from_utf8_lossy(line.get(..40).unwrap_or(line));
         format!(
-            "'{}' is no resolution string such as '-Y 512 +X 1024'; it is damaged: save it again",
+            "'{}' is not a resolution string such as '-Y 512 +X 1024'; it is damaged: save it \
+             again",
             one_line(&line)
         )
     })?;
@@ -213,8 +214,8 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     Ok(Header { xyz, exposure, correction, primaries, scan, body, remarks })
 }
 
-/// A resolution string: two axes in the order of the scan, each with its direction and its length.
-/// As `str2resolu` reads it: what comes first varies slowest.
+/// Parses a resolution string: two axes in scan order, each with direction and length. As in
+/// `str2resolu`, the first axis varies slowest.
 fn resolution(line: &[u8]) -> Option<Scan> {
     let place = |axis: u8| line.iter().position(|byte| *byte == axis);
     let (x, y) = (place(b'X')?, place(b'Y')?);
@@ -224,7 +225,7 @@ fn resolution(line: &[u8]) -> Option<Scan> {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         rest.get(..digits)?.parse::<u32>().ok().map(|number| number as usize)
     };
-    // Nothing but two axes: text that happens to have both letters is no resolution.
+    // Only axes and numbers: other text that contains both letters is not a resolution.
     let plain = line.iter().all(|byte| b"+-XY0123456789 \t".contains(byte));
     let scan = Scan {
         width: number(x)?,
@@ -237,7 +238,7 @@ fn resolution(line: &[u8]) -> Option<Scan> {
 }
 
 impl Scan {
-    /// Pixels in the order of the file, brought to rows from left to right, top row first.
+    /// Reorders pixels from scan order to rows from left to right, top row first.
     fn arranged(self, pixels: Vec<[f32; 3]>) -> Vec<[f32; 3]> {
         let Self { width, height, rows, leftward, upward } = self;
         if rows && !leftward && !upward {
@@ -254,7 +255,7 @@ impl Scan {
     }
 }
 
-/// `count` scan lines of `length` pixels. Memory grows with what is there.
+/// Decodes `count` scan lines of `length` pixels. Memory grows with the decoded data.
 fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>, String> {
     let steps: Vec<f32> =
         (0..=255).map(|e: i32| if e == 0 { 0.0 } else { 2f64.powi(e - 136) as f32 }).collect();
@@ -263,11 +264,20 @@ fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>,
     let mut pixels = Vec::new();
     for number in 0..count {
         read_line(&mut rest, length, &mut line).map_err(|broken| match broken {
-            Broken::Ends => format!("it is truncated: it ends in scan line {number} of {count}; take the whole file"),
+            Broken::Ends => format!(
+                "it is truncated: it ends in scan line {number} of {count}; \
+                get the complete file"
+            ),
             Broken::Length(found) => {
-                format!("scan line {number} of {count} says that it has {found} pixels, not {length}; it is damaged")
+                format!(
+                    "scan line {number} of {count} has {found} pixels, expected {length}; it \
+                    is damaged"
+                )
             }
-            Broken::Overrun => format!("a run in scan line {number} of {count} goes beyond its end; it is damaged"),
+            Broken::Overrun => format!(
+                "a run in scan line {number} of {count} exceeds its end; \
+                it is damaged"
+            ),
         })?;
         pixels.extend(line.iter().map(|[r, g, b, e]| {
             let step = steps[usize::from(*e)];
@@ -277,14 +287,14 @@ fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>,
     Ok(pixels)
 }
 
-/// Why a scan line cannot be read.
+/// Errors of a scan line.
 enum Broken {
     Ends,
     Length(usize),
     Overrun,
 }
 
-/// One scan line: flat, with old or with new run lengths (`freadcolrs`).
+/// Decodes one scan line: flat, or with old or new run lengths (`freadcolrs`).
 fn read_line(rest: &mut &[u8], length: usize, line: &mut Vec<[u8; 4]>) -> Result<(), Broken> {
     line.clear();
     let first = *take::<4>(rest)?;
@@ -318,8 +328,8 @@ fn read_line(rest: &mut &[u8], length: usize, line: &mut Vec<[u8; 4]>) -> Result
     Ok(())
 }
 
-/// The rest of a line that has its first pixel: pixels, and (1, 1, 1, n) for n times the last one,
-/// digits to the base 256 where several follow each other. A run ends with its line
+/// Decodes the rest of a line after its first pixel: pixels, and (1, 1, 1, n) for n repetitions of
+/// the last one. Consecutive counts are digits to the base 256. A run ends with its line
 /// (`oldreadcolrs`).
 fn old_runs(rest: &mut &[u8], length: usize, line: &mut Vec<[u8; 4]>) -> Result<(), Broken> {
     let mut shift = 0;

@@ -1,4 +1,4 @@
-//! Files of all kinds, made by code: whole, odd and broken.
+//! Generated files of all formats: valid, unusual and damaged.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Cursor;
@@ -41,7 +41,7 @@ fn hdr(head: &str, size: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An even image of 32x16.
+/// A uniform image of 32x16.
 fn even(head: &str, color: [f64; 3]) -> Vec<u8> {
     hdr(head, "-Y 16 +X 32", &rgbe(color).repeat(512))
 }
@@ -56,11 +56,11 @@ fn any_first_line_of_radiance_is_read() {
         "#?AUTOPANO\nFORMAT=32-bit_rle_rgbe",
         "#?",
         "#?RADIANCE\nrpict -vp 0 0 0\nPIXASPECT=1\nVIEW= -vtv\n# a comment",
-        // Before there was an identifier.
+        // Files older than the identifier.
         "rpict -vp 0 0 0 scene.oct\nFORMAT=32-bit_rle_rgbe",
         "VIEW= -vtv",
         "\u{feff}#?RADIANCE",
-        // The last of several formats counts.
+        // The last of several formats applies.
         "#?RADIANCE\nFORMAT=ascii\nFORMAT=  32-bit_rle_rgbe",
     ] {
         near(light(&even(head, [100.0, 50.0, 25.0]))[100], [100.0, 50.0, 25.0]);
@@ -78,7 +78,7 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
         ("EXPOSURE=+2e0 by pfilt", [50.0; 3]),
         ("COLORCORR=2 1 0.5", [50.0, 100.0, 200.0]),
         ("COLORCORR=2 1 0.5\nEXPOSURE=0.5\nCOLORCORR= 2 2 2", [50.0, 100.0, 200.0]),
-        // A line that a program took over from its input.
+        // An indented line that a program copied from its input.
         ("pcomb\n\tEXPOSURE=8", [100.0; 3]),
     ] {
         let image = decode(&even(&format!("{RGBE}\n{lines}"), [100.0; 3])).unwrap();
@@ -149,7 +149,7 @@ fn scan_lines_are_flat_or_have_old_or_new_runs() {
     let old = [&pixel[..], &[1, 1, 1, 43, 1, 1, 1, 1]].concat();
     let mut new = vec![2, 2, 1, 44];
     for channel in pixel {
-        // 127 + 127 + 45 equal bytes, and one by itself.
+        // 127 + 127 + 45 equal bytes, and a literal one.
         new.extend([255, channel, 255, channel, 128 + 45, channel, 1, channel]);
     }
     // A run beyond the line ends with it.
@@ -159,7 +159,7 @@ fn scan_lines_are_flat_or_have_old_or_new_runs() {
         assert!(pixels.len() == 600 && pixels.iter().all(|p| *p == pixels[0]));
         near(pixels[0], [80.0, 40.0, 20.0]);
     }
-    // Each line by itself.
+    // Each line is encoded independently.
     let mixed = [flat, old, new].concat();
     assert!(
         light(&hdr(RGBE, "-Y 3 +X 300", &mixed))
@@ -170,10 +170,10 @@ fn scan_lines_are_flat_or_have_old_or_new_runs() {
         let error = decode(&hdr(RGBE, size, body)).unwrap_err();
         assert!(error.contains(cause) && !error.contains('\n'), "{cause}: {error}");
     };
-    refused("-Y 2 +X 300", &[2, 2, 1, 43, 255, 7], "says that it has 299 pixels, not 300");
-    refused("-Y 2 +X 300", &[&[2, 2, 1, 44][..], &[255, 7].repeat(3)].concat(), "beyond its end");
+    refused("-Y 2 +X 300", &[2, 2, 1, 43, 255, 7], "has 299 pixels, expected 300");
+    refused("-Y 2 +X 300", &[&[2, 2, 1, 44][..], &[255, 7].repeat(3)].concat(), "exceeds its end");
     refused("-Y 2 +X 300", &pixel.repeat(599), "truncated: it ends in scan line 1 of 2");
-    refused("-Y 2", &pixel.repeat(8), "no resolution string");
+    refused("-Y 2", &pixel.repeat(8), "not a resolution string");
     refused("-Y 0 +X 8", &[], "8x0 pixels");
     refused("-Y 60000 +X 60000", &[], "60000x60000");
     let error = decode(&even("#?RADIANCE\nFORMAT=Radiance_spectra", [1.0; 3])).unwrap_err();
@@ -209,10 +209,10 @@ fn radiance_in_xyz_or_of_other_primaries_is_converted() {
     let own = format!("{RGBE}\nPRIMARIES=0.64 0.33 0.29 0.6 0.15 0.06 0.3333 0.3333");
     close(light(&even(&own, [100.0; 3]))[3], [100.0; 3]);
     let image = decode(&even(&format!("{RGBE}\nPRIMARIES=0 0 0 0 0 0 0 0"), wanted)).unwrap();
-    assert!(image.remarks[0].contains("no possible primaries"), "{:?}", image.remarks);
+    assert!(image.remarks[0].contains("invalid primaries"), "{:?}", image.remarks);
 }
 
-/// A Rec.709 color in other primaries, their white adapted by Bradford.
+/// A Rec.709 color in other primaries, with Bradford adaptation of white.
 fn rec709_in(primaries: [f64; 8], color: [f64; 3]) -> [f64; 3] {
     let own = Primaries::new(primaries);
     let adapted = Adaptation::Bradford.adapt_xyz(D65.to_xyz(1.0), own.white.to_xyz(1.0));
@@ -245,7 +245,7 @@ fn primaries_are_converted_with_their_white() {
     }
 }
 
-/// Samples of a channel, even.
+/// Uniform samples of a channel.
 fn floats(size: usize, value: f32) -> ex::FlatSamples {
     ex::FlatSamples::F32(vec![value; size])
 }
@@ -254,7 +254,7 @@ fn halves(size: usize, value: f32) -> ex::FlatSamples {
     ex::FlatSamples::F16(vec![f16::from_f32(value); size])
 }
 
-/// One part: name, size, place, channels.
+/// One part: name, size, position, channels.
 type Part<'a> = (&'a str, [usize; 2], [i32; 2], Vec<(&'a str, ex::FlatSamples)>);
 
 fn exr_bytes(
@@ -295,7 +295,7 @@ fn exr(channels: Vec<(&str, ex::FlatSamples)>) -> Vec<u8> {
     exr_bytes(parts, ([0, 0], [4, 2]), ex::Encoding::FAST_LOSSLESS, |_, _| {})
 }
 
-/// Red, green and blue of a layer, even.
+/// Uniform red, green and blue of a layer.
 fn rgb(names: [&str; 3], size: usize, value: [f32; 3]) -> Vec<(&str, ex::FlatSamples)> {
     names.into_iter().zip(value).map(|(name, value)| (name, floats(size, value))).collect()
 }
@@ -361,10 +361,14 @@ fn parts_of_a_file_may_have_other_sizes() {
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let depth = DecodedImage::decode(&bytes, Some("depth"), &check_size).unwrap().into_linear_rgb();
     assert_eq!((depth[0], depth[5], depth[6]), ([0.0; 3], [7.0; 3], [7.0; 3]));
-    // A stereo picture: the first view, and it is told.
+    // A stereo image: the first view is used, with a warning.
     let right = ("right", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![whole("left"), right])).unwrap();
-    assert!(image.remarks[0].contains("'left' is taken of 'left', 'right'"), "{:?}", image.remarks);
+    assert!(
+        image.remarks[0].contains("'left' is used (of 'left', 'right')"),
+        "{:?}",
+        image.remarks
+    );
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let aov = ("diffuse", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![aov, whole("ViewLayer.Combined")])).unwrap();
@@ -379,19 +383,19 @@ fn data_stand_where_their_window_is() {
         let channels = vec![("Y", values)];
         exr_bytes(vec![("", size, at, channels)], display, ex::Encoding::FAST_LOSSLESS, |_, _| {})
     };
-    let grey = |bytes: &[u8]| -> (usize, usize, Vec<f32>) {
+    let gray = |bytes: &[u8]| -> (usize, usize, Vec<f32>) {
         let image = decode(bytes).unwrap();
         (image.width, image.height, image.into_linear_rgb().iter().map(|pixel| pixel[1]).collect())
     };
     // The lower half of 4x2.
     let lower = write([4, 1], [0, 1], ([0, 0], [4, 2]));
-    assert_eq!(grey(&lower), (4, 2, vec![0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(gray(&lower), (4, 2, vec![0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0]));
     // A display window of negative origin.
     let negative = write([2, 1], [-3, -2], ([-4, -2], [4, 2]));
-    assert_eq!(grey(&negative), (4, 2, vec![0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
-    // Overscan is cut.
+    assert_eq!(gray(&negative), (4, 2, vec![0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    // Overscan is cropped.
     let over = write([4, 3], [-1, -1], ([0, 0], [2, 1]));
-    assert_eq!(grey(&over), (2, 1, vec![6.0, 7.0]));
+    assert_eq!(gray(&over), (2, 1, vec![6.0, 7.0]));
     assert!(
         decode(&write([2, 1], [9, 0], ([0, 0], [4, 2])))
             .unwrap_err()
@@ -424,7 +428,7 @@ fn every_encoding_of_an_exr_is_read() {
         let bytes =
             exr_bytes(vec![("", size, [3, -2], channels)], ([3, -2], size), encoding, |_, _| {});
         for (i, pixel) in light(&bytes).into_iter().enumerate() {
-            // B44 and PXR24 lose digits.
+            // B44 and PXR24 are lossy.
             assert!(
                 pixel.iter().all(|v| (v / value(i) - 1.0).abs() < 0.05),
                 "{encoding:?} {i}: {pixel:?}"
@@ -495,9 +499,9 @@ fn invalid_radiance_is_clamped_and_reported_once() {
         let factor = white.unwrap_or(1.0);
         let (pixels, remark) =
             decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_rgb();
-        let grey: Vec<f32> = pixels.iter().map(|pixel| pixel[2]).collect();
+        let gray: Vec<f32> = pixels.iter().map(|pixel| pixel[2]).collect();
         assert_eq!(
-            grey,
+            gray,
             [100.0 * factor, bound, 0.0, 0.0, 0.0, 300.0 * factor, 0.0, 100.0 * factor]
         );
         let remark = remark.unwrap();
@@ -505,7 +509,7 @@ fn invalid_radiance_is_clamped_and_reported_once() {
             remark.contains("of 8 pixels, 1 infinite") && remark.contains(&format!("{bound} nits")),
             "{remark}"
         );
-        assert!(remark.contains("1 not numbers") && remark.contains("2 negative"), "{remark}");
+        assert!(remark.contains("1 NaN") && remark.contains("2 negative"), "{remark}");
     }
     let (pixels, remark) = decode(&file(false, None, 1e20)).unwrap().into_bounded_rgb();
     assert_eq!(pixels[1], [1e12; 3]);
@@ -513,13 +517,13 @@ fn invalid_radiance_is_clamped_and_reported_once() {
     let (pixels, remark) =
         decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_rgb();
     assert_eq!((pixels[0], remark), ([1.0, 0.0, 3.0], None));
-    // As stored where nothing is bounded.
+    // As stored, without clamping.
     let pixels = decode(&file(true, Some(2.0), f32::INFINITY)).unwrap().into_linear_rgb();
     assert!(pixels[1][0] == f32::INFINITY && pixels[2][0].is_nan() && pixels[3] == [-10.0; 3]);
 }
 
-/// An EXR by hand, uncompressed: channels with their sampling, windows from (0, 0), a byte for the
-/// compression, more attributes, and the samples of a channel by place.
+/// An uncompressed EXR written by hand: channels with their sampling, windows from (0, 0), a byte
+/// for the compression, more attributes, and samples by position.
 fn raw_exr(
     channels: &[(&str, usize)],
     [width, height]: [usize; 2],
@@ -611,7 +615,7 @@ fn what_an_exr_lacks_is_named() {
     let whole = raw_exr(&channels, [4, 3], 0, &[], value);
     let wanted = light(&whole);
     assert_eq!(wanted[5], [112.0, 111.0, 110.0]);
-    // A table of chunks that was never written, as programs leave it that are stopped.
+    // An unwritten chunk table, as interrupted programs leave it.
     let mut unfinished = whole.clone();
     let table = whole.len() - 3 * (8 + 48) - 3 * 8;
     unfinished[table..table + 24].fill(0);
@@ -629,7 +633,7 @@ fn what_an_exr_lacks_is_named() {
     deep[5] = 8;
     let error = decode(&deep).unwrap_err();
     assert!(error.contains("deep data"), "{error}");
-    // Sizes that the bytes cannot hold cost nothing.
+    // Sizes that the bytes cannot contain allocate nothing.
     for (size, compression) in
         [([8192, 4096], 0), ([8192, 4096], 3), ([8192, 4096], 8), ([30_000, 30_000], 3)]
     {
@@ -712,8 +716,7 @@ fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Every cut and every flipped byte of small files: an answer of one line, never a panic, and light
-/// that is light.
+/// Truncation and byte flips of small files give one-line errors, never a panic, and valid light.
 #[test]
 fn damaged_files_are_answered() {
     let new = [&[2, 2, 0, 8][..], &[136, 130].repeat(4)].concat();
@@ -733,7 +736,7 @@ fn damaged_files_are_answered() {
         exr_bytes(parts, ([0, 0], [4, 2]), piz, |_, _| {}),
         chroma,
     ];
-    // A decoder's panic is caught, but prints.
+    // A decoder's panic is caught, but prints a message.
     let mut count = [0usize; 2];
     for whole in &files {
         assert!(decode(whole).is_ok(), "{:?}", decode(whole).err());

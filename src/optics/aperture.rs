@@ -1,5 +1,5 @@
-//! The aperture as a picture of how much light it lets through: blades, their curvature and
-//! rotation, an anamorphic squeeze, dust and scratches.
+//! Amplitude transmission of the aperture: blades, their curvature and rotation, anamorphic
+//! squeeze, dust and scratches.
 //!
 //! Lengths are in radii of the circle through the iris' corners, angles in radians, y up.
 
@@ -7,28 +7,28 @@ use std::f64::consts::TAU;
 
 use crate::camera::lens::{Iris, LensError};
 
-/// Specks of dust where `dust` is 1.
+/// Number of dust specks at `dust` = 1.
 const MAX_SPECKS: f64 = 160.0;
-/// Scratches where `scratches` is 1.
+/// Number of scratches at `scratches` = 1.
 const MAX_SCRATCHES: f64 = 24.0;
-/// Straight pieces that a round outline is made of: they lie within 3 parts in 10 million of it.
+/// Straight segments of a round outline; they lie within 3 parts in 10 million of it.
 const PIECES: u32 = 4096;
-/// The smallest and largest diameter of a raster in samples.
+/// Minimum and maximum diameter of a raster, in samples.
 const DIAMETERS: [usize; 2] = [16, 4096];
 
-/// An aperture.
+/// An aperture: iris shape, squeeze and contamination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aperture {
     /// Blades, curvature and rotation.
     pub iris: Iris,
-    /// Its width over what it would be without cylinders before it, 0.25 to 1: an anamorphic lens
-    /// that squeezes a picture to half of its width has 0.5.
+    /// Ratio of the aperture's width to its width without cylinders in front, 0.25 to 1. A 2x
+    /// anamorphic lens has 0.5.
     pub squeeze: f64,
-    /// Dust, 0 clean to 1: specks of 0.4 to 2 % of the radius, up to 160.
+    /// Dust, 0 (clean) to 1: up to 160 specks of 0.4 to 2 % of the radius.
     pub dust: f64,
-    /// Scratches, 0 none to 1: straight, 0.2 to 0.6 % of the radius wide, up to 24.
+    /// Scratches, 0 (none) to 1: up to 24 straight lines, 0.2 to 0.6 % of the radius wide.
     pub scratches: f64,
-    /// Where specks and scratches lie: the same number, the same places.
+    /// Random seed of the positions of specks and scratches.
     pub seed: u32,
 }
 
@@ -39,25 +39,24 @@ impl Default for Aperture {
     }
 }
 
-/// The aperture's amplitude transmission on a square grid that it just fills: 0 where it is closed,
-/// 1 where it is open, between where an edge runs through a sample. Beyond the grid it is closed.
+/// Amplitude transmission of the aperture on its bounding square: 0 closed, 1 open, partial
+/// coverage at edges. Outside of the grid it is closed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApertureMask {
-    /// Samples across and down.
+    /// Samples along each side.
     pub diameter: usize,
     /// Row by row, the lowest first.
     pub values: Vec<f32>,
 }
 
 impl ApertureMask {
-    /// The open area in samples: the sum.
+    /// Open area in samples: the sum of amplitudes.
     #[must_use]
     pub fn open(&self) -> f64 {
         self.values.iter().map(|&value| f64::from(value)).sum()
     }
 
-    /// The light that passes over that on one sample of an open grid: the sum of squared
-    /// amplitudes.
+    /// Transmitted light relative to one sample of an open grid: the sum of squared amplitudes.
     #[must_use]
     pub fn power(&self) -> f64 {
         self.values.iter().map(|&value| f64::from(value).powi(2)).sum()
@@ -65,11 +64,11 @@ impl ApertureMask {
 }
 
 impl Aperture {
-    /// This aperture, if its numbers are possible.
+    /// Returns the aperture if its parameters are valid.
     ///
     /// # Errors
-    /// A squeeze that is not 0.25 to 1; dust or scratches that are not 0 to 1; a rotation or
-    /// curvature that is no number.
+    /// `LensError` if the squeeze is not 0.25 to 1, dust, scratches or curvature are not 0 to 1, or
+    /// the rotation is not finite.
     pub fn checked(self) -> Result<Self, LensError> {
         let check = |what, value: f64, [least, most]: [f64; 2], allowed| {
             if (least..=most).contains(&value) {
@@ -86,7 +85,7 @@ impl Aperture {
         Ok(self)
     }
 
-    /// The outline, counter-clockwise.
+    /// Outline polygon, counter-clockwise.
     fn outline(&self) -> Vec<[f64; 2]> {
         let blades = if self.iris.blades < 3 { 1 } else { self.iris.blades };
         let straight = blades > 1 && self.iris.curvature <= 0.0;
@@ -101,13 +100,13 @@ impl Aperture {
             .collect()
     }
 
-    /// The aperture on `diameter` by `diameter` samples (16 to 4096, else the nearest of these).
+    /// Rasterizes the aperture on `diameter` by `diameter` samples (clamped to 16 to 4096).
     ///
-    /// Edges are exact: a sample holds the part of its area that is open, so that the outline's
-    /// transform is that of the continuous aperture times a known one, the sample's own
-    /// (`Diffraction`).
+    /// Edges have exact area coverage. The outline's transform is therefore that of the continuous
+    /// aperture times the known transform of a sample (`Diffraction`).
     ///
     /// # Errors
+    /// Invalid parameters (`checked`).
     /// Impossible numbers (`checked`).
     pub fn raster(&self, diameter: usize) -> Result<ApertureMask, LensError> {
         let aperture = self.checked()?;
@@ -125,7 +124,7 @@ impl Aperture {
         Ok(mask)
     }
 
-    /// Takes out what dust and scratches hide.
+    /// Attenuates the mask by dust and scratches.
     fn apply_dust_and_scratches(&self, mask: &mut ApertureMask) {
         let radius = mask.diameter as f64 / 2.0;
         let mut random =
@@ -133,7 +132,7 @@ impl Aperture {
         for _ in 0..(self.dust * MAX_SPECKS).round() as u32 {
             let (far, angle) = (random.next().sqrt(), random.next() * TAU);
             let center = [far * angle.cos() * self.squeeze, far * angle.sin()];
-            // Small specks are the many.
+            // Most specks are small.
             let size = 0.004 * 5f64.powf(random.next().powi(2));
             let opacity = 0.5 + 0.5 * random.next();
             darken(mask, center, center, size * radius, opacity);
@@ -153,7 +152,7 @@ impl Aperture {
     }
 }
 
-/// Darkens a line with round ends: `size` is half of its width in samples.
+/// Darkens a capsule; `size` is half of its width in samples.
 fn darken(mask: &mut ApertureMask, from: [f64; 2], to: [f64; 2], size: f64, opacity: f64) {
     let radius = mask.diameter as f64 / 2.0;
     let place = |p: [f64; 2]| p.map(|v| (v + 1.0) * radius);
@@ -176,18 +175,18 @@ fn darken(mask: &mut ApertureMask, from: [f64; 2], to: [f64; 2], size: f64, opac
                 0.0
             };
             let distance = (at[0] - along[0] * t).hypot(at[1] - along[1] * t);
-            // As soft as a sample: a line narrower than one keeps its area.
+            // One sample of falloff: a line narrower than that keeps its area.
             let across = (size + 0.5 - distance).clamp(0.0, (2.0 * size).min(1.0));
             mask.values[y * mask.diameter + x] *= (1.0 - opacity * across) as f32;
         }
     }
 }
 
-/// Exact areas of a polygon on a grid. Each edge notes, in the samples that it passes through, by
-/// how much the area to its right changes there; sums along the rows are the areas.
+/// Exact area coverage of a polygon on a grid. Each edge adds, to the samples it crosses, the
+/// change of the area to its right; prefix sums along rows are the coverage.
 struct Coverage {
     side: usize,
-    /// One more than `side` in a row, for edges that run along the last border.
+    /// Rows of `side` + 1 elements, for edges along the last border.
     changes: Vec<f32>,
 }
 
@@ -196,8 +195,8 @@ impl Coverage {
         Self { side, changes: vec![0.0; side * (side + 1)] }
     }
 
-    /// An edge in samples from the lower left corner; what lies beyond the grid is moved to its
-    /// border.
+    /// Adds an edge, in samples from the lower left corner; clamps points outside of the grid to
+    /// its border.
     fn edge(&mut self, from: [f64; 2], to: [f64; 2]) {
         let limit = self.side as f64;
         let (low, high, sign) = if from[1] <= to[1] { (from, to, -1.0) } else { (to, from, 1.0) };
@@ -217,7 +216,7 @@ impl Coverage {
         }
     }
 
-    /// A piece that stays in one row; `height` has the sign of its direction.
+    /// Adds a piece within one row; `height` has the sign of its direction.
     fn in_row(&mut self, row: usize, ends: [f64; 2], height: f64) {
         let (left, right) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
         let changes = &mut self.changes[row * (self.side + 1)..][..self.side + 1];
@@ -248,8 +247,8 @@ impl Coverage {
     }
 }
 
-/// Numbers evenly from 0 to 1. Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number
-/// Generators", section 5 (SplitMix64).
+/// Uniform random numbers in 0 to 1. Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom
+/// Number Generators", section 5 (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -284,7 +283,7 @@ mod tests {
                 let want = aperture.iris.relative_area() * PI * 128.0 * 128.0 * squeeze;
                 assert!(
                     (open / want - 1.0).abs() < 3e-5,
-                    "{blades} {curvature} {squeeze}: {open} for {want}"
+                    "{blades} {curvature} {squeeze}: {open}, expected {want}"
                 );
             }
         }
@@ -293,7 +292,7 @@ mod tests {
     #[test]
     fn samples_are_open_inside_and_closed_outside() {
         let square = iris(4, 0.0, std::f64::consts::FRAC_PI_4).raster(100).unwrap();
-        // A square of 70.71 samples: its border runs at 50 - 35.355 = 14.645.
+        // A square of 70.71 samples: its border is at 50 - 35.355 = 14.645.
         let at = |x: usize, y: usize| square.values[y * 100 + x];
         assert_eq!((at(50, 50), at(13, 50), at(50, 86)), (1.0, 0.0, 0.0));
         assert!((at(14, 50) - 0.35534).abs() < 1e-4, "{}", at(14, 50));
@@ -319,7 +318,7 @@ mod tests {
             assert_eq!(mask, soiled.raster(512).unwrap());
             assert_ne!(mask, Aperture { seed: 1, ..soiled }.raster(512).unwrap());
             assert!(mask.values.iter().all(|value| (0.0..=1.0).contains(value)));
-            // The same light, up to soft edges, whatever the raster.
+            // Equal light at every resolution, up to soft edges.
             let finer = 1.0 - soiled.raster(1024).unwrap().power() / (4.0 * clean);
             assert!((finer / lost - 1.0).abs() < 0.2, "{finer} {lost}");
         }

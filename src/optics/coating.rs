@@ -1,58 +1,57 @@
-//! What the border of two media reflects, bare or with one thin film on it.
+//! Fresnel reflectance of an interface, bare or with a single thin-film coating.
 
 use std::f64::consts::TAU;
 
 use rustfft::num_complex::Complex64;
 
-/// The index of magnesium fluoride, the film of most single-layer coatings (Hecht, "Optics", 5th
-/// ed., section 9.7).
+/// Refractive index of magnesium fluoride, the most common single-layer coating (Hecht, "Optics",
+/// 5th ed., section 9.7).
 pub const MAGNESIUM_FLUORIDE: f64 = 1.38;
 
-/// One thin film, a quarter of a wavelength thick but for an offset.
+/// A single thin film: quarter-wave thickness plus an offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coating {
-    /// The film's refractive index, the same at all wavelengths.
+    /// Refractive index of the film, constant over wavelengths.
     pub index: f64,
-    /// The wavelength (m) at which it is a quarter wave thick for light along the normal.
+    /// Wavelength (m) at which the film is a quarter wave thick at normal incidence.
     pub wavelength: f64,
-    /// What its thickness (m) has more than that: the tolerance of a real film.
+    /// Thickness offset (m): the tolerance of a real film.
     pub offset: f64,
 }
 
 impl Coating {
-    /// Magnesium fluoride, a quarter wave at a wavelength (m).
+    /// Magnesium fluoride, a quarter wave thick at a wavelength (m).
     #[must_use]
     pub const fn quarter_wave(wavelength: f64) -> Self {
         Self { index: MAGNESIUM_FLUORIDE, wavelength, offset: 0.0 }
     }
 
-    /// Thickness (m), at least 0: `lambda / 4n` and the offset.
+    /// Thickness (m), at least 0: `lambda / 4n` plus the offset.
     #[must_use]
     pub fn thickness(self) -> f64 {
         (self.wavelength / (4.0 * self.index) + self.offset).max(0.0)
     }
 }
 
-/// The cosine for a squared sine. Behind the angle of total reflection it is imaginary, and the
-/// wave decays.
+/// Cosine from a squared sine. It is imaginary beyond the critical angle, where the wave is
+/// evanescent.
 fn cosine(squared_sine: f64) -> Complex64 {
     let c2 = 1.0 - squared_sine;
     if c2 >= 0.0 { Complex64::new(c2.sqrt(), 0.0) } else { Complex64::new(0.0, (-c2).sqrt()) }
 }
 
-/// Amplitude reflected where `a` meets `b`, given what each polarisation counts on both sides: the
-/// Fresnel formula `(a - b) / (a + b)`.
+/// Fresnel amplitude `(a - b) / (a + b)`, given the admittance of one polarization on both sides.
 fn amplitude(a: Complex64, b: Complex64) -> Complex64 {
     let sum = a + b;
-    // Both vanish only for grazing rays between equal media, through which light passes unhindered.
+    // Both vanish only for grazing rays between equal media, which reflect nothing.
     if sum.norm_sqr() > 0.0 { (a - b) / sum } else { Complex64::ZERO }
 }
 
-/// The part of unpolarised light that is reflected, 0 to 1, from a medium of index `n0` onto one of
-/// index `n2`, at the cosine of the angle of incidence (0 to 1) and a wavelength (m).
+/// Reflectance of unpolarized light, 0 to 1, from a medium of index `n0` onto one of index `n2`, at
+/// the cosine of the angle of incidence (0 to 1) and a wavelength (m).
 ///
-/// The mean of both polarisations. The rest is transmitted; nothing is absorbed. With a film, by
-/// Airy's sum over all reflections in it, `(r01 + r12 e^(i phi)) / (1 + r01 r12 e^(i phi))` with
+/// The mean of both polarizations. Transmittance is the rest; nothing is absorbed. A film uses
+/// Airy's sum over its internal reflections, `(r01 + r12 e^(i phi)) / (1 + r01 r12 e^(i phi))` with
 /// `phi = 4 pi n1 d cos(theta1) / lambda`: Born and Wolf, "Principles of Optics", 7th ed., section
 /// 1.6.4, equations 55 to 59.
 #[must_use]
@@ -64,8 +63,8 @@ pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cos0: f64, wavele
     if c2.im > 0.0 {
         return 1.0;
     }
-    let polarised = |parallel: bool| {
-        // Across the plane of incidence n cos counts, along it cos / n.
+    let polarized = |parallel: bool| {
+        // Admittance: n cos for s polarization, cos / n for p polarization.
         let counts = |n: f64, c: Complex64| c * if parallel { 1.0 / n } else { n };
         let (first, last) = (counts(n0, c0), counts(n2, c2));
         let Some(film) = coating else { return amplitude(first, last).norm_sqr() };
@@ -76,7 +75,7 @@ pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cos0: f64, wavele
         let back = r12 * (Complex64::I * k * c1).exp();
         ((r01 + back) / (r01 * back + 1.0)).norm_sqr()
     };
-    (0.5 * (polarised(false) + polarised(true))).clamp(0.0, 1.0)
+    (0.5 * (polarized(false) + polarized(true))).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -89,14 +88,14 @@ mod tests {
         assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
     }
 
-    fn at(coating: Option<Coating>, degrees: f64, nanometres: f64) -> f64 {
-        reflectance(1.0, 1.5, coating, degrees.to_radians().cos(), nanometres * 1e-9)
+    fn at(coating: Option<Coating>, degrees: f64, nanometers: f64) -> f64 {
+        reflectance(1.0, 1.5, coating, degrees.to_radians().cos(), nanometers * 1e-9)
     }
 
     /// Magnesium fluoride on glass of index 1.5, and bare glass.
     #[test]
     fn known_values() {
-        for (degrees, nanometres, want) in [
+        for (degrees, nanometers, want) in [
             (0.0, 400.0, 0.022_25),
             (0.0, 550.0, 0.014_11),
             (0.0, 700.0, 0.017_00),
@@ -105,7 +104,7 @@ mod tests {
             (45.0, 700.0, 0.028_05),
             (60.0, 550.0, 0.055_07),
         ] {
-            near(at(FILM, degrees, nanometres), want, 6e-6);
+            near(at(FILM, degrees, nanometers), want, 6e-6);
         }
         near(at(None, 0.0, 550.0), 0.04, 1e-12);
         near(reflectance(1.0, 1.8, None, 1.0, 550e-9), 0.081_633, 1e-6);
@@ -115,8 +114,7 @@ mod tests {
 
     #[test]
     fn brewster_and_total_reflection() {
-        // At Brewster's angle nothing of the parallel half is reflected: the mean is half of the
-        // crossed one.
+        // At Brewster's angle p polarization reflects nothing: the mean is half of s polarization.
         let angle = 1.5_f64.atan();
         let crossed = ((angle.cos() - 1.5 * (0.5 * std::f64::consts::PI - angle).cos())
             / (angle.cos() + 1.5 * (0.5 * std::f64::consts::PI - angle).cos()))
@@ -127,8 +125,8 @@ mod tests {
         near(reflectance(1.0, 1.5, FILM, 0.0, 550e-9), 1.0, 1e-12);
     }
 
-    /// A film of the index of either side does nothing, whatever its thickness; one of no thickness
-    /// neither.
+    /// A film of the index of either side has no effect at any thickness, and neither has a film of
+    /// zero thickness.
     #[test]
     fn films_that_are_not_there() {
         for degrees in [0.0, 30.0, 70.0, 89.0] {
@@ -141,8 +139,8 @@ mod tests {
         }
     }
 
-    /// Both ways through a border reflect the same (Stokes's relations), also where the film is
-    /// crossed by a decaying wave.
+    /// Both directions through an interface reflect equally (Stokes relations), also with an
+    /// evanescent wave in the film.
     #[test]
     fn reversible() {
         for n0 in [1.0, 1.6, 1.9] {

@@ -1,43 +1,43 @@
-//! Fraunhofer diffraction of an aperture in light of one wavelength: the squared magnitude of its
+//! Fraunhofer diffraction of an aperture in monochromatic light: the squared magnitude of its
 //! Fourier transform.
 //!
-//! Lengths in the image are cycles: multiples of the wavelength times the effective f-number,
-//! `lambda N`, which is what one cycle across the diameter of the circle through the iris' corners
-//! comes to.
+//! Lengths in the image are in cycles, multiples of the wavelength times the effective f-number,
+//! `lambda N`. One cycle corresponds to one period across the diameter of the circle through the
+//! iris' corners.
 
 use rayon::prelude::*;
 use rustfft::{Fft, FftPlanner, num_complex::Complex};
 
 use super::aperture::ApertureMask;
 
-/// Columns that are gathered at once: their complex samples fill a line of the cache.
+/// Columns transformed together: their complex samples fill a cache line.
 const BATCH: usize = 8;
 
-/// The light that passes an aperture, by where it goes.
+/// Distribution of the light that passes an aperture, in the image plane.
 ///
-/// Goodman, "Introduction to Fourier Optics", 3rd ed., section 4.4: the irradiance is the squared
-/// magnitude of the aperture's transform at the place over the wavelength and the distance; with
-/// the diameter as the unit of length, at the place over `lambda N`. Samples lie half a sample
-/// beside the centre, so that the centre is a corner that four of them share.
+/// Goodman, "Introduction to Fourier Optics", 3rd ed., section 4.4: irradiance is the squared
+/// magnitude of the aperture's transform at position / (wavelength * distance). With the diameter
+/// as the unit of length, that is position / `lambda N`. Samples are offset by half a sample, so
+/// that the center is the common corner of four samples.
 pub struct Diffraction {
-    /// Samples a cycle along each side.
+    /// Samples per cycle along each side.
     per_cycle: f64,
-    /// Samples from the centre that are kept.
+    /// Number of samples kept from the center in each direction.
     half: usize,
-    /// Columns x = 0 to `half`, each from y = -half to half, the ends not counted: the part of the
-    /// light on a sample.
+    /// Columns x = 0 to `half`, each from y = -half to half, ends excluded: fraction of the light
+    /// per sample.
     parts: Vec<f32>,
-    /// The part of the light in these columns and their mirror images, whole.
+    /// Fraction of the light in the full height of these columns and their mirror images.
     total: f64,
 }
 
 impl Diffraction {
-    /// Of a mask in a window `padding` times its diameter, at least twice: below that the squared
-    /// magnitude is sampled too coarsely to be what lies between the samples too (Goodman, section
-    /// 2.4.1; its transform, the autocorrelation, is twice as wide as the aperture).
+    /// Computes the diffraction pattern of a mask in a window of `padding` times its diameter, at
+    /// least twice. A smaller window samples the squared magnitude below its Nyquist rate: its
+    /// transform, the autocorrelation, is twice as wide as the aperture (Goodman, section 2.4.1).
     ///
-    /// Kept is half of what the transform tells of: beyond, what the mask's samples fold over is no
-    /// longer small. That a sample is a square and no point is divided out.
+    /// Keeps half of the transform's range; aliasing of the mask's samples is too large beyond.
+    /// Divides by the transform of a square sample (sinc).
     #[must_use]
     pub fn new(mask: &ApertureMask, padding: usize) -> Self {
         let diameter = mask.diameter;
@@ -46,8 +46,8 @@ impl Diffraction {
         let fft = FftPlanner::<f32>::new().plan_fft_forward(window);
         let turns = half_turns(diameter, window);
         let rows = transform_rows(mask, &*fft, &turns, (window, half));
-        // Over all samples the sum is that of the squared amplitudes (Parseval), and the window's
-        // area.
+        // The sum over all samples is that of the squared amplitudes times the window's area
+        // (Parseval).
         let scale = 1.0 / (mask.power().max(f64::MIN_POSITIVE) * (window as f64).powi(2));
         let squares: Vec<f64> = (0..half)
             .map(|cycles| std::f64::consts::PI * (cycles as f64 + 0.5) / window as f64)
@@ -88,23 +88,23 @@ impl Diffraction {
         Self { per_cycle: window as f64 / diameter as f64, half, parts, total }
     }
 
-    /// Samples a cycle (`lambda N`).
+    /// Samples per cycle (`lambda N`).
     #[must_use]
     pub const fn per_cycle(&self) -> f64 {
         self.per_cycle
     }
 
-    /// Samples from the centre that there are in each direction.
+    /// Number of samples from the center in each direction.
     #[must_use]
     pub const fn half(&self) -> usize {
         self.half
     }
 
-    /// The part of the light that falls on the sample from x to x + 1 and from y to y + 1 (samples
-    /// from the centre); 0 beyond `half`.
+    /// Fraction of the light on the sample from x to x + 1 and from y to y + 1 (samples from the
+    /// center); 0 beyond `half`.
     #[must_use]
     pub fn part(&self, x: i64, y: i64) -> f32 {
-        // The transform of what has no phase: the same on both sides of the centre.
+        // A mask without phase has a point-symmetric pattern.
         let (x, y) = if x < 0 { (-1 - x, -1 - y) } else { (x, y) };
         let half = self.half as i64;
         if x >= half || !(-half..half).contains(&y) {
@@ -113,21 +113,21 @@ impl Diffraction {
         self.parts[x as usize * 2 * self.half + (y + half) as usize]
     }
 
-    /// The part of the light that lies within half of the transform sideways; at most 1.
+    /// Fraction of the light within half of the transform's width horizontally; at most 1.
     #[must_use]
     pub const fn total(&self) -> f64 {
         self.total
     }
 }
 
-/// What moves a transform by half a sample.
+/// Phase factors that shift a transform by half a sample.
 fn half_turns(count: usize, window: usize) -> Vec<Complex<f32>> {
     let turn =
         |x: usize| Complex::from_polar(1.0, -std::f64::consts::PI * x as f64 / window as f64);
     (0..count).map(turn).map(|turn| Complex::new(turn.re as f32, turn.im as f32)).collect()
 }
 
-/// The transforms of the mask's rows, `half` samples each.
+/// Transforms of the mask's rows, `half` samples each.
 fn transform_rows(
     mask: &ApertureMask,
     fft: &dyn Fft<f32>,
@@ -172,12 +172,11 @@ mod tests {
 
     #[test]
     fn a_circle_gives_airys_pattern() {
-        // 24 samples a cycle.
+        // 24 samples per cycle.
         let mask = Aperture::default().raster(256).unwrap();
         let airy = Diffraction::new(&mask, 24);
         assert_eq!(airy.per_cycle(), 24.0);
-        // The peak: the open area over the square of a cycle, but for samples that are open in
-        // part.
+        // The peak: open area over the square of a cycle, except for partially open samples.
         let peak = mask.open().powi(2) / mask.power() / (256f64 * 24.0).powi(2);
         assert!((peak / (PI / 4.0) * 576.0 - 1.0).abs() < 4e-3, "{peak}");
         for x in 0..(5 * 24) {
@@ -185,17 +184,20 @@ mod tests {
                 let cycles = (x as f64 + 0.5).hypot(y as f64 + 0.5) / 24.0;
                 let want = (2.0 * bessel(PI * cycles) / (PI * cycles)).powi(2);
                 let got = f64::from(airy.part(x, y)) / peak;
-                assert!((got - want).abs() < 5e-4 * want + 2e-5, "{cycles}: {got} for {want}");
+                assert!(
+                    (got - want).abs() < 5e-4 * want + 2e-5,
+                    "{cycles}: {got}, expected {want}"
+                );
             }
         }
-        // The first zero, between samples by a parabola.
+        // The first zero, with subsample precision by a parabola.
         let dark = (20..40).min_by(|&a, &b| airy.part(a, 0).total_cmp(&airy.part(b, 0))).unwrap();
         let [a, b, c] = [-1, 0, 1].map(|d| f64::from(airy.part(dark + d, 0)));
         let zero = (dark as f64 + 0.5 + 0.5 * (a - c) / (a - 2.0 * b + c)) / 24.0;
         assert!((zero - 1.21967).abs() < 0.004, "{zero}");
-        for (f_number, micrometres) in [(8.0, 5.368), (22.0, 14.762)] {
+        for (f_number, micrometers) in [(8.0, 5.368), (22.0, 14.762)] {
             let got = zero * 0.55 * f_number;
-            assert!((got / micrometres - 1.0).abs() < 0.004, "{got} for {micrometres}");
+            assert!((got / micrometers - 1.0).abs() < 0.004, "{got}, expected {micrometers}");
         }
     }
 
@@ -210,7 +212,7 @@ mod tests {
             Aperture { dust: 1.0, scratches: 1.0, squeeze: 0.5, ..Aperture::default() },
         ] {
             let mask = aperture.raster(32).unwrap();
-            // Every sample by the plain sum.
+            // Every sample against the direct sum.
             let window = 64i64;
             let power = |x: i64, y: i64| {
                 let turn =
@@ -240,7 +242,7 @@ mod tests {
                 found.total(),
                 2.0 * kept / all
             );
-            // Each sample by itself, but for the sample's own shape.
+            // Each sample on its own, except for the sample's sinc.
             let sinc = |k: i64| PI * (k as f64 + 0.5) / 64.0;
             for (x, y) in [(0, 0), (3, 5), (7, -9), (-11, 2), (15, -16), (-16, 15)] {
                 let square = [x, y].map(|k| (sinc(k).sin() / sinc(k)).powi(2));

@@ -1,38 +1,36 @@
-//! Glass by its two catalogue numbers: the refractive index at the helium d line and the Abbe
-//! number.
+//! Optical glass by catalog numbers: refractive index at the helium d line and Abbe number.
 
-/// Wavelengths (m) of the Fraunhofer lines by which glass is catalogued (ISO 7944, Schott TIE-29):
-/// blue F.
+/// Wavelengths (m) of the Fraunhofer lines of glass catalogs (ISO 7944, Schott TIE-29): blue F.
 pub const LINE_F: f64 = 486.1327e-9;
 /// Yellow d.
 pub const LINE_D: f64 = 587.5618e-9;
 /// Red C.
 pub const LINE_C: f64 = 656.2725e-9;
 
-/// Indices that glass may have: from that of vacuum to that of germanium.
+/// Valid refractive indices: from vacuum to germanium.
 pub const INDEX_LIMITS: [f64; 2] = [1.0, 4.1];
-/// Abbe numbers that glass may have: catalogues hold 15 (dense plastics) to 100 (fluorite has 95).
+/// Valid Abbe numbers: catalogs hold 15 (dense plastics) to 100 (fluorite has 95).
 pub const ABBE_LIMITS: [f64; 2] = [5.0, 200.0];
 
 /// A transparent medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Glass {
-    /// Cauchy's constant term.
+    /// Constant term of Cauchy's formula.
     a: f64,
-    /// Cauchy's second term (m2), 0 where nothing is dispersed.
+    /// Second term of Cauchy's formula (m2); 0 without dispersion.
     b: f64,
 }
 
 impl Glass {
-    /// Air, as catalogues count it: indices of glass are relative to it.
+    /// Air, by catalog convention: indices of glass are relative to it.
     pub const AIR: Self = Self { a: 1.0, b: 0.0 };
 
-    /// Of an index at the d line and an Abbe number `(nd - 1) / (nF - nC)`; none for a glass
-    /// without dispersion. `None` outside of `INDEX_LIMITS` and `ABBE_LIMITS`.
+    /// A glass from its index at the d line and its Abbe number `(nd - 1) / (nF - nC)`; no Abbe
+    /// number means no dispersion. `None` outside of `INDEX_LIMITS` and `ABBE_LIMITS`.
     ///
     /// Cauchy's formula with two terms, `n = A + B / lambda^2` (Born and Wolf, "Principles of
-    /// Optics", 7th ed., section 2.3.4), through nd and `nF - nC`. Catalogue glasses differ from it
-    /// by some 1e-3 in the violet.
+    /// Optics", 7th ed., section 2.3.4), through nd and `nF - nC`. Catalog glasses differ from it
+    /// by about 1e-3 in the violet.
     #[must_use]
     pub fn new(nd: f64, abbe: Option<f64>) -> Option<Self> {
         let within = |value: f64, [least, most]: [f64; 2]| (least..=most).contains(&value);
@@ -44,13 +42,13 @@ impl Glass {
         Some(Self { a: nd - b / (LINE_D * LINE_D), b })
     }
 
-    /// The refractive index at a wavelength (m).
+    /// Refractive index at a wavelength (m).
     #[must_use]
     pub fn index(self, wavelength: f64) -> f64 {
         self.a + self.b / (wavelength * wavelength)
     }
 
-    /// Whether it is air.
+    /// Whether the medium is air.
     #[must_use]
     pub fn is_air(self) -> bool {
         self == Self::AIR
@@ -63,12 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn catalogue_numbers_come_back() {
+    fn catalog_numbers_come_back() {
         let bk7 = Glass::new(1.5168, Some(64.17)).unwrap();
         assert!((bk7.index(LINE_D) - 1.5168).abs() < 1e-12);
         let spread = bk7.index(LINE_F) - bk7.index(LINE_C);
         assert!((spread - 0.008_054).abs() < 1e-6, "{spread}");
-        // The catalogue's blue and red lines: nF 1.52238, nC 1.51432 (Schott N-BK7).
+        // Catalog indices at the blue and red lines: nF 1.52238, nC 1.51432 (Schott N-BK7).
         assert!(
             (bk7.index(LINE_F) - 1.522_38).abs() < 2e-4
                 && (bk7.index(LINE_C) - 1.514_32).abs() < 2e-4

@@ -1,7 +1,7 @@
-//! Prescriptions as text: JSON by `assets/lens.schema.json`.
+//! Parser of lens prescriptions: JSON by `assets/lens.schema.json`.
 //!
-//! Lengths in files are millimetres, coatings nanometres. Files are untrusted: text and counts are
-//! bounded, every number is checked, and each error names the element.
+//! Lengths in files are millimeters, coatings nanometers. Files are untrusted: text and counts are
+//! bounded, every number is validated, and each error names the element.
 
 use std::fmt;
 
@@ -20,13 +20,13 @@ use super::{
 };
 use crate::camera::lens::F_STOP_LIMITS;
 
-/// The longest text that is taken, in bytes.
+/// Maximum length of the text, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
-/// The format's name, in `schema`.
+/// Format name, in `schema`.
 pub const SCHEMA: &str = "lens-prescription/1";
 
-/// Keys of the whole and of an element that are read; those of the second list may stand there and
-/// are not. Any other is a mistake.
+/// Keys of the top level. The parser reads `KEYS` and ignores `UNREAD_KEYS`; it rejects all others
+/// as mistakes.
 const KEYS: &[&str] = &[
     "schema",
     "name",
@@ -53,18 +53,18 @@ const ELEMENT_KEYS: &[&str] = &[
 ];
 const UNREAD_ELEMENT_KEYS: &[&str] = &["glass", "thickness_note", "semi_aperture_note"];
 
-/// An index that exceeds 1 by less is air's: it is 1.00028 in standard air.
+/// Maximum excess over 1 of an index that counts as air: 1.00028 in standard air.
 const AIR_ROUNDING: f64 = 1e-3;
 
 type Parsed<T> = Result<T, PrescriptionError>;
 
 impl Prescription {
-    /// Reads a prescription.
+    /// Parses a prescription.
     ///
     /// # Errors
-    /// Text that is no such JSON; values that are missing, of another type or impossible; no stop
-    /// or several; a lens that does not focus, or of which focal length or back focus are not those
-    /// that it states.
+    /// `PrescriptionError` if the text is not JSON of the schema, a value is missing, mistyped or
+    /// out of range, or there is not exactly one stop. Also if the lens does not focus, or its
+    /// focal length or back focus differs from the stated one.
     pub fn parse(text: &str) -> Parsed<Self> {
         if text.len() > MAX_BYTES {
             let value = format!("{} bytes long", text.len());
@@ -105,7 +105,8 @@ impl Prescription {
         if stops.len() != 1 {
             return Err(PrescriptionError::Stops(stops));
         }
-        // Shown as they are: what would move a terminal's cursor is left out.
+        // Texts are displayed as they are: strip control characters that would move a terminal's
+        // cursor.
         let text = |key: &str, what: &'static str| match whole.get(key) {
             None | Some(Value::Null) => Ok(String::new()),
             Some(Value::String(text)) => {
@@ -128,7 +129,7 @@ impl Prescription {
         Ok(prescription)
     }
 
-    /// Whether each of its positions focuses, as it says that it does.
+    /// Checks that every zoom position focuses, with the stated focal length and back focus.
     fn focuses(&self) -> Parsed<()> {
         let positions: Vec<Option<f64>> = match self.zooms.as_slice() {
             [] => vec![None],
@@ -174,11 +175,11 @@ impl Prescription {
                 .iter()
                 .all(|pupil| pupil.z.is_finite() && pupil.radius.is_finite() && pupil.radius > 0.0)
             {
-                return Err(no_focus("has no finite pupil: the stop lies in a focus".into()));
+                return Err(no_focus("has no finite pupil: the stop lies in a focal plane".into()));
             }
             let n = lens.f_number();
             if !(F_STOP_LIMITS[0]..=F_STOP_LIMITS[1]).contains(&n) {
-                // The stop, or the rim that is the narrowest for light along the axis.
+                // The stop, or the rim that is narrowest for axial light.
                 let radius = |i: &usize| {
                     self.elements[*i].semi_aperture / lens.matrix_to(*i, Axis::Y, LINE_D).a.abs()
                 };
@@ -188,7 +189,7 @@ impl Prescription {
                     element: narrowest.unwrap_or(lens.stop()),
                     what: "semi_aperture_mm",
                     value: format!("so small or so large that the lens opens to f/{n:.4}"),
-                    allowed: "what gives an f-number from 0.5 to 1024",
+                    allowed: "a radius that gives an f-number from 0.5 to 1024",
                 });
             }
             let off = |stated: f64, found: f64| (found / stated - 1.0).abs();
@@ -203,7 +204,7 @@ impl Prescription {
                     found: found[0].back_focus * 1e3,
                 });
             }
-            // An anamorphic lens may be marked by either plane.
+            // The stated focal length of an anamorphic lens may refer to either plane.
             let marked = position.or(self.focal_length);
             if let Some(marked) =
                 marked.filter(|&f| found.iter().all(|c| off(f, c.focal_length) > TOLERANCE))
@@ -223,7 +224,7 @@ fn key_name(key: &str) -> &'static str {
     if key == "units" { "\"units\"" } else { "\"schema\"" }
 }
 
-/// A value as it is shown, not longer than a line.
+/// Formats a value for a message, at most one line long.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "missing".into(),
@@ -244,7 +245,7 @@ fn wrong(what: &'static str, value: &Value, allowed: &'static str) -> Prescripti
     PrescriptionError::Value { what, value: shown(value), allowed }
 }
 
-/// Refuses keys that nobody reads, by which a typing error would go unseen.
+/// Rejects unknown keys, which would hide a typing error.
 fn known(
     map: &Map<String, Value>,
     read: &[&str],
@@ -264,7 +265,7 @@ fn known(
     )))
 }
 
-/// A number within limits, or none where it is missing or null.
+/// A number within limits; `None` if missing or null.
 fn optional(
     map: &Map<String, Value>,
     key: &str,
@@ -275,12 +276,12 @@ fn optional(
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_f64().filter(|number| (least..=most).contains(number)) {
             Some(number) => Ok(Some(number)),
-            None => Err(wrong(what, value, "a number that a lens can have")),
+            None => Err(wrong(what, value, "a number within the limits of the schema")),
         },
     }
 }
 
-/// One row, to ask for its values.
+/// Accessor of an element's values.
 struct Row<'a> {
     map: &'a Map<String, Value>,
     index: usize,
@@ -295,7 +296,7 @@ impl Row<'_> {
         self.map.get(key).unwrap_or(&Value::Null)
     }
 
-    /// A number within limits; none where it is null or missing.
+    /// A number within limits; `None` if null or missing.
     fn optional(
         &self,
         key: &'static str,
@@ -326,7 +327,7 @@ impl Row<'_> {
 
     fn shape(&self) -> Parsed<SurfaceShape> {
         let limit = LENGTH_LIMIT * 1e3;
-        let allowed = "a number of millimetres, 0 for a plane (-100000 to 100000)";
+        let allowed = "a number of millimeters, 0 for a plane (-100000 to 100000)";
         let radius = self.number("radius_mm", [-limit, limit], allowed)? * 1e-3;
         let shape = match self.value("surface") {
             Value::Null => SurfaceShape::Sphere,
@@ -348,7 +349,7 @@ impl Row<'_> {
             return Err(self.wrong(
                 "radius_mm",
                 self.value("radius_mm"),
-                "0 or at least 0.0001 millimetres",
+                "0 or at least 0.0001 millimeters",
             ));
         }
         Ok(shape(radius))
@@ -368,21 +369,21 @@ impl Row<'_> {
         let ior = ior.max(least);
         let abbe = self.optional("abbe", ABBE_LIMITS, "null or an Abbe number from 5 to 200")?;
         Glass::new(ior, abbe)
-            .ok_or_else(|| self.wrong("ior", self.value("ior"), "a glass that can be"))
+            .ok_or_else(|| self.wrong("ior", self.value("ior"), "an index of glass"))
     }
 
     fn coating(&self) -> Parsed<Option<Coating>> {
-        let allowed = "null or nanometres from 100 to 5000";
-        let Some(nanometres) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else {
+        let allowed = "null or nanometers from 100 to 5000";
+        let Some(nanometers) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else {
             return Ok(None);
         };
         let index =
             self.optional("coating_ior", [1.0, 4.1], "the film's refractive index, 1 to 4.1")?;
         let offset =
-            self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometres from -1000 to 1000")?;
+            self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometers from -1000 to 1000")?;
         let coating = Coating {
             index: index.unwrap_or(MAGNESIUM_FLUORIDE),
-            wavelength: nanometres * 1e-9,
+            wavelength: nanometers * 1e-9,
             offset: offset.unwrap_or(0.0) * 1e-9,
         };
         if coating.wavelength / (4.0 * coating.index) + coating.offset < 0.0 {
@@ -392,7 +393,7 @@ impl Row<'_> {
         Ok(Some(coating))
     }
 
-    /// Refuses what would make a stop bend or reflect light, and would go unread.
+    /// Rejects values that would make a stop refract or reflect light; they would have no effect.
     fn is_bare_stop(&self) -> Parsed<()> {
         self.optional("radius_mm", [0.0, 0.0], "0 or left out; a stop bends no light")?;
         for key in ["surface", "abbe", "coating_nm", "coating_ior", "coating_offset_nm"] {
@@ -408,9 +409,9 @@ impl Row<'_> {
     }
 }
 
-/// Text as JSON. Of a key that stands twice in an object JSON's readers take the last, and a typing
-/// error would go unseen: here it is refused. A byte order mark is skipped, as RFC 8259, section
-/// 8.1, allows. Nesting is bounded by `serde_json` (128).
+/// Parses text as JSON. Rejects duplicate keys, which hide typing errors: JSON parsers silently
+/// keep the last. Skips a byte order mark, as RFC 8259, section 8.1, allows. `serde_json` bounds
+/// nesting (128).
 fn read(text: &str) -> Parsed<Value> {
     let mut reader =
         serde_json::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -423,7 +424,7 @@ fn read(text: &str) -> Parsed<Value> {
     })
 }
 
-/// A JSON value in whose objects no key stands twice.
+/// A JSON value without duplicate keys.
 #[derive(Clone, Copy)]
 struct Unrepeated;
 
@@ -489,7 +490,7 @@ impl<'de> Visitor<'de> for Unrepeated {
     }
 }
 
-/// The elements, and what of their numbers is taken for another.
+/// The elements, and notes on numbers that were adjusted.
 fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
     let mut notes = Vec::new();
     let mut medium = Glass::AIR;
@@ -510,9 +511,9 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
         let gap = row.number(
             "thickness_mm",
             [0.0, limit],
-            "a number of millimetres, 0 or more (to 100000)",
+            "a number of millimeters, 0 or more (to 100000)",
         )? * 1e-3;
-        let allowed = "the clear radius, 0.0001 to 100000 millimetres";
+        let allowed = "the clear radius, 0.0001 to 100000 millimeters";
         let mut semi_aperture = row.number("semi_aperture_mm", [1e-4, limit], allowed)? * 1e-3;
         let kind = if row.is_stop()? {
             // Some tables repeat the medium at the stop.
@@ -539,7 +540,7 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
                 return Err(row.wrong("semi_aperture_mm", row.value("semi_aperture_mm"), allowed));
             }
             if over > 1.0 {
-                // A hair less than the half sphere, so that its rim has a height.
+                // Slightly less than the half sphere, so that its rim has a height.
                 let rim = (1.0 - 1e-9) / shape.curvature().abs();
                 notes.push(format!(
                     "element {index}: semi_aperture_mm {} counts as {:.4}, the radius of curvature",
@@ -553,7 +554,7 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
         };
         found.push(Element { kind, gap, semi_aperture });
     }
-    // What stands last is air, also where its index is written to more digits.
+    // The last medium is air, even if its index is written with more digits.
     if let Some(Element { kind: ElementKind::Refracting { after, .. }, .. }) =
         found.iter_mut().rev().find(|element| element.kind != ElementKind::Stop)
         && !after.is_air()
@@ -574,7 +575,7 @@ fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
     Ok((found, notes))
 }
 
-/// A row's number, of those that there are.
+/// An element number below the number of elements.
 fn element_number(value: Option<&Value>, count: usize) -> Option<usize> {
     value.and_then(Value::as_u64).and_then(|i| usize::try_from(i).ok()).filter(|i| *i < count)
 }
@@ -594,7 +595,7 @@ fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
         };
         known(map, &["focal_length_mm", "thickness_mm"], &["notes"], None)?;
         let focal_length = optional(map, "focal_length_mm", "a zoom's focal length", [1e-3, 1e5])?
-            .ok_or_else(|| wrong("a zoom's focal length", &Value::Null, "given in millimetres"))?;
+            .ok_or_else(|| wrong("a zoom's focal length", &Value::Null, "given in millimeters"))?;
         let Some(Value::Object(changed)) = map.get("thickness_mm") else {
             return Err(wrong("a position of \"zoom\"", value, POSITION));
         };
@@ -611,7 +612,7 @@ fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
             let row = Row { map: changed, index: element };
             let gap =
                 gap.as_f64().filter(|mm| (0.0..=LENGTH_LIMIT * 1e3).contains(mm)).ok_or_else(
-                    || row.wrong("the zoomed thickness", gap, "a number of millimetres, 0 or more"),
+                    || row.wrong("the zoomed thickness", gap, "a number of millimeters, 0 or more"),
                 )?;
             gaps.push((element, gap * 1e-3));
         }

@@ -1,10 +1,10 @@
-//! The starburst of an aperture in white light: the image of a point, from the Airy disk to the
+//! Starburst of an aperture in white light: the point spread function from the Airy disk to the
 //! ends of its spikes.
 //!
-//! One table serves all f-numbers and sensors: lengths are steps of half a cycle at 550 nm, `550 nm
-//! N / 2`, so that the f-number only scales it. Its levels are squares of the same number of
-//! texels, each twice as wide as the one before. A texel holds the part of the light that falls on
-//! it, in linear Rec.709, so that sums are energies at every scale.
+//! One table serves all f-numbers and sensors. Lengths are in steps of half a cycle at 550 nm, `550
+//! nm N / 2`, so that the f-number only scales it. Levels are squares with equal texel counts, each
+//! twice as wide as the previous one. A texel holds the fraction of the light that falls on it, in
+//! linear Rec.709, so that sums are energies at every scale.
 
 use std::f64::consts::LN_2;
 
@@ -17,49 +17,50 @@ use crate::{
     photometry::color::{C2, XYZ_TO_REC709, luminance, spectrum_to_xyz},
 };
 
-/// The wavelength (m) by which lengths are counted.
+/// Reference wavelength (m) of lengths.
 pub const WAVELENGTH: f64 = 550e-9;
-/// Cycles (`lambda N`) a step.
+/// Cycles (`lambda N`) per step.
 pub const STEP: f64 = 0.5;
-/// Texels from the centre to a level's border. The centre is a corner of four texels.
+/// Texels from the center to a level's border. The center is the common corner of four texels.
 pub const HALF: i64 = 256;
 /// Texels along a level's side.
 pub const SIDE: usize = 2 * HALF as usize;
-/// Levels whose borders the transform reaches; those beyond follow from the last of them.
+/// Levels that the transform covers; further levels extrapolate the last of them.
 pub const COMPUTED: u32 = 3;
 
-/// Wavelengths (m) that are summed over: beyond them the observer sees next to nothing.
+/// Integration range of wavelengths (m): the observer's sensitivity is negligible outside.
 const BAND: [f64; 2] = [380e-9, 780e-9];
-/// The light's colour temperature (K): its colour is taken out again, the shape of the spectrum
-/// stays.
+/// Color temperature (K) of the light. Its color is normalized to white; the shape of the spectrum
+/// remains.
 const LIGHT: f64 = 6504.0;
-/// Samples across the aperture. The transform in a window of twice that has two samples a cycle and
-/// is kept to 512 cycles from the centre.
+/// Samples across the aperture. In a window of twice that, the transform has two samples per cycle;
+/// the range of 512 cycles from the center is kept.
 const DIAMETER: usize = 2048;
-/// How many wavelengths are summed up to which distance from the centre (texels): steps of a texel
-/// or so, so that no colours lie side by side.
+/// Number of wavelengths up to each distance from the center (texels): steps of about a texel,
+/// which avoids separate colors.
+/// or so, so that no colors lie side by side.
 const SUMS: [(f32, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f32::INFINITY, 80)];
-/// In the last computed level fringes are finer than texels.
+/// In the last computed level, fringes are finer than texels.
 const MAX_LAST_LEVEL_WAVELENGTHS: u32 = 40;
-/// Texels from the centre within which a texel of the finest level is the mean of 4 by 4 places.
+/// Radius (texels) within which texels of the finest level average 4 by 4 positions.
 const CORE: f32 = 12.0;
 
 type Level = Vec<[f32; 3]>;
 
-/// The image of a point.
+/// The point spread function.
 pub struct StarburstPattern {
     levels: Vec<Level>,
     found: DVec3,
-    /// What lies beyond each computed level.
+    /// Fraction of the light beyond each computed level.
     beyond: Vec<f64>,
     spike: f64,
 }
 
-/// One wavelength, or a band of them.
+/// A wavelength, or a narrow band.
 struct Line {
-    /// 550 nm over the wavelength.
+    /// Ratio of 550 nm to the wavelength.
     shrink: f32,
-    /// Share of the light by channel of linear Rec.709.
+    /// Share of the light per channel of linear Rec.709.
     share: [f32; 3],
 }
 
@@ -67,7 +68,7 @@ fn index(x: i64, y: i64) -> usize {
     ((y + HALF) * SIDE as i64 + x + HALF) as usize
 }
 
-/// The bands of the spectrum. The sum of the shares is 1 in each channel.
+/// Bands of the spectrum. Shares sum to 1 in each channel.
 fn lines(count: u32) -> Vec<Line> {
     let planck = |wavelength: f64| wavelength.powi(-5) / (C2 / (wavelength * LIGHT)).exp_m1();
     let scale = 1.0 / planck(WAVELENGTH);
@@ -75,8 +76,8 @@ fn lines(count: u32) -> Vec<Line> {
     let shares: Vec<DVec3> = (0..count)
         .map(|band| {
             let low = BAND[0] + width * f64::from(band);
-            // The observer's table has a value a nanometre, which stands for half a nanometre on
-            // either side of it.
+            // The observer's table has one value per nanometer, which represents half a nanometer
+            // on either side.
             let part =
                 |at: f64| ((low + width).min(at + 0.5e-9) - low.max(at - 0.5e-9)).max(0.0) * 1e9;
             XYZ_TO_REC709 * spectrum_to_xyz(|at| part(at) * planck(at) * scale)
@@ -90,19 +91,19 @@ fn lines(count: u32) -> Vec<Line> {
     (0..count).zip(&shares).map(of).collect()
 }
 
-/// A level's texels, the lowest row first.
+/// Texel coordinates of a level, the lowest row first.
 fn places() -> impl Iterator<Item = (i64, i64)> {
     (-HALF..HALF).flat_map(|y| (-HALF..HALF).map(move |x| (x, y)))
 }
 
-/// Whether the next finer level does not reach a texel.
+/// Whether a texel is outside of the next finer level.
 fn is_outer((x, y): (i64, i64)) -> bool {
     let inner = -HALF / 2..HALF / 2;
     !(inner.contains(&x) && inner.contains(&y))
 }
 
-/// Levels in light of 550 nm: those that the transform reaches, and one more.
-fn single_colour(light: &Diffraction) -> Vec<Vec<f32>> {
+/// Levels in light of 550 nm: those that the transform covers, and one more.
+fn single_color(light: &Diffraction) -> Vec<Vec<f32>> {
     let mut levels: Vec<Vec<f32>> = (0..COMPUTED)
         .into_par_iter()
         .map(|level| {
@@ -120,14 +121,14 @@ fn single_colour(light: &Diffraction) -> Vec<Vec<f32>> {
     levels
 }
 
-/// The next level: inside, sums of this one's texels; outside, half of what this one has at the
+/// The next level: inside, sums of this level's texels; outside, half of this level's value at the
 /// same texel.
 ///
-/// Far from the centre the light beyond a distance falls with one over it, whatever the aperture's
-/// shape: Clark, Howard and Freniere 1984, "Asymptotic approximation to the encircled energy
-/// function for arbitrary aperture shapes", Applied Optics 23. A spike narrower than a texel falls
-/// with the square of the distance along it, the light of a round edge with the cube; texels that
-/// are twice as long and twice as far take half of the light in both cases.
+/// Far from the center, the light beyond a distance is inversely proportional to it for any
+/// aperture shape: Clark, Howard and Freniere 1984, "Asymptotic approximation to the encircled
+/// energy function for arbitrary aperture shapes", Applied Optics 23. A spike narrower than a texel
+/// falls off with the square of the distance along it, the light of a round edge with the cube.
+/// Texels twice as long and twice as far get half of the light in both cases.
 fn wider<T: Copy>(level: &[T], add: impl Fn([T; 4]) -> T, halved: impl Fn(T) -> T) -> Vec<T> {
     let next = |(x, y): (i64, i64)| {
         if is_outer((x, y)) {
@@ -139,14 +140,14 @@ fn wider<T: Copy>(level: &[T], add: impl Fn([T; 4]) -> T, halved: impl Fn(T) -> 
     places().map(next).collect()
 }
 
-fn wider_colour(level: &[[f32; 3]]) -> Level {
+fn wider_color(level: &[[f32; 3]]) -> Level {
     let add = |texels: [[f32; 3]; 4]| {
         [0, 1, 2].map(|c| texels[0][c] + texels[1][c] + texels[2][c] + texels[3][c])
     };
     wider(level, add, |value| value.map(|v| v * 0.5))
 }
 
-/// Light of 550 nm on a texel's area around a place (texels of the level from the centre).
+/// Light of 550 nm on a texel's area around a position (texels of the level from the center).
 fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f32, mut y: f32) -> f32 {
     let mut scale = 1.0;
     while x.abs().max(y.abs()) >= HALF as f32 - 0.5 && level + 1 < levels.len() {
@@ -163,8 +164,9 @@ fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f32, mut y: f32) -
     scale * (low + (above[0] + (above[1] - above[0]) * fx - low) * fy)
 }
 
-/// The same in the finest level near the centre, where two samples a cycle are few. Keys 1981,
-/// "Cubic Convolution Interpolation for Digital Image Processing", equation 15 with a = -1/2.
+/// As `interpolated`, in the finest level near the center, where two samples per cycle are few.
+/// Keys 1981, "Cubic Convolution Interpolation for Digital Image Processing", equation 15 with a =
+/// -1/2.
 fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
     let weights = |f: f32| {
         let [a, b, c] = [f, f * f, f * f * f];
@@ -188,10 +190,10 @@ fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
     sum
 }
 
-/// The sum over the spectrum: each wavelength's pattern is as much larger as the wavelength, and
-/// its light a square of that thinner, which is the `1 / lambda^2` of the diffraction integral.
-/// `light` is that of 550 nm at a place over that ratio.
-fn in_colour(lines: &[Line], light: impl Fn(f32) -> f32) -> [f32; 3] {
+/// Sum over the spectrum. Each wavelength scales the pattern in proportion and its light by the
+/// inverse square, the `1 / lambda^2` of the diffraction integral. `light` is that of 550 nm at a
+/// position divided by that ratio.
+fn in_color(lines: &[Line], light: impl Fn(f32) -> f32) -> [f32; 3] {
     let mut sum = [0f32; 3];
     for line in lines {
         let light = light(line.shrink) * (line.shrink * line.shrink);
@@ -202,43 +204,43 @@ fn in_colour(lines: &[Line], light: impl Fn(f32) -> f32) -> [f32; 3] {
     sum
 }
 
-/// The nearest colour of the same luminance that Rec.709 has, on the way to grey.
+/// Nearest Rec.709 color of equal luminance, toward gray.
 fn in_gamut(color: [f32; 3]) -> [f32; 3] {
     let least = color[0].min(color[1]).min(color[2]);
     if least >= 0.0 {
         return color;
     }
-    let grey =
+    let gray =
         luminance(dvec3(f64::from(color[0]), f64::from(color[1]), f64::from(color[2]))) as f32;
-    if grey <= 0.0 {
+    if gray <= 0.0 {
         return [0.0; 3];
     }
-    color.map(|value| (grey + (value - grey) * (grey / (grey - least))).max(0.0))
+    color.map(|value| (gray + (value - gray) * (gray / (gray - least))).max(0.0))
 }
 
 fn sum(texels: impl Iterator<Item = [f32; 3]>) -> DVec3 {
     texels.fold(DVec3::ZERO, |sum, [r, g, b]| sum + dvec3(f64::from(r), f64::from(g), f64::from(b)))
 }
 
-/// Texels that the next finer level does not reach.
+/// Texels outside of the next finer level.
 fn outer() -> impl Iterator<Item = (i64, i64)> {
     places().filter(|&place| is_outer(place))
 }
 
 impl StarburstPattern {
-    /// Of an aperture.
+    /// Computes the starburst of an aperture.
     ///
     /// # Errors
-    /// An impossible aperture (`Aperture::checked`).
+    /// An invalid aperture (`Aperture::checked`).
     pub fn new(aperture: &Aperture) -> Result<Self, LensError> {
         let light = Diffraction::new(&aperture.raster(DIAMETER)?, 2);
-        let plain = single_colour(&light);
+        let plain = single_color(&light);
         drop(light);
         let sums = SUMS.map(|(reach, count)| (reach, lines(count)));
         let mut levels: Vec<Level> = Vec::new();
         for level in 0..COMPUTED as usize {
-            let inside = levels.last().map(|finer| wider_colour(finer));
-            // Rows from the middle up; the others are their mirror images.
+            let inside = levels.last().map(|finer| wider_color(finer));
+            // Rows from the center up; the others are their mirror images.
             let rows: Vec<Level> = (0..HALF)
                 .into_par_iter()
                 .map(|y| {
@@ -257,8 +259,8 @@ impl StarburstPattern {
         Ok(Self::scaled(levels))
     }
 
-    /// All light is 1 in each channel: what is inside of the last level, and as much beyond as lies
-    /// in its outer part, for each further level has half of it.
+    /// Normalizes the total light to 1 in each channel: the light within the last level, plus as
+    /// much as in its outer part, since each further level has half of it.
     fn scaled(mut levels: Vec<Level>) -> Self {
         let last = levels.last().map_or(&[][..], Vec::as_slice);
         let found = sum(last.iter().copied()) + sum(outer().map(|(x, y)| last[index(x, y)]));
@@ -274,7 +276,7 @@ impl StarburstPattern {
         let last = levels.last().map_or(&[][..], Vec::as_slice);
         let border = places().filter(|(x, y)| x.abs().max(y.abs()) > HALF - 8).map(|(x, y)| {
             let light = last[index(x, y)].map(f64::from);
-            // Along the spike: as though it met the border in its middle.
+            // Along the spike, as if it crossed the border at its center.
             let far = (x as f64).hypot(y as f64) / HALF as f64;
             luminance(DVec3::from_array(light)) * far * far
         });
@@ -282,38 +284,38 @@ impl StarburstPattern {
         Self { levels, found, beyond, spike }
     }
 
-    /// A level: `SIDE` by `SIDE` texels of `2^level` steps, the lowest row first; the point's own
-    /// place is the corner of the four in the middle.
+    /// A level: `SIDE` by `SIDE` texels of `2^level` steps, the lowest row first; the point is at
+    /// the common corner of the four central texels.
     #[must_use]
     pub fn level(&self, level: u32) -> Vec<[f32; 3]> {
         let at = (level as usize).min(self.levels.len() - 1);
         let mut out = self.levels[at].clone();
         for _ in at as u32..level {
-            out = wider_colour(&out);
+            out = wider_color(&out);
         }
         out
     }
 
-    /// All levels up to one.
+    /// All levels from 0 to `last`.
     #[must_use]
     pub fn levels(&self, last: u32) -> Vec<Vec<[f32; 3]>> {
         let mut out = self.levels.clone();
         out.truncate(last as usize + 1);
         while out.len() <= last as usize {
-            let next = out.last().map(|level| wider_colour(level)).unwrap_or_default();
+            let next = out.last().map(|level| wider_color(level)).unwrap_or_default();
             out.push(next);
         }
         out
     }
 
-    /// By channel, what sums and the law for far light came to before they were scaled to 1.
+    /// Total light per channel before normalization, from the sums and the far-field law.
     #[must_use]
     pub const fn found(&self) -> DVec3 {
         self.found
     }
 
-    /// The part of the light (luminance) beyond a square of half a side (steps), for half sides
-    /// from 256 on; those below count as 256.
+    /// Fraction of the light (luminance) outside of a square with a given half side (steps), from
+    /// 256 on; smaller ones count as 256.
     #[must_use]
     pub fn beyond(&self, half_side: f64) -> f64 {
         let widths = (half_side / HALF as f64).max(1.0).ln() / LN_2;
@@ -327,17 +329,17 @@ impl StarburstPattern {
             * self.beyond[level + 1].max(1e-12).powf(part)
     }
 
-    /// The light (luminance) on a step of the brightest spike, 1024 steps from the centre, where it
-    /// is about as wide as a texel of four steps; it falls with the square of the distance.
+    /// Light (luminance) per step of the brightest spike, 1024 steps from the center, where it is
+    /// about as wide as a texel of four steps. It falls off with the square of the distance.
     #[must_use]
     pub const fn spike(&self) -> f64 {
         self.spike
     }
 
-    /// The light on a square around a place, both in steps: what a pixel gets.
+    /// Light on a square around a position, both in steps: the value of a pixel.
     ///
-    /// From texels as large as the square, near the centre from smaller ones, where light within a
-    /// texel is far from even.
+    /// Uses texels as large as the square, and smaller ones near the center, where light varies
+    /// within a texel.
     #[must_use]
     pub fn on_square(&self, center: [f64; 2], side: f64) -> DVec3 {
         let reach = center[0].abs().max(center[1].abs());
@@ -346,7 +348,8 @@ impl StarburstPattern {
             level += 1.0;
         }
         let texel = level.exp2();
-        // A square smaller than a texel is a part of one as large as it: between texels linear.
+        // A square smaller than a texel gets a part of a texel-sized one, interpolated linearly
+        // between texels.
         let wide = side.max(texel);
         let texels = self.level(level as u32);
         let span = |at: f64| ((at - wide / 2.0) / texel, (at + wide / 2.0) / texel);
@@ -368,8 +371,7 @@ impl StarburstPattern {
     }
 }
 
-/// The size of the texels that a square is summed from over its own, by its distance from the
-/// centre.
+/// Ratio of texel size to square size in the sum, by distance from the center.
 fn fineness(reach: f64, side: f64) -> f64 {
     if reach < 2.5 * side {
         1.0 / 8.0
@@ -403,14 +405,14 @@ fn texel(
     let lines = (0..=wanted).rev().map(|i| &sums[i].1).find(|lines| lines.len() as u32 <= most);
     let lines = lines.map_or(&[][..], Vec::as_slice);
     if level > 0 || far > CORE {
-        return in_gamut(in_colour(lines, |shrink| {
+        return in_gamut(in_color(lines, |shrink| {
             interpolated(plain, level, x * shrink, y * shrink)
         }));
     }
     let mut mean = [0f32; 3];
     for (dx, dy) in (0..16u8).map(|i| (f32::from(i % 4), f32::from(i / 4))) {
         let (x, y) = (x + (dx - 1.5) / 4.0, y + (dy - 1.5) / 4.0);
-        let part = in_colour(lines, |shrink| interpolated_core(plain, x * shrink, y * shrink));
+        let part = in_color(lines, |shrink| interpolated_core(plain, x * shrink, y * shrink));
         mean.iter_mut().zip(part).for_each(|(mean, part)| *mean += part / 16.0);
     }
     in_gamut(mean)
@@ -439,8 +441,8 @@ mod tests {
         SIX.get_or_init(|| of(6))
     }
 
-    /// Spikes: directions in which the ring between two distances (texels of a level) has local
-    /// peaks of light far above what lies between them.
+    /// Number of spikes: directions in which the ring between two distances (texels of a level) has
+    /// local peaks far above the light between them.
     pub fn spikes(level: &[[f32; 3]]) -> usize {
         const BINS: usize = 360;
         let (mut light, mut count) = (vec![0f64; BINS], vec![0f64; BINS]);
@@ -483,23 +485,22 @@ mod tests {
     #[test]
     fn light_is_kept_at_every_scale() {
         for (burst, blades) in [(round(), 0), (six(), 6)] {
-            // Transform and law for far light together find all light by themselves.
+            // Transform and far-field law together account for all light before normalization.
             assert!((burst.found() - 1.0).abs().max_element() < 6e-3, "{}", burst.found());
             for level in 0..10u32 {
                 let all = sum(burst.level(level).iter().copied());
                 let half = HALF as f64 * f64::from(1 << level);
                 let beyond = burst.beyond(half);
                 assert!((luminance(all) + beyond - 1.0).abs() < 2e-5, "{level}: {all} {beyond}");
-                // Clark, Howard and Freniere: perimeter over pi^2 and area, for a square of half a
-                // side r the mean of one over the distance, 2 sqrt(2) / pi, takes the place of 1 /
-                // r.
+                // Clark, Howard and Freniere: perimeter over pi^2 and area; for a square of half
+                // side r the mean of one over the distance, 2 sqrt(2) / (pi r), replaces 1 / r.
                 if blades == 0 && level >= 2 {
                     let law = 2.0 / std::f64::consts::PI.powi(2) / (half * STEP) * 8f64.sqrt()
                         / std::f64::consts::PI;
                     assert!((beyond / law - 1.0).abs() < 0.05, "{level}: {beyond} for {law}");
                 }
             }
-            // Squares side by side.
+            // Adjacent squares.
             let mut tiled = DVec3::ZERO;
             for i in 0..100 {
                 tiled += burst.on_square(
@@ -515,11 +516,11 @@ mod tests {
     #[test]
     fn white_stays_white_and_the_core_is_airys() {
         let burst = round();
-        // Encircled energy of Airy's pattern within a square, white light: most of it within a few
-        // cycles.
+        // Encircled energy of the Airy pattern within a square, in white light: most of it is
+        // within a few cycles.
         let core = burst.on_square([0.0; 2], 2.0 * 8.0 / STEP);
         assert!(core.min_element() > 0.95 && core.max_element() < 0.99, "{core}");
-        // Red light reaches farther.
+        // Red light spreads farther.
         let far = DVec3::ONE - core;
         assert!(far.x > far.y && far.y > far.z, "{far}");
         // Half a cycle to each side, by Airy's formula for each wavelength.
@@ -553,7 +554,7 @@ mod tests {
     #[test]
     fn each_wavelength_has_the_same_light_and_a_peak_by_its_square() {
         let light = Diffraction::new(&Aperture::default().raster(DIAMETER).unwrap(), 2);
-        let plain = single_colour(&light);
+        let plain = single_color(&light);
         let mut peaks = Vec::new();
         for wavelength in [450e-9, 550e-9, 650e-9] {
             let line = [Line { shrink: (WAVELENGTH / wavelength) as f32, share: [1.0; 3] }];
@@ -561,14 +562,14 @@ mod tests {
                 (-80..80).flat_map(|y| (-80..80).map(move |x| (x as f32 + 0.5, y as f32 + 0.5)));
             let all: f32 = places
                 .map(|(x, y)| {
-                    in_colour(&line, |s| interpolated_core(&plain, x / 4.0 * s, y / 4.0 * s))[0]
+                    in_color(&line, |s| interpolated_core(&plain, x / 4.0 * s, y / 4.0 * s))[0]
                         / 16.0
                 })
                 .sum();
-            // Airy's pattern within 10 cycles of 550 nm: all but 2 / (pi^2 10) or so.
+            // Airy pattern within 10 cycles of 550 nm: all but about 2 / (pi^2 10).
             assert!((0.975..0.995).contains(&all), "{wavelength}: {all}");
             peaks.push(
-                f64::from(in_colour(&line, |_| interpolated(&plain, 0, 0.0, 0.0))[0])
+                f64::from(in_color(&line, |_| interpolated(&plain, 0, 0.0, 0.0))[0])
                     * wavelength
                     * wavelength,
             );
@@ -583,7 +584,7 @@ mod tests {
     fn cylinders_stretch_the_pattern_across_what_they_squeeze() {
         let squeezed =
             StarburstPattern::new(&Aperture { squeeze: 0.5, ..Aperture::default() }).unwrap();
-        // An ellipse twice as wide as high holds what a circle of its height does.
+        // An ellipse twice as wide as high contains as much as a circle of its height.
         let within = |burst: &StarburstPattern, [a, b]: [f64; 2]| {
             let level = burst.level(0);
             let inside =

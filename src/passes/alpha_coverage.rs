@@ -1,11 +1,11 @@
-//! Opacity of smaller levels of alpha-tested pictures: means of opacity cross a cutoff ever less
-//! often, so that leaves would thin out with distance. Castano, "Computing Alpha Mipmaps" (2010):
-//! each level's opacity is scaled such that as much of it is beyond the cutoff as of the first
-//! level.
+//! Alpha coverage of mip levels of alpha-tested textures. Averaged opacity crosses the cutoff less
+//! often at each level, so foliage would thin out with distance. Castano, "Computing Alpha Mipmaps"
+//! (2010): each level's opacity is scaled until its coverage beyond the cutoff equals that of level
+//! 0.
 
-/// Scales opacities (every fourth byte) of all levels but the first so that they cover as much as
-/// the first does where `cutoff` (0 to 1) is the least opacity that counts. Levels that cover all
-/// or nothing stay as they are, and so do all where the cutoff leaves nothing to choose.
+/// Scales the alpha bytes of all levels but the first to the coverage of level 0. `cutoff`: minimum
+/// opacity that passes the alpha test, 0 to 1. Levels with coverage 0 or 1 are unchanged, as are
+/// all levels if the cutoff passes every texel or none.
 pub fn keep(levels: &mut [Vec<u8>], cutoff: f32) {
     if !(cutoff > 0.0 && cutoff <= 1.0) {
         return;
@@ -17,8 +17,7 @@ pub fn keep(levels: &mut [Vec<u8>], cutoff: f32) {
     }
     for level in rest {
         let histogram = histogram(level);
-        // Coverage grows with the scale: the one whose coverage is nearest, between what makes all
-        // or none count.
+        // Coverage is monotonic in the scale, so bisection finds the nearest one.
         let (mut low, mut high) = (0.0f32, 255.0f32);
         for _ in 0..24 {
             let middle = 0.5 * (low + high);
@@ -50,7 +49,7 @@ fn histogram(level: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// The part of the texels that counts once opacities are scaled.
+/// Fraction of texels that pass the alpha test after scaling.
 fn coverage(histogram: &[u32; 256], cutoff: f32, scale: f32) -> f64 {
     let mut all = 0u64;
     let mut covered = 0u64;
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
     use crate::passes::mips::{TextureSemantic, chain};
 
-    /// Dots of many sizes, one in each cell of 16x16.
+    /// Disks of many sizes, one per 16x16 cell.
     fn leaves(size: usize) -> Vec<u8> {
         let dot = |x: usize, y: usize| {
             let mix = (x / 16) * 7919 + (y / 16) * 104_729;
@@ -91,7 +90,7 @@ mod tests {
         keep(&mut levels, 0.5);
         let kept: Vec<f64> = levels.iter().map(|level| covered(level)).collect();
         println!("coverage before {plain:.3?}, after {kept:.3?}");
-        assert!(plain[3] < 0.5 * plain[0], "without it the dots thin out");
+        assert!(plain[3] < 0.5 * plain[0], "coverage must decrease without scaling");
         for after in &kept[1..5] {
             assert!((after - kept[0]).abs() < 0.02, "{after} {}", kept[0]);
         }

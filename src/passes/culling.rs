@@ -1,11 +1,11 @@
-//! What of a scene is drawn, found on the device: what lies in the view and behind nothing, and the
-//! draws of it (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and
-//! `culling_compact.comp` close the gaps.
+//! Instance culling on the device: frustum and occlusion tests, and indirect draws of the instances
+//! that pass (docs/culling.md). `shaders/passes/culling.comp` tests; `culling_scan.comp` and
+//! `culling_compact.comp` compact the result.
 //!
-//! What hides others is found by drawing what the last frame drew, depth alone, before all else
-//! (after Haar and Aaltonen 2015, "GPU-Driven Rendering Pipelines"). The picture does not depend on
-//! what that is: only what lies behind surfaces that are drawn anyway is left out, and what is
-//! drawn comes in the same order whatever is left out.
+//! Occluders are the instances that the last frame drew; a depth prepass draws them first (after
+//! Haar and Aaltonen 2015, "GPU-Driven Rendering Pipelines"). The image does not depend on the
+//! choice of occluders: only instances behind drawn surfaces are dropped, and the draw order does
+//! not change.
 
 use std::sync::Arc;
 
@@ -26,29 +26,28 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Placements of a work group (`BLOCK` in the shaders).
+/// Instances per work group (`BLOCK` in the shaders).
 const BLOCK: u32 = 256;
 
-/// Words of the report: placements drawn, placements hidden.
+/// Words of the report: instances drawn, instances occluded.
 pub const REPORT_WORDS: u64 = 2;
 
-/// Levels of the depth pyramid above the picture's depths.
+/// Levels of the depth pyramid above the full-resolution depth.
 const PYRAMID_LEVELS: usize = 10;
 
-/// What is left out, and where that is found.
+/// Settings of instance culling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CullingSettings {
-    /// On the device, where it can; else the host tests every placement against the view.
+    /// Culls on the device if supported; otherwise the host tests every instance against the
+    /// frustum.
     pub enabled: bool,
-    /// What lies behind other things is left out too; on the device only.
+    /// Occlusion culling; on the device only.
     pub occlusion: bool,
-    /// Scenes of fewer placements are tested on the host, which is done sooner than the device's
-    /// passes begin.
+    /// Minimum instance count for culling on the device. Below it the host is faster.
     pub min_instances: u32,
-    /// Frames that do without looking for what is hidden, where that has been found to be too
-    /// little to be worth it.
+    /// Frames without occlusion tests after they culled too little to pay off.
     pub retry_interval: u32,
-    /// Coarser levels of detail are drawn where their error stays below this many pixels; 0: never.
+    /// Maximum screen-space error of coarser levels of detail (pixels); 0 disables them.
     pub error_pixels: f32,
 }
 
@@ -65,10 +64,10 @@ impl Default for CullingSettings {
 }
 
 impl CullingSettings {
-    /// How coarse meshes may be in a view.
+    /// Level of detail selection for a view.
     #[must_use]
     pub fn lod_selection(&self, view: &View) -> LodSelection {
-        // Pixels of 1 m across the line of sight, at a distance of 1 m.
+        // Pixels per meter perpendicular to the view direction, at a distance of 1 m.
         let row = view.view_projection.row(1).truncate();
         let pixels = 0.5 * view.height as f32 * row.length();
         LodSelection {
@@ -79,23 +78,23 @@ impl CullingSettings {
     }
 }
 
-/// What the culling passes of a frame read from the host.
+/// Host data of a frame's culling passes.
 #[derive(Clone)]
 pub struct FrameCulling {
     /// `CullConstants`.
     constants: Arc<Buffer>,
     levels: u32,
     pyramid_texels: u64,
-    /// What lies behind other things is left out, as far as it is found.
+    /// Whether instances are tested for occlusion in this frame.
     pub occlusion: bool,
 }
 
 impl FrameCulling {
-    /// Whether the device culls this frame; then what it is told. `visible` is then asked for the
-    /// rest.
+    /// Decides whether the device culls this frame, and uploads its constants. `visible` then
+    /// collects the instances that the host still draws.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -145,18 +144,18 @@ impl FrameCulling {
     }
 }
 
-/// What the device found to draw.
+/// Buffers that the culling passes write.
 #[derive(Clone, Copy)]
 pub struct CullingOutput {
-    /// `Instance`s.
+    /// `Instance`s that passed.
     pub instances: BufferHandle,
-    /// Draw commands: of each bucket, one a level.
+    /// Indirect draw commands: one per bucket and level of detail.
     pub commands: BufferHandle,
-    /// Placements drawn, placements hidden.
+    /// Report: instances drawn, instances occluded.
     pub report: BufferHandle,
 }
 
-/// The pipelines.
+/// Pipelines of the culling passes.
 pub struct CullingPass {
     view: Arc<ComputePipeline>,
     occluders: Arc<ComputePipeline>,
@@ -177,7 +176,7 @@ struct CullingScratch {
     bases: BufferHandle,
 }
 
-/// The depths against which placements are tested.
+/// Hierarchical depth for the occlusion test.
 #[derive(Clone, Copy)]
 struct Pyramid {
     depth: ImageHandle,
@@ -185,10 +184,10 @@ struct Pyramid {
 }
 
 impl CullingPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
             vertex_stride: scene_data::VERTEX_STRIDE,
@@ -203,7 +202,7 @@ impl CullingPass {
         Ok(Self {
             view: compute("culling", "culling.comp")?,
             occluders: compute("culling occluders", "culling.comp+OCCLUDERS")?,
-            hidden: compute("culling hidden", "culling.comp+OCCLUSION_TEST")?,
+            hidden: compute("culling occlusion", "culling.comp+OCCLUSION_TEST")?,
             scan: compute("culling scan", "culling_scan.comp")?,
             write: compute("culling write", "culling_compact.comp")?,
             depth: GraphicsPipeline::new(
@@ -218,8 +217,8 @@ impl CullingPass {
         })
     }
 
-    /// Declares the passes; none where the host culls. `moved` are the scene's vertices where a
-    /// pass moves them.
+    /// Declares the passes; `None` if the host culls. `moved`: deformed vertices, if a pass deforms
+    /// them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -258,7 +257,7 @@ impl CullingPass {
         Some(out)
     }
 
-    /// Tests all placements and writes instances and draws of those that pass.
+    /// Tests all instances and writes the instances and draws that pass.
     fn cull<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -348,7 +347,7 @@ impl CullingPass {
             });
     }
 
-    /// Draws what hides others, and makes the pyramid of its depths.
+    /// Draws the occluders and builds the pyramid of their depths.
     fn declare_pyramid<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -395,7 +394,7 @@ impl CullingPass {
             } else {
                 pass.uses(levels, Access::ComputeStorageReadWrite)
             };
-            // A work group makes 16 by 16 texels of its first level.
+            // A work group writes 16 by 16 texels of its first level.
             let across = if from_depth { 32 } else { 32 << 5 };
             pass.record(move |cx| {
                 let levels = cx.buffer(levels);
@@ -411,7 +410,7 @@ impl CullingPass {
     }
 }
 
-/// The runs of a layer that the device found to draw, with a pipeline that is bound.
+/// Draws the culled instances of a render queue with the bound pipeline.
 pub fn draw_culled(
     rec: &mut Recorder<'_>,
     (scene, data): (&GpuScene, &FrameData),

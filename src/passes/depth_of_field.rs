@@ -1,9 +1,9 @@
-//! Depth of field of a thin lens: every pixel spreads over its own circle of confusion
+//! Thin-lens depth of field: each pixel spreads over its own circle of confusion (CoC)
 //! (docs/camera-effects.md).
 //!
-//! Circles up to four pixels in radius are spread at full resolution; greater ones by classes, each
-//! at a resolution where its circles are a few texels wide. Pixels that stand out from what
-//! surrounds them are drawn one by one as exact images of the aperture.
+//! CoCs of up to 4 pixels in radius are gathered at full resolution. Larger ones are gathered in
+//! size classes, each at a resolution where its CoCs are a few texels wide. Highlights (pixels that
+//! stand out from their neighborhood) are splatted as exact bokeh images of the aperture.
 
 use std::sync::Arc;
 
@@ -18,29 +18,27 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Texels along the edge of a tile that knows the reach of its circles.
+/// Tile size per axis (texels); each tile stores the reach of its CoCs.
 const TILE: u32 = 16;
 
-/// Highlights that a tile may have (`HIGHLIGHTS_PER_TILE` in the shaders); more are spread with the
-/// rest.
+/// Maximum number of highlights per tile (`HIGHLIGHTS_PER_TILE` in the shaders); further ones are
+/// gathered.
 const HIGHLIGHTS_PER_TILE: u32 = 64;
 
-/// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in
-/// the shaders).
+/// CoC radius (pixels) of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
 const CLASS_RADIUS: f64 = 4.0;
 
-/// The greatest radius of a circle (pixels), and as a part of the picture's smaller side.
+/// Maximum CoC radius (pixels), and as a fraction of the smaller image side.
 const MAX_RADIUS: f64 = 384.0;
 const MAX_RADIUS_FRACTION: f64 = 0.5;
 
-/// Highlights are drawn one by one where their disc has at least this exposed light: half a step of
-/// eight bits.
+/// Minimum exposed light of a highlight's bokeh disc: half an 8-bit step.
 const MIN_HIGHLIGHT_LIGHT: f32 = 1.0 / 512.0;
 
-/// Radii of the circles in a size class.
+/// CoC radii of a size class.
 const RADII: vk::Format = vk::Format::R16G16_SFLOAT;
 
-/// The pipelines.
+/// Pipelines of the depth of field passes.
 pub struct DepthOfFieldPass {
     circles: Arc<ComputePipeline>,
     classes: Arc<ComputePipeline>,
@@ -49,8 +47,7 @@ pub struct DepthOfFieldPass {
     points: Arc<GraphicsPipeline>,
 }
 
-/// The layers of all size classes from one on: before the focus, behind it, and all that is not
-/// before it.
+/// Layers of all size classes from 1 on: foreground, background, and everything but the foreground.
 #[derive(Clone, Copy)]
 struct Layers {
     near: ImageHandle,
@@ -58,7 +55,7 @@ struct Layers {
     behind: ImageHandle,
 }
 
-/// A class as it is before it is spread.
+/// Images of a size class before gathering.
 #[derive(Clone, Copy)]
 struct SizeClass {
     layers: Layers,
@@ -68,19 +65,19 @@ struct SizeClass {
     constants: DepthOfFieldConstants,
 }
 
-/// The greatest circle of confusion against the greatest that is drawn.
+/// Largest CoC of the frame and the largest one drawn.
 #[derive(Clone, Copy)]
 pub struct CocLimit {
-    /// For each tile a word of another use, then for each tile its greatest radius (pixels, bits of
-    /// a float).
+    /// One word per tile for another use, then one per tile with its maximum CoC radius (pixels,
+    /// float bits).
     pub counts: BufferHandle,
-    /// How many tiles there are.
+    /// Number of tiles.
     pub tiles: u32,
-    /// The greatest radius that is drawn (pixels).
+    /// Maximum CoC radius that is drawn (pixels).
     pub drawn: f32,
 }
 
-/// What the first pass finds.
+/// Results of the CoC pass.
 #[derive(Clone, Copy)]
 struct Circles {
     image: ImageHandle,
@@ -90,19 +87,17 @@ struct Circles {
     tiles: [u32; 2],
 }
 
-/// The shader's constants for a picture's width and height in pixels, and the number of the
-/// greatest size class.
+/// Shader constants for the image size in pixels, and the index of the largest size class.
 fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     let [width, height] = data.values.size.map(f64::from);
     let pixels = width / field.gate_width;
-    // A focus inside of the lens was refused when the field was made; without a circle nothing is
-    // blurred.
+    // The constructor rejects a focus inside the lens; a CoC of zero blurs nothing.
     let [at_infinity, slope] = field.radius().unwrap_or_default();
     let pupil = field.lens.aperture_diameter() / 2.0;
     let greatest = MAX_RADIUS.min(MAX_RADIUS_FRACTION * width.min(height)).max(1.0);
     let classes = (greatest / CLASS_RADIUS).log2().ceil().max(2.0);
     let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
-    // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the
+    // Tangent of the field angle one pixel from the center. The slope is the pupil radius times the
     // image distance.
     let tangent = field.gate_width / width * pupil / slope.max(f64::MIN_POSITIVE);
     let rim = field.rim.filter(|rim| rim.distance != 0.0);
@@ -123,10 +118,10 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
 }
 
 impl DepthOfFieldPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let draw = |name: &str, vertex: &str, fragment: &str, targets: usize, blend: bool| {
             let state =
@@ -157,7 +152,7 @@ impl DepthOfFieldPass {
         })
     }
 
-    /// Declares the passes: light as the lens images it, and how great its circles are.
+    /// Declares the passes. Returns the light and the CoC limit.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -302,7 +297,7 @@ impl DepthOfFieldPass {
         };
         let out =
             Layers { near: image(g, "near"), far: image(g, "far"), behind: image(g, "behind") };
-        g.pass(&format!("depth of field: spread {level}"))
+        g.pass(&format!("depth of field: gather {level}"))
             .uses(class.layers.near, Access::FragmentSampled)
             .uses(class.layers.far, Access::FragmentSampled)
             .uses(class.layers.behind, Access::FragmentSampled)
@@ -398,7 +393,7 @@ impl DepthOfFieldPass {
     }
 }
 
-/// Layers of a class greater than the greatest: nothing.
+/// Empty layers beyond the largest size class.
 fn nothing(g: &mut Graph<'_>) -> Layers {
     let [near, far, behind] =
         ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));

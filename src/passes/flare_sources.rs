@@ -1,6 +1,6 @@
-//! The bright sources of a frame, on the device: every lamp that shines into the lens, on the
-//! picture or beyond its border, and what else the picture shows that is brighter than white.
-//! Whatever the lens does to such light reads this list (docs/starburst.md).
+//! Flare sources of a frame, found on the device: all lights that shine into the lens, inside or
+//! outside the image, and other image regions brighter than white. Starbursts and lens ghosts read
+//! this list (docs/starburst.md).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,43 +16,43 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Sources that are kept of a frame, the brightest first (`MAX_SOURCES` in the shaders); how many
-/// more there were is counted.
+/// Maximum number of sources, the brightest first (`MAX_SOURCES` in the shaders). Dropped ones are
+/// counted.
 pub const MAX_SOURCES: u32 = 64;
 
-/// Clusters of bright pixels that compete for that (`MAX_CLUSTERS` in the shaders).
+/// Maximum number of pixel clusters that compete for the list (`MAX_CLUSTERS` in the shaders).
 const MAX_CLUSTERS: u32 = 256;
 
-/// Pixels along a tile's edge (`BRIGHT_TILE` in the shaders).
+/// Tile size per axis in pixels (`BRIGHT_TILE` in the shaders).
 const TILE: u32 = 16;
 
-/// Bytes before the sources: how many there are, how many there were, how many of those are left
-/// out, and their light.
+/// Header bytes before the sources: sources kept, sources found, sources dropped, and the light of
+/// the dropped ones.
 pub const HEADER: u64 = 16;
 
-/// Threads of a work group that looks at lamps.
+/// Work group size of the light pass.
 const GROUP: u32 = 64;
 
-/// What the passes leave on the device.
+/// Buffers that the passes write.
 #[derive(Clone, Copy, Debug)]
 pub struct FlareSources {
-    /// Four words (`HEADER`), then `MAX_SOURCES` of `FlareSource`, the brightest first.
+    /// Four words (`HEADER`), then `MAX_SOURCES` `FlareSource`s, the brightest first.
     pub list: BufferHandle,
-    /// `FlareTile`s, row by row: which pixels belong to which cluster.
+    /// `FlareTile`s, row by row: cluster membership of the bright pixels.
     pub tiles: BufferHandle,
 }
 
-/// The pipelines.
+/// Pipelines of the flare source passes.
 pub struct FlareSourcesPass {
     gpu: Gpu,
-    /// Without rays, with rays, with rays that know alpha masks; those with rays once they are
-    /// asked for.
+    /// Without rays, with rays, with rays that test alpha masks; ray variants are created on
+    /// demand.
     lamps: [Mutex<Option<Arc<ComputePipeline>>>; 4],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,
 }
 
-/// The camera's right and up in world axes, and the tangent of the angle that a pixel fills on the
+/// Camera right and up in world axes, and the tangent of the angle that a pixel subtends on the
 /// axis.
 #[must_use]
 pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
@@ -61,7 +61,7 @@ pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
         let p = inverse * vec4(x, y, 1.0, 1.0);
         p.truncate() / p.w
     };
-    // Pictures' y runs down.
+    // Image y points down.
     let (across, along) = (at(1.0, 0.0) - at(-1.0, 0.0), at(0.0, -1.0) - at(0.0, 1.0));
     let near = at(0.0, 0.0).dot(data.values.forward.truncate());
     let pitch = across.length() / near / data.values.size[0] as f32;
@@ -69,34 +69,34 @@ pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
 }
 
 impl FlareSourcesPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             gpu: gpu.clone(),
             lamps: Default::default(),
-            tiles: ComputePipeline::new(gpu, "bright sources tiles", "flare_sources_tiles.comp")?,
-            sources: ComputePipeline::new(gpu, "bright sources", "flare_sources.comp")?,
+            tiles: ComputePipeline::new(gpu, "flare sources tiles", "flare_sources_tiles.comp")?,
+            sources: ComputePipeline::new(gpu, "flare sources", "flare_sources.comp")?,
         })
     }
 
     fn lamps(&self, data: &FrameData) -> GpuResult<Arc<ComputePipeline>> {
         let (index, name, shader) = match &data.flare_bvh {
-            None => (0, "bright sources lamps", "flare_sources_lights.comp"),
+            None => (0, "flare sources lights", "flare_sources_lights.comp"),
             Some(trees) if trees.structure().is_some() => (
                 3,
-                "bright sources lamps traced bvh_query",
+                "flare sources lights traced bvh_query",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+USE_RAY_QUERY",
             ),
             Some(trees) if trees.masked() => (
                 2,
-                "bright sources lamps traced bvh_masks",
+                "flare sources lights traced bvh_masks",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+BVH_ALPHA_MASKS",
             ),
             Some(_) => {
-                (1, "bright sources lamps traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS")
+                (1, "flare sources lights traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS")
             }
         };
         let mut made = self.lamps[index].lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +108,8 @@ impl FlareSourcesPass {
         Ok(pipeline)
     }
 
-    /// Declares the passes. `data`, depth and light are of the picture's pixels, seen in
-    /// perspective; `trees` those that the frame refits.
+    /// Declares the passes. `data`, depth and light are at output resolution in a perspective
+    /// projection; `trees` is the BVH refitted in this frame.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -1,5 +1,6 @@
-//! Bounced light: patches that the host's photons made (`gi`), asked by each pixel with rays,
-//! joined over frames and over neighbours (docs/instant-radiosity.md).
+//! Indirect light (GI). Photons traced on the host deposit virtual point lights (VPLs, module
+//! `gi`). Each pixel samples a few of them with shadow rays, followed by temporal accumulation and
+//! a spatial filter (docs/instant-radiosity.md).
 
 use std::sync::Arc;
 
@@ -29,87 +30,89 @@ use crate::{
     shader_struct,
 };
 
-/// Means of many frames need more than half floats' digits.
+/// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Depth and normal of the frame before.
+/// Depth and normal of the last frame.
 const PAST: vk::Format = vk::Format::R32G32_UINT;
-/// Frames that a history of a still view is the mean of at most.
+/// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 4096.0;
-/// Perceptual roughness from which on surfaces show highlights of patches: where smoother ones send
-/// rays, for their lobes hold few patches; where reflections in the picture show what is smoother,
-/// over surroundings that no rays look for; and else.
+/// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
+/// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
+/// untraced environment; otherwise.
 const RAYS_BELOW: f32 = 0.7;
 const MIRRORED: f32 = 0.6;
 const MIN_VPL_ROUGHNESS: f32 = 0.25;
-/// Pixels between neighbours of each pass of the filter.
+/// Tap spacing of each filter pass (pixels).
 const SPACINGS: [i32; 4] = [1, 2, 4, 8];
-/// A history counts as so many frames over the share of the flux that has changed: what is stale is
-/// in the mean at most a hundredth and a quarter of the light after eight frames.
+/// Limits the history length to this many frames over the changed fraction of the flux. Stale light
+/// is then at most 1.25 % of the mean after eight frames.
 const STALE: f32 = 0.1;
-/// Frames of a still view after which the picture moves by no more than such a part of a step of
-/// eight bits a frame.
+/// Temporal stabilization: after this many static frames, the image changes by at most
+/// `STABILIZATION_STEP` 8-bit steps per frame.
 const STABILIZE_AFTER: u32 = 8;
 const STABILIZATION_STEP: f32 = 0.4;
-/// Light in the picture, where steps of eight bits count.
+/// Displayed light; half floats suffice for 8-bit steps.
 const SHOWN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
-/// And at most so many, for a small share may be all the light of one room.
+/// Further limit on that history length: a small fraction of the flux may be all the light of one
+/// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
 
 shader_struct! {
-    /// Of the passes of bounced light (`shaders/shared/gi.glsl`).
+    /// Constants of the GI passes (`shaders/shared/gi.glsl`).
     pub struct GiConstants {
-        /// From camera-relative places to the last frame's clip space, without its jitter.
+        /// Camera-relative positions to the last frame's unjittered clip space.
         pub previous_to_clip: Mat4,
-        /// To this frame's, without its jitter.
+        /// Camera-relative positions to this frame's unjittered clip space.
         pub to_clip: Mat4,
-        /// From the last frame's clip space back.
+        /// The last frame's clip space to positions relative to that frame's camera.
         pub previous_from_clip: Mat4,
-        /// Where the last frame's camera stood, relative to this one's.
+        /// Position of the last frame's camera relative to this frame's.
         pub previous_eye: Vec3,
-        /// Frames that a history is the mean of at most; 0 forgets it.
+        /// Maximum history length (frames); 0 resets the history.
         pub max_history: f32,
-        /// What patches are relative to, relative to the camera.
+        /// Origin of VPL positions, relative to the camera.
         pub anchor: Vec3,
-        /// Nearer than this (m), facing patches' light is bounded.
+        /// Distance (m) below which the light of facing VPLs is clamped.
         pub clamp_distance: f32,
-        /// Of the last frame's samples from their pixels' centres (pixels).
+        /// Sample offset of the last frame from the pixel center (pixels).
         pub previous_jitter: Vec2,
-        /// Of the picture (pixels).
+        /// Image size (pixels).
         pub size: [u32; 2],
-        /// Patches that a pixel asks.
+        /// VPLs that each pixel samples.
         pub vpl_samples: u32,
-        /// Patches that there are.
+        /// Number of VPLs.
         pub vpl_count: u32,
-        /// Of the frame, for noise.
+        /// Frame index, for noise.
         pub number: u32,
         /// `GI_` bits of the shaders.
         pub flags: u32,
-        /// 1: nothing has moved since the last frame.
+        /// 1: static view; nothing has moved since the last frame.
         pub static_view: u32,
-        /// Least perceptual roughness that reflects patches.
+        /// Minimum perceptual roughness of VPL specular highlights.
         pub glossy: f32,
-        /// Radius (m) of a patch of 1 lm where patches are shown as balls.
+        /// Radius (m) of the debug ball of a VPL of 1 lm.
         pub ball: f32,
-        /// Steps of eight bits that the picture may move since the last frame; 0: any.
+        /// Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
         pub stabilization_step: f32,
     }
 }
 
 shader_struct! {
-    /// What a material reflects at the ends of rays, in the mean over its pictures.
+    /// Reflectance of a material at ray hits, averaged over its textures.
     pub struct HitMaterial {
-        /// Diffusely, and by lobes so wide that photons take them for diffuse.
+        /// Diffuse reflectance, including lobes so wide that photon tracing treats them as diffuse.
         pub diffuse: Vec3,
-        /// Of the lobes that are left, roughness squared.
+        /// GGX alpha (roughness squared) of the remaining lobes.
         pub alpha: f32,
-        /// F0 of these, by their share.
+        /// F0 of the remaining lobes, times their weight.
         pub specular: Vec3,
         /// Padding.
         pub pad0: u32,
     }
 }
 
-/// All structs that these shaders share, for the layout test: a patch and a node of their tree too.
+/// Host layouts of all structs that the GI shaders share, including a VPL and a VPL tree node, for
+/// the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
     GiConstants::LAYOUT,
     HitMaterial::LAYOUT,
@@ -147,47 +150,47 @@ const FROZEN: u32 = 16;
 const ALL: u32 = 32;
 const MIRROR: u32 = 64;
 const CAUSTIC: u32 = 128;
-/// Least part of light from the front that a material has to reflect specularly for its narrow
-/// lobes to be followed at the ends of rays: metals.
+/// Minimum specular reflectance at normal incidence of materials whose narrow lobes are traced from
+/// ray hits: metals.
 const CAUSTIC_FROM: f64 = 0.2;
 
-/// How bounced light is found (`gi.*`).
+/// Settings of indirect light (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GiSettings {
-    /// Off: lamps light what they see, and nothing else.
+    /// Off: direct light only.
     pub enabled: bool,
-    /// Patches that photons make at most.
+    /// Maximum number of VPLs.
     pub vpls: u32,
-    /// Photons that all lights together send out; none: as the number of patches asks.
+    /// Photons emitted by all lights together; `None`: derived from `vpls`.
     pub photons: Option<u32>,
-    /// Reflections that photons make at most.
+    /// Maximum number of reflections of a photon.
     pub bounces: u32,
-    /// Patches of one place and direction become one.
+    /// Merges VPLs of similar position and direction.
     pub merge: bool,
-    /// Within such places (m); none: as the number of patches asks.
+    /// Cell size (m) for merging; `None`: derived from `vpls`.
     pub cell: Option<f64>,
-    /// Patches that a pixel asks in a frame, 1 to 256.
+    /// VPLs that each pixel samples per frame, 1 to 256.
     pub vpl_samples: u32,
-    /// Each pixel asks every patch, instead of some that a tree chooses: for comparison.
+    /// Evaluates all VPLs at each pixel instead of a sampled subset of the tree: for comparison.
     pub all: bool,
-    /// Walls hide patches.
+    /// Traces shadow rays to VPLs.
     pub visibility: bool,
-    /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0:
-    /// it is not.
+    /// Clamps the light of near VPLs to that at this distance (multiples of the VPL radius); 0: no
+    /// clamp.
     pub clamp_radius: f64,
-    /// Short rays bring what the bound takes.
+    /// Compensates the clamp loss with short rays.
     pub compensation: bool,
-    /// Rays find what hides light from all around.
+    /// Traces environment occlusion.
     pub sky: bool,
-    /// Rough surfaces show highlights of patches.
+    /// Specular highlights of VPLs on rough surfaces.
     pub glossy: bool,
-    /// Means over neighbours.
+    /// Averages over neighboring pixels.
     pub filter: bool,
-    /// Frames that what moves is the mean of at most; 0: each frame by itself.
+    /// Maximum history length in frames, in motion; 0: no history.
     pub max_history_frames: u32,
-    /// Frames after which a view in which nothing moves is left as it is.
+    /// Number of static frames after which the result is frozen.
     pub freeze_after: u32,
-    /// Patches are drawn into the picture as balls.
+    /// Draws VPLs as balls.
     pub show_vpls: bool,
 }
 
@@ -226,39 +229,39 @@ impl GiSettings {
         }
     }
 
-    /// Whether frames keep a history.
+    /// Whether a history is kept between frames.
     #[must_use]
     pub const fn has_history(&self) -> bool {
         self.enabled && self.max_history_frames > 0
     }
 }
 
-/// The patches of a scene on the device.
+/// VPLs of a scene on the device.
 pub struct SceneGi {
     host: Radiosity,
     bvh: SceneBvh,
-    /// What they are.
+    /// The VPLs on the host.
     pub set: Arc<VplSet>,
     vpls: Arc<Buffer>,
     nodes: Arc<Buffer>,
     hit_materials: Arc<Buffer>,
-    /// Some material throws light on in one direction.
+    /// Whether any material reflects photons in a narrow lobe.
     caustics: bool,
-    /// Radius (m) of the patches, in the mean by flux.
+    /// Flux-weighted mean radius of the VPLs (m).
     radius: f64,
-    /// Radius (m) of a patch of 1 lm where they are shown as balls.
+    /// Radius (m) of the debug ball of a VPL of 1 lm.
     ball: f32,
-    /// Another one for each change.
+    /// Incremented with each change of the VPLs.
     pub generation: u64,
-    /// Share of the flux that changed from the generation before, 0 to 1.
+    /// Fraction of the flux that changed since the last generation, 0 to 1.
     pub changed_fraction: f32,
 }
 
 impl SceneGi {
-    /// Traces photons through a scene and uploads what they made.
+    /// Traces photons through a scene and uploads the VPLs.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
         let mut bvh = SceneBvh::new(scene, |_| true);
         bvh.build_wide();
@@ -267,10 +270,10 @@ impl SceneGi {
         Ok(Self { host, bvh, ..Self::from_vpls(gpu, scene, set)? })
     }
 
-    /// Patches of one's own making, instead of a scene's photons.
+    /// Uploads the given VPLs instead of those of traced photons.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn from_vpls(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let plain = Material::default();
@@ -283,8 +286,8 @@ impl SceneGi {
         let caustics = means.iter().any(|m| m.specular != Vec3::ZERO);
         let bytes = bytemuck::cast_slice(&means);
         let reflectances =
-            upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<HitMaterial>())?;
-        let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
+            upload(gpu, &mut uploader, "gi hit materials", bytes, size_of::<HitMaterial>())?;
+        let [vpls, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
         let ball = ball(&set, radius);
@@ -293,7 +296,7 @@ impl SceneGi {
             host,
             bvh,
             set,
-            vpls: patches,
+            vpls,
             nodes,
             hit_materials: reflectances,
             caustics,
@@ -304,10 +307,10 @@ impl SceneGi {
         })
     }
 
-    /// Goes along with a scene whose lights or nodes or vertices have moved.
+    /// Updates the VPLs after lights, nodes or vertices of the scene have moved.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
         if !self.bvh.matches(scene) || !scene.deformed().is_empty() {
             self.bvh = SceneBvh::new(scene, |_| true);
@@ -320,7 +323,7 @@ impl SceneGi {
             return Ok(());
         }
         let mut uploader = Uploader::new(gpu)?;
-        // A frame that is under way reads the ones before.
+        // New buffers: a frame in flight reads the old ones.
         [self.vpls, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         self.radius = mean_radius(&set);
@@ -344,18 +347,18 @@ fn upload(
 
 fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {
     Ok([
-        upload(gpu, uploader, "patches", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
+        upload(gpu, uploader, "vpls", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
         upload(
             gpu,
             uploader,
-            "patch tree",
+            "vpl light tree",
             bytemuck::cast_slice(&set.nodes),
             size_of::<VplNode>(),
         )?,
     ])
 }
 
-/// Radius (m) of the patches, in the mean by flux.
+/// Flux-weighted mean radius of the VPLs (m).
 fn mean_radius(set: &VplSet) -> f64 {
     let (sum, flux) = set.vpls.iter().fold((0.0, 0.0), |(sum, flux), vpl| {
         let own = f64::from(vpl.flux.element_sum());
@@ -364,18 +367,18 @@ fn mean_radius(set: &VplSet) -> f64 {
     if flux > 0.0 { sum / flux } else { 0.0 }
 }
 
-/// Radius (m) of a ball for 1 lm: a patch of mean flux gets half of the patches' radius.
+/// Radius (m) of the debug ball of 1 lm: a VPL of mean flux gets half the mean VPL radius.
 fn ball(set: &VplSet, radius: f64) -> f32 {
     let flux: f64 = set.vpls.iter().map(|vpl| luminance(vpl.flux.as_dvec3())).sum();
     let mean = flux / set.vpls.len().max(1) as f64;
     if mean > 0.0 { (0.5 * radius / mean.sqrt()) as f32 } else { 0.0 }
 }
 
-/// Texels of a picture that its mean is taken of, about.
+/// Approximate number of texels that a texture mean samples.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach
-/// none. Parted as photons have it (`gi::diffuse_lobe_weight`).
+/// Reflectance of a material averaged over its textures, for ray hits, where no textures are bound.
+/// Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
 fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let base = mean_of(scene, material.base_color_texture, true)
         * material.base_color.truncate().as_dvec3();
@@ -400,7 +403,7 @@ fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     }
 }
 
-/// The mean of a picture's texels, of colours (`srgb`) in linear light; 1 without one.
+/// Mean of a texture's texels, in linear light for colors (`srgb`); 1 without a texture.
 fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
     texture
         .and_then(|reference| scene.textures.get(reference.texture))
@@ -423,20 +426,20 @@ fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
         })
 }
 
-/// What the last frame that kept bounced light was made of.
+/// State of the last frame that kept GI history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GiHistory {
-    /// Its number since the history began.
+    /// Frame index since the history began.
     pub number: u32,
-    /// Which patches.
+    /// Generation of the VPLs.
     pub generation: u64,
-    /// Frames in a row, up to it, in which nothing moved or changed.
+    /// Consecutive frames, up to it, in which nothing moved or changed.
     pub still: u32,
-    /// How it was found.
+    /// Settings that produced the history.
     pub settings: GiSettings,
 }
 
-/// What the passes read of the host for one frame.
+/// Host data of the GI passes for one frame.
 #[derive(Clone)]
 pub struct FrameGi {
     constants: Arc<Buffer>,
@@ -451,12 +454,11 @@ pub struct FrameGi {
 }
 
 impl FrameGi {
-    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect
-    /// light. `mirrored`: reflections in the picture follow; `single`: the frame is the picture by
-    /// itself, not part of a mean.
+    /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `mirrored`: SSR follows;
+    /// `single`: the frame is displayed as is, not averaged with others.
     ///
     /// # Errors
-    /// Out of memory; a scene whose photons were not traced (`GpuScene::update_gi`).
+    /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -469,14 +471,14 @@ impl FrameGi {
         }
         let Some(own) = &scene.gi else {
             return Err(GpuError::Pipeline {
-                pipeline: "bounced light".into(),
-                detail: "no photons were traced through the scene; GpuScene::update_gi does".into(),
+                pipeline: "gi".into(),
+                detail: "no photons were traced for indirect light; call GpuScene::update_gi first"
+                    .into(),
             });
         };
         let Some(trees) = trees.get()? else { return Ok(None) };
         let history = settings.max_history_frames > 0 && !frame.single_frame;
-        // Light that has changed leaves the history as fast as it has changed; what is found
-        // otherwise, at once.
+        // Changed light leaves the history at the rate of the change; changed settings reset it.
         let before = before.filter(|before| before.settings == *settings);
         let stays = match before {
             Some(before) if before.generation == own.generation => f32::MAX,
@@ -501,7 +503,8 @@ impl FrameGi {
         };
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
-        // The surroundings are reflected as far as nothing hides them, or there are none.
+        // Traced reflections include the environment only if its occlusion is traced, or if there
+        // is none.
         let sky = settings.sky && scene.has_environment;
         let mirrors = settings.glossy && (sky || !scene.has_environment);
         let flags = [
@@ -538,7 +541,7 @@ impl FrameGi {
             stabilization_step: quiet,
         };
         Ok(Some(Self {
-            constants: dynamic_buffer(gpu, "bounced light constants", &[values])?,
+            constants: dynamic_buffer(gpu, "gi constants", &[values])?,
             values,
             vpls: Arc::clone(&own.vpls),
             nodes: Arc::clone(&own.nodes),
@@ -550,31 +553,31 @@ impl FrameGi {
         }))
     }
 
-    /// Whether it finds light from all around, in place of the light pass.
+    /// Whether GI traces environment occlusion, in place of the lighting pass.
     #[must_use]
     pub const fn traces_sky(&self) -> bool {
         self.values.flags & SKY != 0
     }
 
-    /// Whether it finds what surfaces reflect, in place of the light pass.
+    /// Whether GI traces reflections, in place of the lighting pass.
     #[must_use]
     pub const fn traces_reflections(&self) -> bool {
         self.values.flags & (SKY | MIRROR) != 0
     }
 }
 
-/// Bounced light of the picture.
+/// Indirect light of the image.
 #[derive(Clone, Copy)]
 pub struct GiOutput {
-    /// Its diffuse and specular parts, where they were asked for.
+    /// Diffuse and specular parts, if requested.
     pub split: Option<(ImageHandle, ImageHandle)>,
-    /// As this frame's rays found it on white; alpha: what the bound took.
+    /// Unfiltered result of this frame for a white surface; alpha: VPL clamp loss.
     pub unfiltered: ImageHandle,
-    /// What surfaces reflect specularly.
+    /// Traced specular reflections.
     pub specular: ImageHandle,
 }
 
-/// The pipelines.
+/// Pipelines of the GI passes.
 pub struct GiPass {
     gather: LightVariants,
     temporal: Arc<GraphicsPipeline>,
@@ -582,14 +585,14 @@ pub struct GiPass {
     filter: Arc<GraphicsPipeline>,
     composite: Arc<GraphicsPipeline>,
     composite_split: Arc<GraphicsPipeline>,
-    patches: Arc<GraphicsPipeline>,
+    vpls: Arc<GraphicsPipeline>,
 }
 
 impl GiPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, fragment: &str, colors: &[(vk::Format, bool)]| {
             let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
@@ -614,9 +617,9 @@ impl GiPass {
                 "gi_composite.frag+SPLIT_LIGHTING",
                 &[(LIGHT, true), (SHOWN, false), (LIGHT, false), (LIGHT, false)],
             )?,
-            patches: GraphicsPipeline::new(
+            vpls: GraphicsPipeline::new(
                 gpu,
-                "gi patches",
+                "gi vpls",
                 "gi_vpls.vert",
                 "gi_vpls.frag",
                 &GraphicsState {
@@ -628,8 +631,8 @@ impl GiPass {
         })
     }
 
-    /// Declares the passes, which add bounced light to the picture's. With `split`, its parts apart
-    /// too.
+    /// Declares the passes, which add indirect light to the image. With `split`, its diffuse and
+    /// specular parts are also returned.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -639,10 +642,10 @@ impl GiPass {
     ) -> GiOutput {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
-        let matte = image(g, "bounced light, rays", LIGHT);
-        // A ray in hundreds finds more than half floats hold under a bright exposure, and the
+        let matte = image(g, "gi diffuse, rays", LIGHT);
+        // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
-        let glossy = image(g, "bounced highlights, rays", HISTORY);
+        let glossy = image(g, "gi specular, rays", HISTORY);
         let mut pass = surfaces(g, "gi", gbuffer);
         for (buffer, access) in trees.by_fragments() {
             pass = pass.uses(buffer, access);
@@ -693,9 +696,9 @@ impl GiPass {
             (diffuse, specular)
         });
         let (shown, out) = if frame.history {
-            g.history("bounced light shown", width, height, SHOWN)
+            g.history("gi displayed", width, height, SHOWN)
         } else {
-            (light, image(g, "bounced light shown by itself", SHOWN))
+            (light, image(g, "gi displayed single frame", SHOWN))
         };
         let mut pass = g.pass("gi composite").color_loaded(lit.light).color_cleared(out, [0.0; 4]);
         if frame.history {
@@ -731,14 +734,14 @@ impl GiPass {
             Ok(())
         });
         if frame.show {
-            g.pass("gi patches").color_loaded(lit.light).depth_tested(gbuffer.depth).record(
+            g.pass("gi vpls").color_loaded(lit.light).depth_tested(gbuffer.depth).record(
                 move |cx| {
                     let binds = [
                         data.uniform(),
                         ("gi_block", Bind::Uniform(&frame.constants)),
                         ("vpl_block", Bind::Storage(&frame.vpls)),
                     ];
-                    cx.rec.bind_graphics(&self.patches, &binds)?;
+                    cx.rec.bind_graphics(&self.vpls, &binds)?;
                     cx.rec.draw(3, frame.values.vpl_count);
                     Ok(())
                 },
@@ -755,20 +758,19 @@ impl GiPass {
         (matte, glossy): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
         let [width, height] = frame.values.size;
-        // A frame by itself leaves the histories as they are, and reads nothing of what stands in
-        // for them.
+        // A single frame leaves the histories unchanged and does not read their placeholders.
         let [light, shine, past] = if frame.history {
             [
-                ("bounced light history", HISTORY),
-                ("bounced highlights history", HISTORY),
-                ("bounced light past", PAST),
+                ("gi diffuse history", HISTORY),
+                ("gi specular history", HISTORY),
+                ("gi history data", PAST),
             ]
             .map(|(name, format)| g.history(name, width, height, format))
         } else {
             [
-                (matte, g.image("bounced light by itself", width, height, HISTORY)),
-                (glossy, g.image("bounced highlights by itself", width, height, HISTORY)),
-                (gbuffer.normal, g.image("bounced light past by itself", width, height, PAST)),
+                (matte, g.image("gi diffuse single frame", width, height, HISTORY)),
+                (glossy, g.image("gi specular single frame", width, height, HISTORY)),
+                (gbuffer.normal, g.image("gi history data single frame", width, height, PAST)),
             ]
         };
         let mut pass = surfaces(g, "gi temporal", gbuffer);
@@ -808,7 +810,7 @@ impl GiPass {
         (light.1, shine.1)
     }
 
-    /// One pass of the filter; without a spacing the one that says how much light varies.
+    /// One pass of the filter; without a spacing, the variance pass.
     fn declare_filter<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -857,7 +859,7 @@ impl GiPass {
     }
 }
 
-/// A pass that reads places and normals.
+/// Begins a pass that reads depth, surface and normal of the G-buffer.
 fn surfaces<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
     [gbuffer.depth, gbuffer.normal]
         .into_iter()
@@ -870,7 +872,7 @@ mod tests {
     use super::*;
     use crate::scene::build::{SceneBuilder, dielectric, metal};
 
-    /// What lobes are told apart by must not lose light on the way from narrow to wide.
+    /// The split into narrow and wide lobes must conserve energy at every roughness.
     #[test]
     fn metals_keep_their_light_at_every_roughness() {
         let scene = SceneBuilder::new("nothing").build().unwrap();
@@ -880,8 +882,8 @@ mod tests {
         };
         for step in 0..100u8 {
             let [here, next] = [step, step + 1].map(|step| all(f32::from(step) / 100.0));
-            // Single scattering loses more and more, at roughness 1 some two thirds; never much
-            // within a hundredth of roughness.
+            // Single scattering loses energy as roughness grows, about two thirds at roughness 1,
+            // but little within a hundredth of roughness.
             assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
         }
         let plastic = hit_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));

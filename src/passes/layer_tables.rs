@@ -1,5 +1,4 @@
-//! What the lobes of the layered pass reflect of uniform light: a table over view angle and
-//! perceptual roughness.
+//! Albedo tables of the forward pass's lobes over view angle and perceptual roughness.
 
 use std::{f64::consts::PI, sync::OnceLock};
 
@@ -10,9 +9,9 @@ use crate::{
     scene::MIN_SHEEN_ROUGHNESS,
 };
 
-/// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps
-/// from 0 to 1: scale and bias of F0 of GGX (`photometry::environment::dfg_table`), and the
-/// directional albedo of white sheen.
+/// The table: rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps
+/// from 0 to 1. Each entry holds scale and bias of F0 of GGX
+/// (`photometry::environment::dfg_table`), and the directional albedo of white sheen.
 pub fn table() -> &'static [Vec3] {
     static TABLE: OnceLock<Vec<Vec3>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -28,13 +27,13 @@ pub fn table() -> &'static [Vec3] {
     })
 }
 
-/// Distribution of the fibres' normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet
+/// Charlie distribution of fiber normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet
 /// Sheen BRDF" (2017), equation 2.
 fn charlie(sine: f64, alpha: f64) -> f64 {
     (2.0 + 1.0 / alpha) * sine.powf(1.0 / alpha) / (2.0 * PI)
 }
 
-/// Estevez and Kulla 2017, equation 3 and table 1: the masking's curve.
+/// Masking curve. Estevez and Kulla 2017, equation 3 and table 1.
 fn curve(x: f64, alpha: f64) -> f64 {
     let t = (1.0 - alpha) * (1.0 - alpha);
     let between = |smooth: f64, rough: f64| t * smooth + (1.0 - t) * rough;
@@ -52,8 +51,7 @@ fn lambda(cosine: f64, alpha: f64) -> f64 {
     }
 }
 
-/// The part of uniform light that white sheen sends to a view at this cosine, by `n * 2n`
-/// directions.
+/// Directional albedo of white sheen at the view cosine `nv`, integrated over `n * 2n` directions.
 #[must_use]
 pub fn sheen_albedo(nv: f64, roughness: f64, n: u32) -> f64 {
     let nv = nv.max(1e-3);
@@ -62,7 +60,7 @@ pub fn sheen_albedo(nv: f64, roughness: f64, n: u32) -> f64 {
     let masked = lambda(nv, alpha);
     let mut sum = 0.0;
     for i in 0..n {
-        // Even steps of the angle squared from the horizon: the lobe is strongest there.
+        // Even steps of the squared angle from the horizon, where the lobe is strongest.
         let u = (f64::from(i) + 0.5) / f64::from(n);
         let elevation = 0.5 * PI * u * u;
         let (nl, sine) = elevation.sin_cos();
@@ -100,7 +98,7 @@ mod tests {
                 worst = worst.max((coarse - fine).abs());
             }
         }
-        println!("greatest error of the sheen's albedo: {worst:.5}");
+        println!("maximum error of the sheen albedo: {worst:.5}");
         assert!(worst < 0.01, "{worst}");
     }
 }

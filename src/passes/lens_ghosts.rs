@@ -1,11 +1,10 @@
-//! Ghosts of bright sources: what two surfaces of a lens reflect on to the sensor, by matrices or
-//! by exact rays (docs/lens-ghosts.md). Everything from the list of sources on happens on the
-//! device.
+//! Lens ghosts of bright sources: light reflected by two lens surfaces onto the sensor, by paraxial
+//! matrices or exact rays (docs/lens-ghosts.md). All steps after the source list run on the device.
 //!
-//! `probe` finds for each ghost of each source what of the entrance it uses and how bright it is;
-//! `plan` chooses those that are drawn; `trace` makes their meshes; then one draw adds all of them
-//! up at half of the picture's resolution. A ghost's edges are softened by the source's disc where
-//! they are evaluated, so that a large source costs what a small one does.
+//! `probe` finds the used part of the entrance and the brightness of each ghost of each source.
+//! `plan` selects the ghosts to draw, and `trace` builds their meshes. One draw then adds all of
+//! them at half of the image resolution. The evaluation softens a ghost's edges by the source's
+//! disc, so that a large source costs no more than a small one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,45 +30,45 @@ use crate::{
     },
 };
 
-/// Sources that make ghosts, the brightest first (`GHOST_SOURCES` in the shaders).
+/// Maximum number of sources with ghosts, the brightest first (`GHOST_SOURCES` in the shaders).
 pub const SOURCES: u32 = 16;
 /// Words of the report (`REPORT_WORDS` in the shaders).
 pub const REPORT_WORDS: u64 = 8;
-/// Full floats: hundreds of faint layers are added up.
+/// 32-bit floats: hundreds of faint layers are added.
 const SUM: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Room for all meshes together: 48 MiB.
+/// Node capacity of all meshes together: 48 MiB.
 const NODES: u64 = 3 << 19;
-/// Cells along a side of the finest mesh, and of a chunk.
+/// Cells per side of the finest mesh, and of a chunk.
 const FINEST: u64 = 64;
 const CHUNK: u64 = 8;
-/// Nodes for which there is room a chunk: a chunk of the coarsest mesh has 17^2 over 4.
+/// Node capacity per chunk: a chunk of the coarsest mesh has 17^2 over 4.
 const NODES_PER_CHUNK: u64 = 64;
-/// Work groups along x that every device takes.
+/// Maximum work groups along x that every device supports.
 const GROUPS: u64 = 65_535;
-/// By how much edges are softened, in texels of the ghosts' image.
+/// Softening of edges, in texels of the ghost image.
 const SOFTENED: f64 = 0.75;
 
-/// Ghosts of a frame, counted.
+/// Ghost counters of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GhostReport {
-    /// That are drawn.
+    /// Ghosts drawn.
     pub drawn: u32,
-    /// That are too faint.
+    /// Ghosts dropped as too faint.
     pub dropped: u32,
-    /// That fall beside the picture.
+    /// Ghosts outside the image.
     pub off_screen: u32,
-    /// That found no room in memory.
+    /// Ghosts dropped for lack of capacity.
     pub over_capacity: u32,
-    /// The part of the light of all that reach the picture which is not drawn, 0 to 1.
+    /// Fraction of the light of all ghosts on the image that is not drawn, 0 to 1.
     pub light_dropped: f32,
-    /// Sources that make ghosts.
+    /// Sources with ghosts.
     pub sources: u32,
     /// Bright sources of the frame beyond those.
     pub sources_dropped: u32,
 }
 
 impl GhostReport {
-    /// From the words that the device wrote.
+    /// Decodes the words that the device wrote.
     #[must_use]
     pub fn from_words(words: &[u32]) -> Self {
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
@@ -87,7 +86,7 @@ impl GhostReport {
     }
 }
 
-/// A lens on the device.
+/// Data of a lens on the device.
 #[derive(Clone)]
 struct Table {
     lens: Arc<Lens>,
@@ -95,15 +94,15 @@ struct Table {
     paths: Arc<Buffer>,
     crossings: Arc<Buffer>,
     count: u32,
-    /// Nit that a pixel means per lux on the sensor, by channel.
+    /// Luminance (nits) of a pixel per illuminance (lx) on the sensor, by channel.
     luminance: Vec3,
-    /// Which ghosts were drawn, of two frames.
+    /// Selected ghosts of two frames, for hysteresis.
     kept: [Arc<Buffer>; 2],
-    /// Frames that this table has served.
+    /// Number of frames that used this table.
     frames: usize,
 }
 
-/// The pipelines, and the table of the last lens.
+/// Pipelines of the lens ghost passes, and the table of the last lens.
 pub struct LensGhostsPass {
     probe: [Arc<ComputePipeline>; 2],
     plan: Arc<ComputePipeline>,
@@ -113,9 +112,9 @@ pub struct LensGhostsPass {
     table: Mutex<Option<Table>>,
 }
 
-/// Metres to millimetres, to what shaders hold.
-fn mm(metres: f64) -> f32 {
-    (metres * 1e3) as f32
+/// Meters to millimeters, as the shaders use.
+fn mm(meters: f64) -> f32 {
+    (meters * 1e3) as f32
 }
 
 fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
@@ -139,8 +138,8 @@ fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
         .collect()
 }
 
-/// All paths, and their meetings with surfaces: `(a, b)` over the rim's radius along x and along y,
-/// of green.
+/// All ghost paths and their surface crossings: `(a, b)` over the rim radius along x and along y,
+/// for green.
 fn paths(lens: &Lens) -> (Vec<GhostPath>, Vec<Vec4>) {
     let mut crossings: Vec<Vec4> = Vec::new();
     let paths = lens
@@ -222,10 +221,10 @@ struct GhostScratch {
 }
 
 impl LensGhostsPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let compute = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
         let state = |format, blend| GraphicsState {
@@ -260,10 +259,10 @@ impl LensGhostsPass {
         })
     }
 
-    /// Brings a lens to the device, where it is not there yet.
+    /// Uploads a lens unless it is already on the device.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn prepare(&self, gpu: &Gpu, settings: &LensGhosts) -> GpuResult<()> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let there = table.as_ref().is_some_and(|table| {
@@ -275,9 +274,9 @@ impl LensGhostsPass {
         Ok(())
     }
 
-    /// Declares the passes: ghosts of the sources in a list (`bright_sources::FlareSources::list`)
-    /// over light of the picture's size. Returns light and the report (`GhostReport`). `None`
-    /// before `prepare`.
+    /// Declares the passes: ghosts of the listed sources (`flare_sources::FlareSources::list`) over
+    /// light of the image's size. Returns light and the report (`GhostReport`); `None` before
+    /// `prepare`.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -367,7 +366,7 @@ impl LensGhostsPass {
                 Ok(())
             });
         let out = g.image("light with ghosts", size[0], size[1], LIGHT);
-        g.pass("ghosts: add")
+        g.pass("ghosts: composite")
             .uses(light, Access::FragmentSampled)
             .uses(sum, Access::FragmentSampled)
             .color_cleared(out, [0.0; 4])

@@ -1,44 +1,43 @@
-//! A tree over the lamps, and how much light those add that are left out (docs/light-lists.md).
+//! Light tree, and an upper bound on the light of dropped lights (docs/clustered-lights.md).
 //!
-//! A lamp of `I` candela gives at most `I/d^2` lux. A cluster of pixels that leaves out every lamp
-//! below `t` lux loses, at a point `x`, the sum of `I/d^2` over those lamps. `LossTable` bounds
-//! that sum for every point of the scene and many `t`, once per scene; the shader takes the
-//! greatest `t` whose loss stays below the bound under the current exposure and the cluster's own
-//! BRDF.
+//! A light of `I` candela gives at most `I/d^2` lux. A cluster of pixels that drops every light
+//! below `t` lux loses, at a point `x`, the sum of `I/d^2` over those lights. `loss_table` bounds
+//! that sum for every point of the scene and many `t`, once per scene. The shader takes the largest
+//! `t` whose loss stays below the bound under the current exposure and the cluster's own BRDF.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::shared::LightNode;
 
-/// A lamp of the tree.
+/// Light of the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct LightBound {
-    /// In the world (m).
+    /// World position (m).
     pub position: DVec3,
-    /// How far it reaches from there (m): 0 for points.
+    /// Radius of the light around its position (m); 0 for points.
     pub radius: f64,
-    /// Candela by channel, in the direction where it is strongest.
+    /// Intensity in the strongest direction (cd by channel).
     pub intensity: Vec3,
 }
 
-/// A node with its centre in the world.
+/// Node with its center in world space.
 #[derive(Clone, Copy, Debug)]
 pub struct LightTreeNode {
-    /// Of a sphere that holds the node's lamps (m).
+    /// Center of the bounding sphere of the node's lights (m).
     pub center: DVec3,
-    /// Candela, sum over lamps of the greatest channel.
+    /// Sum over lights of the largest channel (cd).
     sum: f64,
-    /// How many lamps.
+    /// Number of lights.
     count: f64,
-    /// The rest, with an empty centre.
+    /// Remaining fields, with a zero center.
     pub shader: LightNode,
 }
 
-/// Marks a node that is no leaf.
+/// Marks an inner node.
 pub const NO_LIGHT: u32 = u32::MAX;
 
-/// Builds the tree in depth-first order. `first` is the number of the first lamp among the frame's
+/// Builds the tree in depth-first order. `first`: index of the first of these lights in the frame's
 /// lights.
 #[must_use]
 pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
@@ -50,8 +49,8 @@ pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
     nodes
 }
 
-/// Splits at the median of the longest side: the depth is the logarithm of the count, whatever the
-/// lamps' places.
+/// Splits at the median of the longest axis: the depth is logarithmic in the count, whatever the
+/// positions.
 fn build_node(
     lamps: &[LightBound],
     order: &mut [usize],
@@ -71,7 +70,7 @@ fn build_node(
         let axis =
             if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
         let middle = order.len() / 2;
-        // By number where places are equal, so that the same lamps always give the same tree.
+        // Ties are broken by index, so that equal lights give equal trees.
         order.select_nth_unstable_by(middle, |&a, &b| {
             lamps[a].position[axis].total_cmp(&lamps[b].position[axis]).then(a.cmp(&b))
         });
@@ -98,7 +97,7 @@ fn summary(lamps: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNod
         count: order.len() as f64,
         shader: LightNode {
             center: Vec3::ZERO,
-            // Rounded up: no lamp is outside.
+            // Rounded up, so that the bounds are conservative.
             radius: radius as f32 * 1.000_001,
             strongest: strongest as f32 * 1.000_001,
             skip: 0,
@@ -108,34 +107,34 @@ fn summary(lamps: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNod
     }
 }
 
-/// Thresholds of the table: half octaves of lux from 2^-30 on.
+/// Number of thresholds of the table: half octaves of lux from 2^-30 on.
 pub const STEPS: usize = 128;
 
-/// The threshold of a step (lx).
+/// Threshold of a step (lx).
 #[must_use]
 pub fn threshold(step: usize) -> f64 {
     (step as f64 * 0.5 - 30.0).exp2()
 }
 
-/// Cells that the scene's box is divided into, about.
+/// Approximate number of cells of the scene's box.
 const CELLS: f64 = 4096.0;
 
-/// How unequal the distances to a node's lamps may be for them to be summed at the least.
+/// Maximum ratio of far to near distance for which a node's lights are summed as a group.
 const UNEQUAL: f64 = 1.15;
 
-/// For each threshold, an upper bound (lx) of what all lamps below it add at any point of the
-/// scene's box.
+/// For each threshold, an upper bound (lx) of the light that all lights below it add at any point
+/// of the scene's box.
 #[must_use]
 pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> {
-    // Pixels find their place again to a few digits less than the vertices had.
+    // Positions reconstructed from depth have fewer digits than the vertices.
     let pad =
         (high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 1e-5 + 1e-3;
     let (low, high) = (low - pad, high + pad);
     let size = high - low;
-    // Millions of lamps get fewer cells: the table is made while somebody waits.
+    // Fewer cells for millions of lights: the table is built at load time.
     let cells = CELLS * (20_000.0 / nodes.len().max(1) as f64).clamp(0.01, 1.0);
     let edge = (size.x * size.y * size.z / cells).cbrt();
-    // A flat box would get many cells along its short side.
+    // Limits the cell count along each axis of a flat box.
     let counts = (size / edge).ceil().min(DVec3::splat(64.0)).max(DVec3::ONE).as_uvec3();
     let cell = size / counts.as_dvec3();
     let total = counts.x * counts.y * counts.z;
@@ -160,19 +159,18 @@ pub fn loss_table(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f32> 
     worst.into_iter().map(|loss| loss as f32 * 1.000_01).collect()
 }
 
-/// What lamps below each threshold add to a point of the cell, at most.
+/// Upper bound per threshold on the light that lights below it add to any point of the cell.
 ///
-/// A lamp whose distance to the cell's points is between `near` and `far` is left out somewhere in
-/// the cell if `I/far^2 < t`, and where it is left out it adds less than both `t` and `I/near^2`.
+/// A light at distances from `near` to `far` to the cell's points is dropped somewhere in the cell
+/// if `I/far^2 < t`. Where it is dropped, it adds less than both `t` and `I/near^2`.
 fn cell_losses(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f64> {
-    // By step: how many lamps count with the threshold itself from here on, how many no longer do,
-    // and how much those that count with their own light add from here on.
+    // Per step: lights that count with the threshold from here on, lights that no longer do, and
+    // light added from here on by those that count with their own value.
     let mut starts = vec![0.0; STEPS + 1];
     let mut ends = vec![0.0; STEPS + 1];
     let mut sums = vec![0.0; STEPS + 1];
     let first_above = |lux: f64| -> usize {
-        // At or before the first step whose threshold is above: what counts too early is only
-        // counted too much.
+        // At or before the first step whose threshold is larger: counting early only overestimates.
         ((lux.max(1e-300).log2() + 30.0) * 2.0 - 1e-9).floor().clamp(0.0, STEPS as f64) as usize
     };
     let mut index = 0;
@@ -188,9 +186,9 @@ fn cell_losses(nodes: &[LightTreeNode], low: DVec3, high: DVec3) -> Vec<f64> {
             continue;
         }
         let own = node.sum / (near * near).max(1e-12);
-        // Of a group some lamp may be below any threshold; of a single one it is known.
+        // In a group, some light may be below any threshold; a single light's range is known.
         let from = if leaf { first_above(node.sum / (far * far)).min(STEPS) } else { 0 };
-        // From this step on its own light is less than its share of thresholds.
+        // From this step on, the group's own light is below its count times the threshold.
         let to = (first_above(own / node.count) + 1).clamp(from, STEPS);
         starts[from] += node.count;
         ends[to] += node.count;
@@ -269,7 +267,7 @@ mod tests {
             }];
             let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
             for (step, &bound) in table.iter().enumerate() {
-                // Somewhere in the box the lamp gives just less than the threshold.
+                // Somewhere in the box, the light gives just less than the threshold.
                 let most = threshold(step).min(f64::from(candela) * 1e9);
                 let least = f64::from(candela) / (3.0 * extent * extent);
                 if threshold(step) > 2.0 * least {
@@ -298,17 +296,20 @@ mod tests {
                     .sum();
                 assert!(
                     lost <= f64::from(bound),
-                    "{lost} lx are lost, {bound} stated, at step {step}"
+                    "step {step}: {lost} lx lost, above the bound of {bound}"
                 );
                 if lost > 0.0 {
                     tightest = tightest.min(f64::from(bound) / lost);
                 }
             }
         }
-        assert!(tightest < 1.5, "the bound is nowhere closer than {tightest} times the loss");
+        assert!(
+            tightest < 1.5,
+            "the tightest bound is {tightest} times the loss, expected below 1.5"
+        );
         assert!(
             table.windows(2).all(|pair| pair[0] <= pair[1]),
-            "a higher threshold loses no less"
+            "the loss must not decrease with the threshold"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Rays by ray query, where the device has it: acceleration structures over the triangles of the
-//! trees, in the same places (docs/bvh.md).
+//! Hardware ray query: acceleration structures over the triangles of the BVH, with the same
+//! instances (docs/bvh.md).
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::{
     graph::{Access, BufferHandle, Graph},
 };
 
-/// A bit of an instance's mask: it casts shadows. Rays to lamps meet only these (`BVH_SHADOW_MASK`
-/// of shaders/lib/bvh.glsl).
+/// Instance mask bit of shadow casters; shadow rays hit only these (`BVH_SHADOW_MASK` of
+/// shaders/lib/bvh.glsl).
 const MASK_CASTS: u8 = 1;
-/// What rays meet that ask for all.
+/// Instance mask bit of all instances, for rays that hit everything.
 const MASK_ALL: u8 = 2;
 
-/// Structures over all lower trees, built once what they hold has arrived; none where the device
-/// was opened without ray query.
+/// BLASes over all primitives, built after their upload completes; `None` if the device was opened
+/// without ray query.
 ///
 /// # Errors
-/// Out of memory; a lost device.
+/// `GpuError` if memory runs out or the device is lost.
 pub(super) fn scene_structures(
     gpu: &Gpu,
     uploader: &mut Uploader,
@@ -59,10 +59,10 @@ pub(super) fn scene_structures(
     Ok(Some(bottoms))
 }
 
-/// The upper level for an eye, not yet built.
+/// TLAS relative to an eye position, not yet built.
 ///
 /// # Errors
-/// Out of memory; more instances than the device takes.
+/// `GpuError` if memory runs out, or if there are more instances than the device supports.
 pub(super) fn top_structure(
     gpu: &Gpu,
     (bvh, bottoms): (&SceneBvh, &Arc<BlasSet>),
@@ -81,24 +81,24 @@ pub(super) fn top_structure(
             }
         })
         .collect();
-    Tlas::new(gpu, "ray query places", bottoms, &places)
+    Tlas::new(gpu, "ray query instances", bottoms, &places)
 }
 
-/// What rays of a frame read of what passes of the same frame make.
+/// Resources that this frame's passes write and its rays read.
 #[derive(Clone, Copy, Default)]
 pub struct BvhDependencies {
     refit: Option<RefittedBvh>,
-    /// Lower and upper level of acceleration structures.
+    /// BLAS and TLAS handles.
     structures: Option<[BufferHandle; 2]>,
 }
 
 impl BvhDependencies {
-    /// As fragment shaders read it.
+    /// Accesses of fragment shaders.
     pub fn by_fragments(&self) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
         self.each(Access::FragmentStorageRead, Access::FragmentRayQuery)
     }
 
-    /// As compute shaders read it.
+    /// Accesses of compute shaders.
     pub fn by_compute(&self) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
         self.each(Access::ComputeStorageRead, Access::ComputeRayQuery)
     }
@@ -114,8 +114,8 @@ impl BvhDependencies {
     }
 }
 
-/// Declares the passes: structures whose triangles were refitted in this frame are updated, and the
-/// upper level is built for the frame's eye, where any pass of the frame traces.
+/// Declares the passes: BLASes refitted in this frame are updated, and the TLAS is built for the
+/// frame's eye, if any pass of the frame traces rays.
 pub fn declare<'a>(
     g: &mut Graph<'a>,
     scene: &'a GpuScene,
@@ -136,13 +136,13 @@ pub fn declare<'a>(
                 let scratch = cx.buffer(scratch);
                 cx.rec.build_blas(bottoms, true, &scratch)
             });
-        // Once a pose, as the refit is: a later frame may trace where this one does not.
+        // Once per pose, like the refit: a later frame may trace even if this one does not.
         g.output(lower);
     }
     let structures = trees.and_then(FrameBvh::structure).map(|top| {
         let upper = g.external(top.buffer());
         let scratch = g.storage("ray query scratch", top.scratch());
-        g.pass("ray query: places")
+        g.pass("ray query: instances")
             .uses(lower, Access::AccelerationInput)
             .uses(upper, Access::AccelerationBuild)
             .uses(scratch, Access::AccelerationBuild)

@@ -1,4 +1,5 @@
-//! The host's rays on the device, by the same trees: for measuring (`sunny16 bench --what rays`).
+//! Host rays traced on the device through the same BVH, for benchmarks (`sunny16 bench --what
+//! rays`).
 
 use std::{sync::Arc, time::Instant};
 
@@ -16,23 +17,23 @@ use crate::{
     shader_struct,
 };
 
-/// Threads of a work group.
+/// Work group size.
 const GROUP: u32 = 64;
-/// Rays of one dispatch at most: a device has 65,535 work groups in a row at least.
+/// Maximum rays per dispatch: every device supports at least 65,535 work groups along x.
 pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
 
 shader_struct! {
-    /// A ray of the host's (`shaders/shared/rays.glsl`).
+    /// Ray from the host (`shaders/shared/rays.glsl`).
     pub struct TraceRay {
-        /// Where it begins (m).
+        /// Origin (m).
         pub origin: Vec3,
-        /// Hits at or beyond this are none, in units of the direction.
+        /// Maximum distance, exclusive, in units of the direction's length.
         pub reach: f32,
-        /// Where it goes.
+        /// Direction.
         pub direction: Vec3,
-        /// 1: whichever hit is found first of what casts shadows.
+        /// 1: any-hit query against shadow casters.
         pub any: u32,
-        /// Unit normal of the surface that it leaves, or zero.
+        /// Unit normal of the surface at the origin, or zero.
         pub away: Vec3,
         /// Padding.
         pub pad0: u32,
@@ -40,23 +41,23 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// What a ray met.
+    /// Result of a ray.
     pub struct TraceHit {
-        /// Where, in units of the direction.
+        /// Hit distance in units of the direction's length.
         pub t: f32,
-        /// Which instance; `bvh::NONE` where it met nothing.
+        /// Instance index; `bvh::NONE` for a miss.
         pub instance: u32,
-        /// Weights of the second and third vertex.
+        /// Barycentric weights of the second and third vertex.
         pub barycentric: Vec2,
-        /// Which triangle; 0 where it met nothing.
+        /// Triangle index; 0 for a miss.
         pub triangle: u32,
     }
 }
 
-/// All structs that the shader shares, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [TraceRay::LAYOUT, TraceHit::LAYOUT];
 
-/// A scene's trees on the device with the pipeline that walks them.
+/// BVH of a scene on the device, with the pipeline that traverses it.
 pub struct DeviceTracer {
     gpu: Gpu,
     trees: FrameBvh,
@@ -73,11 +74,11 @@ pub struct RayBatch {
 }
 
 impl DeviceTracer {
-    /// Of trees that were built, for rays relative to an eye: by ray query, with `query`, where the
-    /// device was opened with it. None where they hold nothing.
+    /// Uploads a BVH for rays relative to an eye. With `query`, rays use ray query if the device
+    /// was opened with it. Returns `None` if the BVH is empty.
     ///
     /// # Errors
-    /// Out of memory; a pipeline that the driver refuses; a lost device.
+    /// `GpuError` if the driver rejects a pipeline, memory runs out, or the device is lost.
     pub fn new(
         gpu: &Gpu,
         (scene, bvh): (&Scene, &SceneBvh),
@@ -89,10 +90,10 @@ impl DeviceTracer {
         Self::through(gpu, uploader, trees, query)
     }
 
-    /// The same of a scene's trees as the last frame has left them on the device.
+    /// Uses a scene's BVH as the last frame left it on the device.
     ///
     /// # Errors
-    /// The same; a scene that was uploaded without trees.
+    /// As `new`; also if the scene was uploaded without a BVH.
     pub fn of_scene(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -115,7 +116,7 @@ impl DeviceTracer {
         if let Some(top) = trees.structure() {
             let scratch =
                 Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
-            uploader.then("ray query: places", |rec| rec.build_tlas(top, &scratch))?;
+            uploader.then("ray query: instances", |rec| rec.build_tlas(top, &scratch))?;
         }
         uploader.finish()?;
         let shader = match trees.structure() {
@@ -133,11 +134,11 @@ impl DeviceTracer {
         }))
     }
 
-    /// Brings rays to the device, `MAX_RAYS` at most: those beyond are left out. With `any`,
-    /// whichever hit of what casts shadows is found first is one.
+    /// Uploads rays, at most `MAX_RAYS`; further ones are dropped. With `any`, the first hit of a
+    /// shadow caster found ends a ray.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn send(&self, rays: &[Ray], any: bool) -> GpuResult<RayBatch> {
         let sent: Vec<TraceRay> = rays
             .iter()
@@ -154,28 +155,23 @@ impl DeviceTracer {
         let mut uploader = Uploader::new(&self.gpu)?;
         let least = size_of::<TraceRay>() as u64;
         let bytes = bytemuck::cast_slice(&sent);
-        let buffer = storage_buffer(
-            &self.gpu,
-            &mut uploader,
-            ("sent rays", least),
-            bytes,
-            "send fewer rays",
-        )?;
+        let buffer =
+            storage_buffer(&self.gpu, &mut uploader, ("rays", least), bytes, "send fewer rays")?;
         uploader.finish()?;
         Ok(RayBatch { buffer, count: sent.len() as u32 })
     }
 
-    /// Traces them; what they met, and the seconds from when the device had its commands until it
-    /// was done.
+    /// Traces the rays. Returns the hits and the seconds from submission to completion on the
+    /// device.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<(Vec<TraceHit>, f64)> {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
         let (met, out) =
-            (graph.storage("met rays", bytes), graph.readback("met rays on the host", bytes));
+            (graph.storage("ray hits", bytes), graph.readback("ray hits on the host", bytes));
         let (trees, pipeline) = (&self.trees, &self.pipeline);
         graph.pass("rays").uses(met, Access::ComputeStorageWrite).record(move |cx| {
             let met = cx.buffer(met);
@@ -189,15 +185,13 @@ impl DeviceTracer {
             cx.rec.dispatch(rays.count.div_ceil(GROUP).max(1), 1, 1);
             Ok(())
         });
-        graph
-            .pass("read back met rays")
-            .uses(met, Access::CopyFrom)
-            .uses(out, Access::CopyTo)
-            .record(move |cx| {
+        graph.pass("read back hits").uses(met, Access::CopyFrom).uses(out, Access::CopyTo).record(
+            move |cx| {
                 let (from, to) = (cx.buffer(met), cx.buffer(out));
                 cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
                 Ok(())
-            });
+            },
+        );
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let start = Instant::now();
@@ -206,7 +200,7 @@ impl DeviceTracer {
         let seconds = start.elapsed().as_secs_f64();
         let buffer = executed.buffer(out).ok_or_else(|| GpuError::Pipeline {
             pipeline: "rays".into(),
-            detail: "what they met was not read back".into(),
+            detail: "the ray hits were not read back".into(),
         })?;
         let met =
             buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);

@@ -1,4 +1,5 @@
-//! Refits the trees of moved primitives, once a pose and before all that traces (docs/bvh.md).
+//! BVH refit of deformed primitives, once per pose, before all passes that trace rays
+//! (docs/bvh.md).
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -15,39 +16,39 @@ use crate::{
     scene::Scene,
 };
 
-/// Threads of a work group.
+/// Work group size.
 const GROUP: u32 = 64;
 
-/// Words of a tree's cost: a sum of 64 bits, half the root's area, padding.
+/// Words of a BLAS's cost: a 64-bit sum, half the root's surface area, padding.
 const COST_WORDS: u32 = 4;
 
-/// Units of the sum in the area that the root had.
+/// Units of the sum per surface area of the root at build time.
 const COST_UNITS: f64 = (1u32 << 24) as f64;
 
-/// A tree whose cost has grown by more than this is built anew.
+/// A BLAS is rebuilt if its cost grows by more than this factor.
 pub const MAX_DRIFT: f32 = 1.75;
 
-/// A primitive whose vertices the device moves.
+/// Primitive that the device deforms.
 #[derive(Clone, Copy, Debug)]
 pub struct DeformedPrimitive {
     /// Index into `Scene::meshes`.
     pub mesh: usize,
-    /// Into the mesh's primitives.
+    /// Index into the mesh's primitives.
     pub primitive: usize,
-    /// Its first vertex among the scene's.
+    /// Index of its first vertex among the scene's.
     pub vertices: u32,
-    /// A box in which all its vertices are (m, in the mesh's space).
+    /// Minimum corner of a box around all its vertices (m, mesh space).
     pub low: Vec3,
-    /// Its other corner.
+    /// Maximum corner.
     pub high: Vec3,
 }
 
-/// How much worse than when they were built trees have become.
+/// SAH cost growth of each refitted BLAS since its build.
 #[derive(Debug, Default)]
 pub struct Drift(Mutex<Vec<f32>>);
 
 impl Drift {
-    /// Of each tree its cost over that at its build; 1 where nothing is known yet.
+    /// Cost of a BLAS over its cost at build time; 1 if unknown.
     #[must_use]
     pub fn of(&self, tree: usize) -> f32 {
         self.0.lock().map_or(1.0, |all| all.get(tree).copied().unwrap_or(1.0))
@@ -60,33 +61,33 @@ impl Drift {
     }
 }
 
-/// One tree that moves.
+/// BLAS that the device refits.
 #[derive(Clone, Copy, Debug)]
 struct RefitBlas {
-    /// Among the trees.
+    /// Index of the BLAS.
     bottom: usize,
     constants: RefitConstants,
     cost: f32,
-    /// Half of the root's surface (m2) at its build.
+    /// Half the root's surface area at build time (m2).
     area: f32,
 }
 
-/// What the device refits.
+/// BLASes that the device refits.
 pub struct Refit {
     trees: Vec<RefitBlas>,
     corners: Arc<Buffer>,
     leaves: Arc<Buffer>,
     parents: Arc<Buffer>,
-    /// Of all these trees.
+    /// Nodes of all these BLASes.
     nodes: u64,
     drift: Arc<Drift>,
 }
 
 impl Refit {
-    /// For trees with boxes as built; none where nothing moves.
+    /// Prepares the refit of a BVH with bounds as built; `None` if nothing deforms.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -124,7 +125,7 @@ impl Refit {
                     [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.as_vec3());
             }
             leaves.extend(climb.leaves);
-            // As places among the arrivals: one a node, and one above the root.
+            // Indices of arrival counters: one per node, and one above the root.
             let first = parents.len() as u32;
             let above = first + climb.parents.len() as u32;
             let place = |&parent: &u32| {
@@ -154,14 +155,14 @@ impl Refit {
         }))
     }
 
-    /// Bytes on the device.
+    /// Size on the device (bytes).
     #[must_use]
     pub fn bytes(&self) -> u64 {
         [&self.corners, &self.leaves, &self.parents].iter().map(|buffer| buffer.size()).sum()
     }
 
-    /// The trees that have become so much worse that they are worth building anew: indices into
-    /// `SceneBvh::bottoms`. As far as frames that were collected tell.
+    /// BLASes that have degraded beyond `MAX_DRIFT`: indices into `SceneBvh::blases`. Based on the
+    /// frames collected so far.
     #[must_use]
     pub fn degraded(&self) -> Vec<usize> {
         let worn =
@@ -169,19 +170,19 @@ impl Refit {
         worn.map(|(_, tree)| tree.bottom).collect()
     }
 
-    /// The greatest growth of a tree's cost since it was built; 1 before any frame was collected.
+    /// Maximum cost growth of any BLAS since its build; 1 before any frame was collected.
     #[must_use]
     pub fn max_drift(&self) -> f32 {
         (0..self.trees.len()).map(|tree| self.drift.of(tree)).fold(1.0, f32::max)
     }
 
-    /// Words of the costs that come to the host.
+    /// Words of the costs that are read back.
     #[must_use]
     pub fn cost_words(&self) -> u64 {
         u64::from(COST_WORDS) * self.trees.len() as u64
     }
 
-    /// Where a frame's costs are to be taken to, when they have come to the host.
+    /// Destination of a frame's costs after readback.
     #[must_use]
     pub fn costs(&self) -> RefitCosts {
         RefitCosts {
@@ -191,14 +192,14 @@ impl Refit {
     }
 }
 
-/// Takes a frame's costs to the trees that it refitted.
+/// Assigns a frame's costs to the BLASes that it refitted.
 pub struct RefitCosts {
     built: Vec<(f32, f32)>,
     drift: Arc<Drift>,
 }
 
 impl RefitCosts {
-    /// With what the device wrote.
+    /// Stores the costs that the device wrote.
     pub fn found(&self, words: &[u32]) {
         let of = |(words, &(cost, area)): (&[u32], &(f32, f32))| {
             let [low, high, root, _] = *words else { return 1.0 };
@@ -211,36 +212,36 @@ impl RefitCosts {
     }
 }
 
-/// The trees of a frame in which some were refitted.
+/// BVH buffers of a frame with refitted BLASes.
 #[derive(Clone, Copy)]
 pub struct RefittedBvh {
     /// All nodes.
     pub nodes: BufferHandle,
     /// All triangles.
     pub triangles: BufferHandle,
-    /// What the refitted ones cost; none where nothing moved.
+    /// Costs of the refitted BLASes; `None` if nothing moved.
     pub costs: Option<BufferHandle>,
 }
 
 impl RefittedBvh {
-    /// What rays read.
+    /// Buffers that rays read: nodes and triangles.
     #[must_use]
     pub const fn both(&self) -> [BufferHandle; 2] {
         [self.nodes, self.triangles]
     }
 }
 
-/// The pipeline, which is made when something first moves.
+/// Pipeline of the refit pass, created when something first deforms.
 #[derive(Default)]
 pub struct RefitPass {
     pipeline: OnceLock<Arc<ComputePipeline>>,
 }
 
 impl RefitPass {
-    /// Makes the pipeline where the scene needs it and it is not there yet.
+    /// Creates the pipeline if the scene needs it and it does not exist.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         if scene.bvh.as_ref().is_some_and(|trees| trees.refit().is_some())
             && self.pipeline.get().is_none()
@@ -250,8 +251,8 @@ impl RefitPass {
         Ok(())
     }
 
-    /// Declares the pass and returns the trees for passes that trace; none where no tree moves.
-    /// Where the vertices are already in this pose (`done`), the trees are too.
+    /// Declares the pass and returns the BVH for passes that trace rays; `None` if no BLAS deforms.
+    /// If the vertices are already in this pose (`done`), the BVH is reused.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -266,7 +267,7 @@ impl RefitPass {
         if done {
             return Some(RefittedBvh { nodes, triangles, costs: None });
         }
-        let costs = g.storage("costs of refitted trees", refit.cost_words() * 4);
+        let costs = g.storage("refit costs", refit.cost_words() * 4);
         let arrivals = g.storage("refit arrivals", refit.nodes * 4);
         g.pass("clear refit counters")
             .uses(costs, Access::Fill)

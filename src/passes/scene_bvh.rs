@@ -1,5 +1,5 @@
-//! What rays for shadows and through refracting bodies need on the device: the trees over the
-//! scene, their upper level for each frame's camera, and the pipelines that walk them.
+//! Device data of shadow, refraction, indirect and flare rays: the scene's BVH and a TLAS for each
+//! frame's camera.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -18,19 +18,19 @@ use crate::{
     scene::{Material, Scene},
 };
 
-/// Which lights find their shadows by rays.
+/// Lights with ray-traced shadows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RayTracedLights {
-    /// None does.
+    /// No light.
     None,
-    /// Those with a size.
+    /// Lights with an extent.
     Sized,
-    /// All do.
+    /// All lights.
     All,
 }
 
 impl RayTracedLights {
-    /// Whether these lights need trees.
+    /// Whether these lights need a BVH.
     #[must_use]
     pub fn needs_bvh(self, lights: &[WorldLight]) -> bool {
         let sized = |light: &WorldLight| {
@@ -43,19 +43,19 @@ impl RayTracedLights {
     }
 }
 
-/// What the trees over a scene are for.
+/// Ray types that use a scene's BVH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BvhUsage {
-    /// Rays for shadows.
+    /// Shadow rays.
     pub shadows: bool,
-    /// Rays that refract: the trees have what refracts too, panes that cast no shadow among it.
+    /// Refraction rays: the BVH includes refractive surfaces, even panes that cast no shadow.
     pub refraction: bool,
-    /// Rays for bounced light.
+    /// Rays of indirect light.
     pub indirect: bool,
 }
 
 impl BvhUsage {
-    /// Whether any trees are wanted.
+    /// Whether any ray type is used.
     #[must_use]
     pub const fn any(self) -> bool {
         self.shadows || self.refraction || self.indirect
@@ -66,27 +66,28 @@ impl BvhUsage {
     }
 }
 
-/// The trees over all that casts shadows, or refracts.
+/// BVH over all shadow casters, and refractive surfaces if used.
 pub struct GpuBvh {
     bvh: SceneBvh,
-    /// What they are for.
+    /// Ray types of the BVH.
     pub usage: BvhUsage,
     buffers: [(&'static str, Arc<Buffer>); 4],
-    /// Whether rays pass through parts of surfaces: the host forgets what says so.
+    /// Whether any surface has an alpha mask; the host data is dropped after upload.
     masked: bool,
-    /// What the device does for trees that move; none where none does.
+    /// Refit of deformed BLASes; `None` if nothing deforms.
     refit: Option<Refit>,
-    /// The same triangles as rays by ray query find them; none where the device was opened without.
+    /// Hardware BLASes over the same triangles; `None` if the device was opened without ray query.
     structures: Option<Arc<BlasSet>>,
-    /// Lower trees that were built anew since they were uploaded, because they had become too bad.
+    /// Number of BLASes rebuilt since upload because they had degraded.
     rebuilt: u64,
 }
 
 impl GpuBvh {
-    /// Builds and uploads them; `moving` are the primitives whose vertices the device moves.
+    /// Builds and uploads the BVH; `moving`: primitives that the device deforms.
     ///
     /// # Errors
-    /// Out of memory; more triangles than the device's buffers hold; a lost device.
+    /// `GpuError` if the triangles exceed the device's buffer size, memory runs out, or the device
+    /// is lost.
     pub fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -98,7 +99,7 @@ impl GpuBvh {
         let Uploaded { buffers, refit, structures } = upload(gpu, uploader, (&bvh, scene), moving)?;
         let masked = !bvh.masks.is_empty();
         if moving.is_empty() {
-            // The host keeps what places need, not what the device has.
+            // The host keeps instance data only; the device holds the triangles.
             bvh.drop_host_triangles();
         } else {
             enclose(&mut bvh, scene, moving);
@@ -106,13 +107,12 @@ impl GpuBvh {
         Ok(Self { bvh, usage: wanted, buffers, masked, refit, structures, rebuilt: 0 })
     }
 
-    /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew;
-    /// lower trees are the device's to refit (`passes::refit`), in the next frame. One that has
-    /// become too bad is built anew here, over the vertices as the host moves them, and all lower
-    /// trees are uploaded once more.
+    /// Updates the BVH after nodes or vertices of the scene have moved. Rebuilds the TLAS; the
+    /// device refits the BLASes in the next frame (`passes::refit`). A degraded BLAS is rebuilt
+    /// here over the vertices as the host deforms them, and all BLASes are uploaded again.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn follow(
         &mut self,
         gpu: &Gpu,
@@ -137,7 +137,7 @@ impl GpuBvh {
             }
         }
         if !worn.is_empty() {
-            // New buffers: a frame that is under way reads the old ones.
+            // New buffers: a frame in flight reads the old ones.
             let made = upload(gpu, uploader, (&self.bvh, scene), moving)?;
             (self.buffers, self.refit, self.structures) =
                 (made.buffers, made.refit, made.structures);
@@ -146,33 +146,31 @@ impl GpuBvh {
         Ok(())
     }
 
-    /// What the device does for trees that move.
+    /// Refit of deformed BLASes, if any.
     #[must_use]
     pub const fn refit(&self) -> Option<&Refit> {
         self.refit.as_ref()
     }
 
-    /// The same triangles as rays by ray query find them; none where the device was opened without.
+    /// Hardware BLASes over the same triangles; `None` if the device was opened without ray query.
     #[must_use]
     pub const fn structures(&self) -> Option<&Arc<BlasSet>> {
         self.structures.as_ref()
     }
 
-    /// How often a lower tree was built anew since the scene was uploaded, because it had become
-    /// too bad.
+    /// Number of BLASes rebuilt since upload because they had degraded.
     #[must_use]
     pub const fn rebuild_count(&self) -> u64 {
         self.rebuilt
     }
 
-    /// Nodes and triangles of all lower trees, on the device.
+    /// Device buffers of the nodes and triangles of all BLASes.
     #[must_use]
     pub const fn blas_buffers(&self) -> [&Arc<Buffer>; 2] {
         [&self.buffers[0].1, &self.buffers[1].1]
     }
 
-    /// The trees as the host knows them: those that the device refits with boxes and triangles of
-    /// their build.
+    /// Host BVH. BLASes that the device refits have the bounds and triangles of their build.
     #[must_use]
     pub const fn host(&self) -> &SceneBvh {
         &self.bvh
@@ -188,7 +186,7 @@ fn enclose(bvh: &mut SceneBvh, scene: &Scene, moving: &[DeformedPrimitive]) {
 
 type BvhBuffers = [(&'static str, Arc<Buffer>); 4];
 
-/// Trees on the device.
+/// BVH on the device.
 struct Uploaded {
     buffers: BvhBuffers,
     refit: Option<Refit>,
@@ -206,7 +204,7 @@ fn upload(
         uploader.buffer(&buffer, bytes)?;
         Ok(buffer)
     };
-    // At least one element each: nothing is read of what is not there.
+    // At least one element each; placeholders are not read.
     let buffers = [
         ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
         (
@@ -224,18 +222,18 @@ fn upload(
     Ok(Uploaded { buffers, refit, structures })
 }
 
-/// The trees with their upper level for one frame's camera.
+/// BVH with the TLAS of one frame's camera.
 #[derive(Clone)]
 pub struct FrameBvh {
     scene: [(&'static str, Arc<Buffer>); 4],
     top: Arc<Buffer>,
     instances: Arc<Buffer>,
     masked: bool,
-    /// The same by ray query.
+    /// Hardware TLAS, for ray query.
     structure: Option<Arc<Tlas>>,
 }
 
-/// The trees of a frame for its eye, made when they are first asked for.
+/// BVH of a frame for its eye, created on first use.
 pub struct LazyFrameBvh<'a> {
     gpu: &'a Gpu,
     scene: &'a GpuScene,
@@ -244,16 +242,16 @@ pub struct LazyFrameBvh<'a> {
 }
 
 impl<'a> LazyFrameBvh<'a> {
-    /// Of a scene, for an eye in the world (m).
+    /// Wraps a scene and an eye position in the world (m).
     #[must_use]
     pub const fn new(gpu: &'a Gpu, scene: &'a GpuScene, eye: DVec3) -> Self {
         Self { gpu, scene, eye, made: OnceCell::new() }
     }
 
-    /// The trees; none where they hold nothing.
+    /// The BVH; `None` if it is empty.
     ///
     /// # Errors
-    /// Out of memory; a scene that was uploaded without trees.
+    /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
     pub fn get(&self) -> GpuResult<Option<FrameBvh>> {
         if let Some(made) = self.made.get() {
             return Ok(made.clone());
@@ -262,7 +260,7 @@ impl<'a> LazyFrameBvh<'a> {
         Ok(self.made.get_or_init(|| made).clone())
     }
 
-    /// What was made.
+    /// The BVH if it was created.
     #[must_use]
     pub fn made(self) -> Option<FrameBvh> {
         self.made.into_inner().flatten()
@@ -270,16 +268,16 @@ impl<'a> LazyFrameBvh<'a> {
 }
 
 impl FrameBvh {
-    /// None where they hold nothing.
+    /// Creates the BVH of a frame; `None` if it is empty.
     ///
     /// # Errors
-    /// Out of memory; a scene that was uploaded without trees.
+    /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
     pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3) -> GpuResult<Option<Self>> {
         let Some(trees) = &scene.bvh else {
             return Err(GpuError::Pipeline {
                 pipeline: "traced shadows".into(),
                 detail:
-                    "the scene was uploaded without trees for shadows; Renderer::upload_for takes the shadow settings"
+                    "the scene was uploaded without a BVH for shadow rays; pass the shadow settings to Renderer::upload_for"
                         .into(),
             });
         };
@@ -291,10 +289,10 @@ impl FrameBvh {
         )
     }
 
-    /// Of any trees, which are uploaded for it; none where they hold nothing.
+    /// Uploads any BVH for an eye; `None` if it is empty.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn of(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -330,32 +328,31 @@ impl FrameBvh {
         Ok(Some(Self {
             structure,
             scene: buffers.clone(),
-            top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
+            top: upload("tlas nodes", bytemuck::cast_slice(&top.nodes))?,
             instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
             masked,
         }))
     }
 
-    /// Whether shaders have to be told that it has alpha masks: by ray query they always know.
+    /// Whether shaders need the alpha-mask variant; the ray query variant always tests masks.
     #[must_use]
     pub const fn masked(&self) -> bool {
         self.masked && self.structure.is_none()
     }
 
-    /// The upper level that rays by ray query go through, which is built in the frame; none where
-    /// rays walk our own trees.
+    /// Hardware TLAS, built in the frame; `None` with the software BVH.
     #[must_use]
     pub const fn structure(&self) -> Option<&Arc<Tlas>> {
         self.structure.as_ref()
     }
 
-    /// Makes rays walk our own trees, whatever the device offers.
+    /// Selects the software BVH even if the device supports ray query.
     pub(super) fn force_software(&mut self) {
         self.structure = None;
     }
 
-    /// The masks that `binds` leaves out where there are none, for shaders that always have names
-    /// for them.
+    /// Alpha-mask bindings that `binds` omits if there are no masks, for shaders that always
+    /// declare them.
     #[must_use]
     pub fn unused_mask_binds(&self) -> Vec<(&'static str, Bind<'_>)> {
         let rest =
@@ -363,10 +360,10 @@ impl FrameBvh {
         rest.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect()
     }
 
-    /// What a pipeline that traces binds. A shader without masks has no names for them.
+    /// Bindings of a pipeline that traces rays. Shaders without masks do not declare mask bindings.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        // By ray query, all but the nodes.
+        // Ray query binds all but the nodes.
         let range = match (&self.structure, self.masked) {
             (Some(_), _) => 1..4,
             (None, true) => 0..4,

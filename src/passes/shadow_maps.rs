@@ -1,9 +1,9 @@
-//! Shadow maps: what suns, spots and points see, as depths in one atlas (docs/shadow-maps.md).
+//! Shadow maps of directional, spot and point lights, as depths in one atlas (docs/shadow-maps.md).
 //!
-//! `plan` is pure: which lamps get maps, where in the atlas, and with which matrix. Cascades are
-//! spheres around pieces of the camera's view whose centres move by whole texels only, so that
-//! edges keep still while the camera moves (Valient, "Stable Rendering of Cascaded Shadow Maps",
-//! ShaderX6, 2008).
+//! `plan` is pure: it selects the lights with maps, their places in the atlas and their matrices.
+//! Cascades are bounding spheres of view frustum slices. Their centers move in whole texels, so
+//! that shadow edges are stable under camera motion (Valient, "Stable Rendering of Cascaded Shadow
+//! Maps", ShaderX6, 2008).
 
 use std::sync::Arc;
 
@@ -21,77 +21,77 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
-/// Cascades of a sun.
+/// Cascades of a directional light.
 pub const CASCADES: usize = 4;
 
-/// How split distances lie between even (0) and in proportion (1): Zhang et al., "Parallel-Split
+/// Blend of split distances between uniform (0) and logarithmic (1): Zhang et al., "Parallel-Split
 /// Shadow Maps for Large-Scale Virtual Environments" (2006), equation 3.
 const SPLIT_BLEND: f64 = 0.85;
 
-/// Texels at a map's border that lookups near the edge of what it covers may touch.
+/// Border texels of a map that filtered lookups near its edge may read.
 const BORDER: f64 = 3.0;
 
-/// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
+/// Maximum half angle (rad) of a spot with a single map; wider spots use a cube map.
 const MAX_SPOT_HALF_ANGLE: f64 = 1.15;
 
-/// The atlas is this many cells across; a cascade and a spot's map take two by two.
+/// Cells across the atlas; a cascade and a spot's map take two by two.
 const CELLS_ACROSS: u32 = 8;
 
-/// The atlas among the images that the graph keeps.
+/// Name of the atlas among the images that the graph keeps.
 pub const ATLAS: &str = "shadow atlas";
 
-/// Texels of the largest atlas: 256 MiB.
+/// Maximum atlas size (texels): 256 MiB.
 const MAX_TEXELS: u64 = 64 << 20;
 
-/// The least size of a cell (texels).
+/// Minimum cell size (texels).
 const MIN_CELL: u32 = 64;
 
-/// Which maps are wanted.
+/// Settings of shadow maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShadowMapSettings {
-    /// Texels across a cascade and a spot's map; the faces of cubes have half of it.
+    /// Texels per side of a cascade and a spot's map; cube faces have half.
     pub resolution: u32,
-    /// Suns with a disk get cascades, whose edges are hard; else only parallel light does.
+    /// Suns with a disk get cascades, with hard edges; if off, only parallel lights do.
     pub area_suns: bool,
 }
 
-/// One map: a part of the atlas with what it shows.
+/// Shadow map: a rectangle of the atlas and its projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtlasMap {
-    /// World to the map's clip space; depth is reversed.
+    /// World to the map's clip space, reversed depth.
     pub world_to_clip: DMat4,
     /// Left, top, width, height in the atlas (texels).
     pub rect: [u32; 4],
-    /// Of this many maps of its lamp: the cascades, 6 faces, or 1.
+    /// Number of maps of its light: the cascades, 6 faces, or 1.
     pub count: u32,
 }
 
 impl AtlasMap {
-    /// From the world relative to a camera at this place to the map's clip space.
+    /// Camera-relative world to the map's clip space, for a camera at this position.
     #[must_use]
     pub fn to_clip(&self, camera: DVec3) -> DMat4 {
         self.world_to_clip * DMat4::from_translation(camera)
     }
 }
 
-/// All maps of a frame.
+/// All shadow maps of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShadowAtlasPlan {
-    /// The maps; those of one lamp follow each other.
+    /// Maps; those of one light are consecutive.
     pub maps: Vec<AtlasMap>,
-    /// For each light its first map.
+    /// Index of the first map of each light.
     pub first_of_light: Vec<Option<u32>>,
-    /// Width and height of the atlas (texels); at least 1 each.
+    /// Atlas width and height (texels), at least 1 each.
     pub atlas: [u32; 2],
-    /// Lights that were to have maps and found no room in the atlas.
+    /// Shadow-casting lights without room in the atlas.
     pub left_out: u32,
-    /// The most texels a side that the device's images allow a cascade.
+    /// Maximum texels per side of a cascade on this device.
     pub max_map_side: u32,
 }
 
 impl ShadowAtlasPlan {
-    /// Which limit of the atlas acted, where cascades and spots were to have maps of this side
-    /// (texels); none where all have.
+    /// Warning about the atlas limit that reduced the maps below `resolution` (texels per side);
+    /// `None` if there is none.
     #[must_use]
     pub fn limit(&self, resolution: u32) -> Option<String> {
         let side = self.atlas[0] / CELLS_ACROSS * 2;
@@ -100,22 +100,22 @@ impl ShadowAtlasPlan {
         if self.left_out > 0 {
             let all = self.left_out as usize + with;
             return Some(format!(
-                "shadow maps: {} of {all} lights have no map and cast no shadows; the others' maps have {side} texels a side; \
+                "shadow maps: {} of {all} lights have no map and cast no shadows; the other maps have {side} texels per side; \
                  {remedy}",
                 self.left_out
             ));
         }
         let why = if side == self.max_map_side {
-            "the most that the device's images allow".to_string()
+            "the limit of the device".to_string()
         } else {
-            format!("so that those of all {with} lights fit")
+            format!("so that the maps of all {with} lights fit")
         };
         (!self.maps.is_empty() && side < resolution / 2 * 2).then(|| {
-            format!("shadow maps: {side} texels a side for passes.shadows.resolution = {resolution}, {why}; {remedy}")
+            format!("shadow maps: {side} texels per side instead of passes.shadows.resolution = {resolution}, {why}; {remedy}")
         })
     }
 
-    /// The maps that the atlas does not hold yet, where it holds those of another plan.
+    /// Indices of the maps that the atlas of a kept plan does not hold yet.
     fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
         let held = |map: usize| {
             kept.is_some_and(|kept| {
@@ -126,8 +126,8 @@ impl ShadowAtlasPlan {
     }
 }
 
-/// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the
-/// camera, as long as the atlas has room.
+/// Plans the maps of a frame for shadow-casting lights until the atlas is full. Directional lights
+/// come first, then the others by illuminance at the camera.
 #[must_use]
 pub fn plan(
     lights: &[WorldLight],
@@ -155,7 +155,7 @@ pub fn plan(
         f64::from(light.candela.max_element())
             / light.position.distance_squared(view.position).max(1e-6)
     };
-    // By number among equals: the same scene always gets the same maps.
+    // Ties are broken by index: the same scene always gets the same maps.
     wanted.sort_by(|&a, &b| {
         importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b))
     });
@@ -163,7 +163,7 @@ pub fn plan(
     let mut cell = (resolution / 2).clamp(MIN_CELL, max_side / CELLS_ACROSS);
     let maps_and_side = |light: &WorldLight| match maps_of(light) {
         _ if light.directional => (CASCADES, 2),
-        // A spot's cone is up to twice as wide as a cube's face, in one map.
+        // A spot's single map covers a cone up to twice as wide as a cube face.
         1 => (1, 2),
         count => (count, 1),
     };
@@ -171,7 +171,7 @@ pub fn plan(
         let (count, side) = maps_and_side(light);
         count as u32 * side * side
     };
-    // Smaller maps for all before none for some.
+    // Reduces the map size for all lights before dropping any.
     let all: u32 = wanted.iter().map(|&light| cells_of(&lights[light])).sum();
     let rows_for = |cells: u32| cells.div_ceil(CELLS_ACROSS) + 1;
     let most_rows = |cell: u32| {
@@ -212,15 +212,15 @@ pub fn plan(
     plan
 }
 
-/// Free places of the atlas, filled row by row; cascades two rows at a time.
+/// Free cells of the atlas, filled row by row; cascades take two rows at a time.
 #[derive(Default)]
 struct CellGrid {
-    /// Which cells of each row are taken.
+    /// Occupied cells of each row, as bits.
     rows: Vec<u8>,
-    /// Rows before this one are full.
+    /// First row that is not full.
     open: usize,
-    /// Sides and counts that found no room: cells are never given back, so that these find none
-    /// later.
+    /// Sides and counts that did not fit: cells are never freed, so later requests of that size
+    /// also fail.
     refused: Vec<(u32, usize)>,
 }
 
@@ -229,7 +229,7 @@ impl CellGrid {
         self.rows.len() as u32
     }
 
-    /// Places for `count` squares of `side` cells; none if they do not fit below `most` rows.
+    /// Places `count` squares of `side` cells; `None` if they do not fit below `most` rows.
     fn take(&mut self, side: u32, count: usize, most: u32) -> Option<Vec<[u32; 2]>> {
         if self.refused.contains(&(side, count)) {
             return None;
@@ -270,7 +270,7 @@ impl CellGrid {
     }
 }
 
-/// How many maps a lamp that is no sun takes.
+/// Number of maps of a local light.
 fn maps_of(light: &WorldLight) -> usize {
     if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= MAX_SPOT_HALF_ANGLE {
         1
@@ -285,7 +285,7 @@ fn outer_half_angle(light: &WorldLight) -> f64 {
         .acos()
 }
 
-/// Distances (m) at which the cascades end: between even and proportional steps from `near` to
+/// Far distances (m) of the cascades: a blend of uniform and logarithmic steps from `near` to
 /// `far`.
 #[must_use]
 pub fn split_distances(near: f64, far: f64) -> [f64; CASCADES] {
@@ -297,7 +297,7 @@ pub fn split_distances(near: f64, far: f64) -> [f64; CASCADES] {
     })
 }
 
-/// Rows: two axes across the direction, and the direction.
+/// Rows: two axes perpendicular to the direction, and the direction.
 fn light_axes(direction: DVec3) -> DMat3 {
     let (right, up) = direction.any_orthonormal_pair();
     DMat3::from_cols(right, up, direction)
@@ -320,7 +320,7 @@ fn cascades(
     let (first, last) = (first - pad, last + pad);
     let forward = view.forward.as_dvec3();
     let reach = corners.iter().map(|&p| (p - view.position).dot(forward)).fold(0.0, f64::max);
-    // In steps, so that the splits do not move with every step of the camera.
+    // Quantized, so that the splits do not change with every camera step.
     let far = (2.0 * reach.max(near * 2.0).log2()).ceil().mul_add(0.5, 0.0).exp2();
     let near = near.max(far * 1e-3);
     let mut from = 0.0;
@@ -329,8 +329,8 @@ fn cascades(
         .map(|to| {
             let (middle, radius) = bounding_sphere(view, from, to);
             from = to;
-            // The filter reaches over the edge; and whole steps keep the scale when the splits
-            // move.
+            // Extended by the filter border, and quantized to keep the texel size while the splits
+            // change.
             let radius = radius / (1.0 - 2.0 * BORDER / size);
             let radius = (radius.log2() * 16.0).ceil().mul_add(1.0 / 16.0, 0.0).exp2();
             let texel = 2.0 * radius / size;
@@ -350,10 +350,10 @@ fn cascades(
         .collect()
 }
 
-/// A sphere around what the view sees between two distances: how far along the line of sight, and
-/// its radius.
+/// Bounding sphere of the view frustum between two distances: center distance along the view
+/// direction, and radius.
 fn bounding_sphere(view: &View, from: f64, to: f64) -> (f64, f64) {
-    // Half the diagonal of the picture at a distance of 1 and at 0.
+    // Half the diagonal of the image at distances 1 and 0.
     let corner = |depth: f32| {
         let p = view.inverse * Vec4::new(1.0, 1.0, depth, 1.0);
         let p = (p.truncate() / p.w).as_dvec3();
@@ -366,7 +366,7 @@ fn bounding_sphere(view: &View, from: f64, to: f64) -> (f64, f64) {
         return (middle, across.hypot((to - from) / 2.0));
     }
     let slope = across / along.max(1e-9);
-    // The sphere through both rims, or around the far one alone.
+    // The sphere through the corners of both ends, or around the far end alone.
     let middle = (((from + to) / 2.0) * (1.0 + slope * slope)).min(to);
     (middle, (to - middle).hypot(to * slope))
 }
@@ -381,7 +381,7 @@ fn corners((low, high): (DVec3, DVec3)) -> [DVec3; 8] {
     })
 }
 
-/// Views of a cube's faces as (axis that is seen, up): +X -X +Y -Y +Z -Z.
+/// Cube face views as (view axis, up): +X -X +Y -Y +Z -Z.
 const FACES: [(DVec3, DVec3); 6] = [
     (DVec3::X, DVec3::Y),
     (DVec3::NEG_X, DVec3::Y),
@@ -391,8 +391,8 @@ const FACES: [(DVec3, DVec3); 6] = [
     (DVec3::NEG_Z, DVec3::Y),
 ];
 
-/// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the
-/// lamp itself.
+/// Minimum distance (m) of a shadow caster; anything nearer to the light's center is the light
+/// itself.
 pub const NEAREST_CASTER: f64 = 0.01;
 
 fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<DMat4> {
@@ -409,7 +409,7 @@ fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<
             row(forward),
         ];
         let (low, high) = seen_part(rows, bounds);
-        // Wider by the border that the filter needs.
+        // Extended by the filter border.
         let scale = (high - low).recip() * (2.0 * (1.0 - 2.0 * BORDER / size));
         let middle = (low + high) / 2.0;
         let part = |axis: usize| (rows[axis] - rows[3] * middle[axis]) * scale[axis];
@@ -423,15 +423,14 @@ fn light_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<
     FACES.iter().map(|&(forward, up)| look(forward, up, std::f64::consts::FRAC_PI_4)).collect()
 }
 
-/// Steps into which a lamp's view is cut where a map shows a part of it: a scene that moves a
-/// little keeps its texels.
+/// Quantization steps of a cropped light view, so that small scene motion keeps the texel grid.
 const PARTS: f64 = 32.0;
 
-/// The part of a lamp's view, from -1 to 1 across and down, in which the scene lies; all of it
-/// where nothing does. The rows give x, y and w of clip space. What is seen of a box is seen of its
-/// faces, cut off at the sides of the view.
+/// Part of a light's view, from -1 to 1 across and down, that contains the scene; the whole view
+/// for an empty scene. The rows give x, y and w of clip space. The extent is that of the box's
+/// faces clipped to the view.
 fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
-    // A little more than the scene: surfaces lie on its bounds, and positions are rounded.
+    // Slightly enlarged: surfaces lie on the bounds, and positions are rounded.
     let pad = DVec3::splat(1e-4 * (bounds.1 - bounds.0).max_element() + 1e-6);
     let corners = corners((bounds.0 - pad, bounds.1 + pad));
     let clip = corners.map(|corner| {
@@ -463,8 +462,8 @@ fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
     if (high - low).min_element() > 0.0 { (low, high) } else { (DVec2::NEG_ONE, DVec2::ONE) }
 }
 
-/// What of a convex polygon lies on the inner side of a plane: Sutherland and Hodgman, "Reentrant
-/// Polygon Clipping" (1974).
+/// Clips a convex polygon to the inner side of a plane: Sutherland and Hodgman, "Reentrant Polygon
+/// Clipping" (1974).
 fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
     let inside = |p: DVec3| plane.dot(p.extend(1.0));
     let mut kept = Vec::with_capacity(polygon.len() + 1);
@@ -481,7 +480,7 @@ fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
     kept
 }
 
-/// The plan as the shaders read it.
+/// Packs the plan for the shaders.
 fn packed(plan: &ShadowAtlasPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
     let [width, height] = plan.atlas.map(|side| side as f32);
     plan.maps
@@ -500,13 +499,13 @@ fn packed(plan: &ShadowAtlasPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
         .collect()
 }
 
-/// The pipelines.
+/// Pipelines of the shadow map pass.
 pub struct ShadowMapsPass {
     opaque: Arc<GraphicsPipeline>,
     mask: Arc<GraphicsPipeline>,
 }
 
-/// What a draw tells the shaders.
+/// Push constants of a draw.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Push {
@@ -515,10 +514,10 @@ struct Push {
 }
 
 impl ShadowMapsPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, vertex: &str, fragment: &str, used: &[u32]| {
             let state = GraphicsState {
@@ -529,9 +528,9 @@ impl ShadowMapsPass {
                     .collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the
-                // lookup's matter: a bias by a caster's own slope has no bound, and lets light
-                // through thin walls that it grazes.
+                // Constant bias away from the light (depth is reversed), in units of rounding. The
+                // lookup handles slopes: a bias by the caster's slope is unbounded, and leaks light
+                // through thin walls at grazing angles.
                 depth_bias: Some((-4.0, 0.0)),
                 ..GraphicsState::default()
             };
@@ -548,9 +547,8 @@ impl ShadowMapsPass {
         })
     }
 
-    /// Declares the pass, which draws the scene once into each map that is not `kept` from an
-    /// earlier frame; nothing where there are no maps. `moved` are the scene's vertices where a
-    /// pass moves them.
+    /// Declares the pass, which draws each map that is not `kept` from an earlier frame. Does
+    /// nothing without maps. `moved`: deformed vertices, if a pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -631,11 +629,11 @@ impl ShadowMapsPass {
 }
 
 impl FrameShadows {
-    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read.
-    /// What throws shadows is only looked at where the atlas, which has the maps `kept`, lacks one.
+    /// Plans the maps of a frame, assigns them to the lights and uploads the buffers. Shadow
+    /// casters are collected only if a map is missing from the `kept` atlas.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -665,14 +663,14 @@ impl FrameShadows {
     }
 }
 
-/// The buffers of a frame's shadow maps.
+/// Shadow map buffers of a frame.
 #[derive(Clone)]
 pub struct FrameShadows {
-    /// Which maps there are.
+    /// Plan of the maps.
     pub plan: ShadowAtlasPlan,
-    /// What throws shadows.
+    /// Shadow casters.
     pub casters: Arc<Casters>,
-    /// Instances of all that throws shadows.
+    /// Instances of all shadow casters.
     pub instances: Arc<Buffer>,
     /// `ShadowMap`s.
     pub maps: Arc<Buffer>,
@@ -720,7 +718,7 @@ mod tests {
         })
     }
 
-    /// Where a point of the world lies in a map, in texels.
+    /// Position of a world point in a map, in texels.
     fn texel(map: &AtlasMap, point: DVec3) -> (DVec3, bool) {
         let clip = map.world_to_clip * point.extend(1.0);
         let p = clip.truncate() / clip.w;
@@ -852,7 +850,7 @@ mod tests {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
             let maps = &plan.maps[first..first + plan.maps[first].count as usize];
             for i in 0..1000u32 {
-                // Points of the bounds' faces and of their inside.
+                // Points on the faces of the bounds and inside.
                 let [a, b, c] = [7u32, 11, 13].map(|k| f64::from(i * k % 101) / 100.0);
                 let mut part = DVec3::new(a, b, c);
                 if i % 4 < 3 {
@@ -873,8 +871,7 @@ mod tests {
                 assert!(!shines || seen, "{light}: {point}");
             }
         }
-        // A spot of 1.1 rad is cut down to what it sees of the scene: texels are less than half as
-        // wide.
+        // A spot of 1.1 rad is cropped to the scene: texels are less than half as wide.
         let spot = plan.maps[plan.first_of_light[2].unwrap_or_default() as usize];
         let row = spot.world_to_clip.row(0).truncate();
         let forward = spot.world_to_clip.row(3).truncate();
@@ -898,7 +895,7 @@ mod tests {
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
         let plan = plan(&lamps, BOUNDS, &view, maps_of_size(2048), 8192);
-        assert!(plan.first_of_light[0].is_some(), "the sun goes first");
+        assert!(plan.first_of_light[0].is_some(), "the sun has priority");
         let without = plan.first_of_light.iter().filter(|first| first.is_none()).count();
         assert!(without > 0 && plan.left_out as usize == without);
         let told = plan.limit(2048).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Screen-space reflections: rays through the depth buffer, and a history that follows what is
-//! reflected (docs/reflections.md).
+//! Screen-space reflections (SSR): rays through the depth buffer, and a temporal history
+//! reprojected by the reflected image's motion (docs/reflections.md).
 
 pub mod virtual_image;
 
@@ -23,99 +23,100 @@ use crate::{
     shader_struct,
 };
 
-/// Levels of the pyramid of depths, the picture's own included.
+/// Levels of the depth pyramid, including full resolution.
 const LEVELS: u32 = 8;
-/// The nearest and the farthest depth of a cell.
+/// Nearest and farthest depth of a cell.
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
-/// Above 0 where rays are sent, above a half where mirrors send them.
+/// Ray mask: above 0 for pixels that trace rays, above one half for mirrors.
 const RAY_MASK: vk::Format = vk::Format::D16_UNORM;
 /// A packed ray (`shaders/lib/ssr_ray_packing.glsl`).
 const RAY: vk::Format = vk::Format::R32G32B32A32_UINT;
 /// Two packed numbers.
 const PAIR: vk::Format = vk::Format::R32G32_UINT;
-/// Light and a share, where single frames make no mean.
+/// Reflected light, and the weight of the environment, of a single frame.
 const REFLECTION: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
-/// Means of many frames need more than half floats' digits.
+/// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Numbers to look at.
+/// Debug values.
 const NUMBERS: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Shares of rays.
+/// Fractions of rays.
 const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
-/// Frames that a history of a still view is the mean of at most.
+/// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 1024.0;
 
 shader_struct! {
-    /// Of the passes that find reflections in the picture (`shaders/shared/ssr.glsl`).
+    /// Constants of the SSR passes (`shaders/shared/ssr.glsl`).
     pub struct SsrConstants {
-        /// From camera-relative places to the last frame's clip space, without its jitter.
+        /// Camera-relative positions to the last frame's unjittered clip space.
         pub previous_to_clip: Mat4,
-        /// To this frame's, without its jitter.
+        /// Camera-relative positions to this frame's unjittered clip space.
         pub to_clip: Mat4,
-        /// From the last frame's clip space back.
+        /// The last frame's clip space to positions relative to that frame's camera.
         pub previous_from_clip: Mat4,
-        /// Where the last frame's camera stood, relative to this one's.
+        /// Position of the last frame's camera relative to this frame's.
         pub previous_eye: Vec3,
-        /// Perceptual; rougher surfaces reflect their surroundings only.
+        /// Maximum perceptual roughness; rougher surfaces reflect only the environment.
         pub max_roughness: f32,
-        /// Of the last frame's samples from their pixels' centres (pixels).
+        /// Sample offset of the last frame from the pixel center (pixels).
         pub previous_jitter: Vec2,
-        /// What is seen is so thick, as a part of its distance.
+        /// Thickness of depth buffer surfaces as a fraction of their distance.
         pub thickness: f32,
-        /// Frames that a history is the mean of at most; 0 forgets it.
+        /// Maximum history length (frames); 0 resets the history.
         pub max_frames: f32,
-        /// Of the picture (pixels).
+        /// Image size (pixels).
         pub size: [u32; 2],
-        /// Of the image of rays (texels).
+        /// Ray image size (texels).
         pub rays: [u32; 2],
-        /// Pixels a ray, on each side: 1 or 2.
+        /// Pixels per ray along each axis: 1 or 2.
         pub scale: u32,
-        /// Neighbours whose rays a pixel uses.
+        /// Neighbor rays that a pixel reuses.
         pub taps: u32,
-        /// Cells that a ray may cross.
+        /// Maximum cells that a ray crosses.
         pub steps: u32,
-        /// Of the frame, for noise.
+        /// Frame index, for noise.
         pub number: u32,
         /// A `Reprojection`.
         pub reprojection: u32,
-        /// 1: nothing has moved since the last frame.
+        /// 1: static view; nothing has moved since the last frame.
         pub still: u32,
-        /// Standard deviations of its neighbourhood that a history may be off its mean.
+        /// Variance clipping: half-width of the history clamp in standard deviations of the
+        /// neighborhood.
         pub gamma: f32,
-        /// Of the pyramid of depths, the picture's own included.
+        /// Levels of the depth pyramid, including full resolution.
         pub level_count: u32,
-        /// Width of the picture rounded up to cells of the coarsest level (pixels).
+        /// Image width rounded up to cells of the coarsest level (pixels).
         pub level_row: u32,
-        /// 1: nothing is reflected but what rays find in the picture.
+        /// 1: only ray hits contribute, without the environment.
         pub bare: u32,
-        /// Unit vector to the right in the picture.
+        /// Unit vector to the right of the image.
         pub right: Vec3,
-        /// Height of a pixel where homogeneous coordinates are divided by 1 (m).
+        /// Height of a pixel (m) at homogeneous w = 1.
         pub pixel: f32,
-        /// Unit vector down in the picture.
+        /// Unit vector down the image.
         pub down: Vec3,
         /// Padding.
         pub pad0: [u32; 3],
     }
 }
 
-/// All structs that these shaders share, for the layout test.
+/// Host layouts of all shared structs, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [SsrConstants::LAYOUT];
 
-/// Where the history of a reflection is looked up; the numbers are the shader's.
+/// Reprojection method of the reflection history; the values match the shader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Reprojection {
-    /// Where the mirror image was seen.
+    /// Position of the virtual (mirror) image.
     #[default]
     Virtual = 0,
-    /// Where the reflecting surface was seen.
+    /// Position of the reflecting surface.
     Surface = 1,
-    /// By the smallest of four motions: the surface's, its by the camera alone, the image's by the
-    /// camera alone, and that of what is reflected.
+    /// The smallest of four motion vectors: of the surface, of the surface by the camera alone, of
+    /// the image by the camera alone, and of the reflected point.
     Smallest = 2,
-    /// The length of the ray behind the surface, as though mirrors were flat and nothing but the
-    /// camera moved.
+    /// Virtual position a hit distance behind the surface, as for flat mirrors and camera motion
+    /// only.
     HitParallax = 3,
 }
 
@@ -130,29 +131,27 @@ impl From<SsrReprojection> for Reprojection {
     }
 }
 
-/// How reflections are found and kept (`passes.ssr.*`).
+/// Settings of screen-space reflections (`passes.ssr.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsrSettings {
     /// Off: surfaces reflect probes and environment only.
     pub enabled: bool,
-    /// One ray for two by two pixels.
+    /// One ray per two by two pixels.
     pub half_resolution: bool,
-    /// Perceptual roughness up to which reflections are found, above 0 to 1; they fade over the
-    /// last fifth.
+    /// Maximum perceptual roughness, above 0 to 1; reflections fade over the last fifth.
     pub max_roughness: f64,
-    /// What is seen is so thick, as a part of its distance.
+    /// Thickness of depth buffer surfaces as a fraction of their distance.
     pub thickness: f64,
-    /// Neighbours whose rays a pixel uses, its own included, 1 to 64.
+    /// Neighbor rays that a pixel reuses, including its own, 1 to 64.
     pub taps: u32,
-    /// Cells of the pyramid of depths that a ray may cross, 8 to 1024.
+    /// Maximum cells of the depth pyramid that a ray crosses, 8 to 1024.
     pub steps: u32,
-    /// Frames that a moving history is the mean of at most; 0: each frame by itself, and no history
-    /// is kept.
+    /// Maximum history length in frames, in motion; 0: no history.
     pub max_history_frames: u32,
-    /// Where the history is looked up.
+    /// Reprojection method.
     pub reprojection: Reprojection,
-    /// A view in which nothing moves has a history of its own; without, it costs what one that
-    /// moves does (`sunny16 bench`).
+    /// Uses a separate static-view path; off: a static view costs as much as a moving one (`sunny16
+    /// bench`).
     pub still: bool,
 }
 
@@ -172,27 +171,27 @@ impl Default for SsrSettings {
     }
 }
 
-/// How a frame's reflections join those before.
+/// Temporal state of a frame's reflections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsrFrame {
-    /// Number of the frame since its history began, or of its sample.
+    /// Frame index since the history began, or sample index.
     pub number: u32,
-    /// There is a frame before that kept its reflections.
+    /// Whether the last frame kept its reflections.
     pub has_history: bool,
-    /// Nothing has moved since.
+    /// Nothing has moved since the last frame.
     pub still: bool,
-    /// Nothing but the camera has.
+    /// Only the camera has moved since the last frame.
     pub only_camera_moved: bool,
-    /// The frame is one of those whose mean is the picture: it keeps no history.
+    /// The frame is one of several that accumulate: it keeps no history.
     pub single_frame: bool,
-    /// Of the last frame's samples from their pixels' centres (pixels).
+    /// Sample offset of the last frame from the pixel center (pixels).
     pub previous_jitter: DVec2,
-    /// The last frame's camera: from its clip space to places relative to where it stood, and where
-    /// that was relative to this one's (m).
+    /// The last frame's camera: its clip space to positions relative to it, and its position
+    /// relative to this frame's camera (m).
     pub before: (Mat4, DVec3),
 }
 
-/// What the passes read of the host for one frame.
+/// Host data of the SSR passes for one frame.
 #[derive(Clone)]
 pub struct FrameSsr {
     constants: Arc<Buffer>,
@@ -202,18 +201,17 @@ pub struct FrameSsr {
 }
 
 impl FrameSsr {
-    /// Of a frame with these settings; none where they are off. Without `surroundings` surfaces
-    /// reflect no environment, no probe and no bounced light, and none of them is a light's or has
-    /// layers.
+    /// Prepares a frame; `None` if SSR is off. Without `has_environment`, surfaces reflect no
+    /// environment, probe or indirect light, and no surface is an emitter or an extended material.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         (view, motion): (&View, &[MotionState; 2]),
         settings: &SsrSettings,
         frame: &SsrFrame,
-        surroundings: bool,
+        has_environment: bool,
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -249,7 +247,7 @@ impl FrameSsr {
             gamma: 1.25,
             level_count,
             level_row,
-            bare: u32::from(!surroundings),
+            bare: u32::from(!has_environment),
             right: view.inverse.x_axis.truncate().normalize_or_zero(),
             pixel: 2.0 * view.inverse.y_axis.truncate().length() / view.height as f32,
             down: view.inverse.y_axis.truncate().normalize_or_zero(),
@@ -260,43 +258,44 @@ impl FrameSsr {
     }
 }
 
-/// How many levels the pyramid of a picture has, and the width of a row of whole cells of the
-/// coarsest (pixels): as wide is its image, whose first rows are the picture's, with all other
-/// levels side by side below.
+/// Number of depth pyramid levels, and the row width in whole cells of the coarsest level (pixels).
+/// The pyramid image has that width: its first rows are full resolution, all other levels are side
+/// by side below.
 fn levels([width, height]: [u32; 2]) -> (u32, u32) {
     let count = LEVELS.min(1 + width.max(height).max(1).next_power_of_two().ilog2());
     (count, width.next_multiple_of(1 << (count - 1)))
 }
 
-/// What the passes found, for those who want to see it.
+/// Outputs of the SSR passes.
 #[derive(Clone, Copy)]
 pub struct SsrOutput {
-    /// The picture's light with reflections.
+    /// Light with reflections.
     pub light: ImageHandle,
-    /// Pixels that it has moved since the last frame: the reflection's motion where most light is
-    /// reflected, else the surface's.
+    /// Motion since the last frame (pixels): that of the reflection if it carries most of the
+    /// light, otherwise of the surface.
     pub velocity: ImageHandle,
-    /// Shares of rays that found a surface and none, their length (m), why the history was not
-    /// used; pixels that the reflection has moved, frames in its history, the way that was chosen.
+    /// Debug images. First: fractions of rays with and without a hit, ray length (m), reason for
+    /// rejecting the history. Second: reflection motion (pixels), history length (frames), chosen
+    /// reprojection.
     pub debug: Option<[ImageHandle; 2]>,
 }
 
-/// What the passes read of this frame.
+/// Inputs from this frame's passes.
 #[derive(Clone, Copy)]
 pub struct SsrInputs {
-    /// Surfaces.
+    /// G-buffer of the visible surfaces.
     pub gbuffer: Gbuffer,
-    /// Light without what surfaces reflect of their surroundings.
+    /// Light without specular reflections of the environment.
     pub light: ImageHandle,
-    /// What hides the surroundings, where it was measured.
+    /// Bent normal and ambient occlusion, if enabled.
     pub bent_normal_ao: Option<ImageHandle>,
-    /// What surfaces reflect, where rays of bounced light found it.
+    /// Specular reflections traced by GI, if any.
     pub gi_specular: Option<ImageHandle>,
-    /// Pixels from the last frame to this one.
+    /// Motion from the last frame to this one (pixels).
     pub velocity: ImageHandle,
 }
 
-/// How frames are joined.
+/// Pipelines of the temporal pass.
 struct Temporal {
     virtual_image: Arc<GraphicsPipeline>,
     only_camera_moved: Arc<GraphicsPipeline>,
@@ -305,28 +304,28 @@ struct Temporal {
     debug: Arc<GraphicsPipeline>,
 }
 
-/// The pipelines.
+/// Pipelines of the SSR passes.
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
-    surroundings: [Arc<GraphicsPipeline>; 2],
+    environment: [Arc<GraphicsPipeline>; 2],
     asked_half: Arc<GraphicsPipeline>,
-    /// Of rays that their neighbours use too, and of rays that go into the light by themselves.
+    /// Rays that neighbors reuse, and rays composited directly.
     trace: [Arc<GraphicsPipeline>; 2],
-    /// At full resolution, at half, and there once more for mirrors; for a history, by themselves,
-    /// and to look at.
+    /// Full resolution, half resolution, and mirrors at half resolution; each with history, single
+    /// frame, and debug.
     resolve: [[Arc<GraphicsPipeline>; 3]; 3],
     temporal: Temporal,
-    /// Of pixels that send rays, and of all; without motion and with it.
+    /// Masked pixels, and all pixels; each without and with velocity.
     composite: [[Arc<GraphicsPipeline>; 2]; 2],
     reflectances: Arc<Image>,
 }
 
 impl SsrPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses; out of memory.
+    /// `GpuError` if the driver rejects a pipeline or memory runs out.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make_at = |vertex: &str, name: &str, fragment: &str, colors: &[vk::Format], depth| {
             let colors = colors.iter().map(|&format| (format, false)).collect();
@@ -339,7 +338,8 @@ impl SsrPass {
         let make = |name: &str, fragment: &str, colors: &[vk::Format]| {
             make_with(name, fragment, colors, None)
         };
-        // The triangle lies at depth 0, and what sends rays beyond: nothing else is shaded.
+        // The triangle is at depth 0, and ray-tracing pixels are beyond it: all others fail the
+        // depth test.
         let asked = Some((RAY_MASK, false, vk::CompareOp::LESS));
         let make_where_asked = |name: &str, fragment: &str, colors: &[vk::Format]| {
             make_with(name, fragment, colors, asked)
@@ -371,7 +371,7 @@ impl SsrPass {
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
-            surroundings: [
+            environment: [
                 make_with(
                     "ssr environment",
                     "ssr_environment.frag",
@@ -488,8 +488,8 @@ impl SsrPass {
         })
     }
 
-    /// Declares the passes, of a frame whose settings have them on. With `debug`, what they found
-    /// is kept to look at; with `followed`, a later pass follows the picture's motion.
+    /// Declares the passes of a frame with SSR enabled. `debug`: keeps debug images; `followed`: a
+    /// later pass needs the reflection's motion.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -500,7 +500,7 @@ impl SsrPass {
         let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } =
             inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
-        // Where nothing is to be kept apart, rays see the light as it is.
+        // Without a separate environment term, rays sample the light image directly.
         let apart = (frame.values.bare == 0).then(|| {
             ["ssr environment light", "ssr color"].map(|name| g.image(name, width, height, LIGHT))
         });
@@ -552,21 +552,21 @@ impl SsrPass {
                     ("probe_block", Bind::Storage(&data.probes)),
                 ]);
             }
-            cx.rec.bind_graphics(&self.surroundings[usize::from(apart.is_none())], &binds)?;
+            cx.rec.bind_graphics(&self.environment[usize::from(apart.is_none())], &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
         self.declare_pyramid(g, frame, pyramid);
-        // Pixels that send no rays are as the picture has them that rays see, but where that lacks
-        // what lights emit.
+        // Pixels without rays are copied from the image that rays sample, unless that lacks
+        // emission of lights.
         let all = scene.has_emitters;
         let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
             if all { g.image(name, width, height, format) } else { g.copied(name, image) }
         };
         let out = drawn_over(g, "light with reflections", picture, LIGHT);
-        let surroundings = apart.map(|[surroundings, _]| surroundings);
+        let environment = apart.map(|[environment, _]| environment);
         let alone = !frame.history && !debug && !all;
-        // Where nothing is kept apart, the picture is the light.
+        // Without a separate environment term, that image is the light.
         let lit = (alone && apart.is_some()).then_some(light);
         let half = usize::from(frame.values.scale > 1);
         let single_frame = alone && half == 0 && frame.values.taps == 1;
@@ -580,7 +580,7 @@ impl SsrPass {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if single_frame {
-            pass = surroundings
+            pass = environment
                 .into_iter()
                 .chain(lit)
                 .fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
@@ -591,8 +591,8 @@ impl SsrPass {
         pass.depth_tested(rays_asked).record(move |cx| {
             let [surface, pyramid, picture, seen] =
                 [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
-            // Read and left out where there are none.
-            let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            // Placeholder without an environment term; the shader ignores it.
+            let around = environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = single_frame.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
@@ -616,11 +616,11 @@ impl SsrPass {
         if single_frame {
             return SsrOutput { light: out, velocity, debug: None };
         }
-        let reflection = g.image("reflection", width, height, REFLECTION);
+        let reflection = g.image("ssr reflection", width, height, REFLECTION);
         let met = g.image("ssr hits", width, height, PAIR);
         let shares = debug.then(|| g.image("ssr hit shares", width, height, SHARES));
         let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in [picture].into_iter().chain(surroundings).chain(lit) {
+        for image in [picture].into_iter().chain(environment).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         for image in [rays, seen] {
@@ -629,7 +629,7 @@ impl SsrPass {
         if alone {
             pass = pass.color_loaded(out);
         } else {
-            // What sends no rays keeps all of its surroundings.
+            // Pixels without rays keep the full environment term.
             pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
             pass = [met]
                 .into_iter()
@@ -639,8 +639,8 @@ impl SsrPass {
         pass.depth_tested(asks).record(move |cx| {
             let [surface, rays, picture, seen] =
                 [gbuffer.surface, rays, picture, seen].map(|image| cx.image(image));
-            // Read and left out where there are none.
-            let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            // Placeholder without an environment term; the shader ignores it.
+            let around = environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = alone.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
@@ -684,7 +684,7 @@ impl SsrPass {
             .filter(|_| followed)
             .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
         let mut pass = g.pass("ssr composite").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in [light].into_iter().chain(surroundings) {
+        for image in [light].into_iter().chain(environment) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         for image in [joined, seen] {
@@ -703,7 +703,7 @@ impl SsrPass {
         pass.record(move |cx| {
             let [surface, light, joined, seen] =
                 [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
-            let around = surroundings.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
+            let around = environment.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
             let mut binds = vec![
                 data.uniform(),
@@ -729,7 +729,7 @@ impl SsrPass {
         SsrOutput { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
-    /// The same at half resolution: where rays are sent.
+    /// Declares the ray mask at half resolution.
     fn declare_ray_mask<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -758,7 +758,7 @@ impl SsrPass {
         for (name, pipeline, fine) in
             [("ssr depth", &self.depth, true), ("ssr depth, coarse", &self.depth_coarse, false)]
         {
-            // A work group makes 16 by 16 cells of its first level.
+            // A work group writes 16 by 16 cells of its first level.
             let across = if fine { 32 } else { 32 << 5 };
             g.pass(name).uses(cells, Access::ComputeStorageReadWrite).record(move |cx| {
                 let cells = cx.image(cells);
@@ -783,7 +783,7 @@ impl SsrPass {
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
         let debug = shares.is_some();
-        // A frame by itself leaves the histories as they are.
+        // A single frame leaves the histories unchanged.
         let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
             (
                 g.history("ssr history", width, height, HISTORY).into(),
@@ -792,15 +792,15 @@ impl SsrPass {
             )
         } else {
             let out = g.image("ssr single frame", width, height, HISTORY);
-            let past_out = g.image("ssr history data by itself", width, height, PAIR);
-            let shown_out = g.image("ssr displayed by itself", width, height, REFLECTION);
+            let past_out = g.image("ssr history data single frame", width, height, PAIR);
+            let shown_out = g.image("ssr displayed single frame", width, height, REFLECTION);
             ([empty_debug_image(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
         };
         let found = debug.then(|| {
             ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS))
         });
-        let motion = g.image("reflection motion", width, height, VELOCITY);
-        // Most pipelines are for one case: what they need not ask costs nothing.
+        let motion = g.image("ssr motion", width, height, VELOCITY);
+        // Most pipelines are specialized to one case to avoid shader cost.
         let still = !debug && frame.values.still != 0 && frame.values.max_frames > 0.0;
         let by_image = frame.values.reprojection == Reprojection::Virtual as u32;
         let pipeline = match (debug, still, by_image, frame.only_camera_moved) {
@@ -810,7 +810,7 @@ impl SsrPass {
             (.., true, false) => &self.temporal.virtual_image,
             (.., false, _) => &self.temporal.other_ways,
         };
-        // Where nothing moves by itself, the camera tells.
+        // If nothing but the camera moves, no velocity image is needed.
         let moves = debug || !(still || by_image && frame.only_camera_moved);
         let mut pass = g.pass("ssr temporal").uses(gbuffer.surface, Access::FragmentSampled);
         for image in shares.into_iter().chain(moves.then_some(velocity)) {
@@ -826,7 +826,7 @@ impl SsrPass {
         } else {
             pass = pass.uses(history, Access::FragmentStorageRead);
         }
-        // As the shader says of what sends no rays: SSR_NO_REFLECTION.
+        // Matches SSR_NO_REFLECTION in the shader for pixels without rays.
         let nothing = [0.0, 0.0, 0.0, 1.0];
         for (image, value) in
             [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)]
@@ -852,7 +852,7 @@ impl SsrPass {
                 ("history_image", Bind::StorageImage(&history)),
                 ("history_data_image", Bind::StorageImage(&past)),
             ];
-            // Where nothing turns, what a surface is like and where it was is not asked for.
+            // The static path needs no surface history.
             if let Some(seen) = &seen {
                 binds.extend([
                     ("surface_image", Bind::Sampled(&surface)),
@@ -876,7 +876,7 @@ impl SsrPass {
     }
 }
 
-/// Numbers for a frame that found nothing, to look at.
+/// Empty debug image for a frame without SSR.
 pub fn empty_debug_image(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
     let image = g.image("no ssr", width, height, NUMBERS);
     g.pass("no ssr").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
@@ -892,7 +892,7 @@ mod tests {
         for size in [[1, 1], [1, 7], [33, 17], [160, 90], [1280, 720], [1921, 1081], [8192, 5]] {
             let (count, row) = levels(size);
             let below = size.map(|side: u32| side.div_ceil(2));
-            // As `level_corner` and `level_size` of shaders/lib/ssr_hiz.glsl.
+            // Must match `level_corner` and `level_size` of shaders/lib/ssr_hiz.glsl.
             let mut end = 0;
             for level in 1..count {
                 let corner = row.saturating_sub((2 * row) >> level);

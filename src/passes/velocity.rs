@@ -1,4 +1,4 @@
-//! How far each pixel moves in the picture between two moments.
+//! Per-pixel motion in the image between two times.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::{
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Pixels right and down, from the first moment to the last.
+/// Pixels right and down, from the first time to the last.
 pub const VELOCITY: vk::Format = vk::Format::R16G16_SFLOAT;
 
-/// A moment that a motion begins or ends at: a camera, and where things are before it.
+/// Start or end of a motion: a camera and the pose of the scene.
 #[derive(Clone, Debug)]
 pub struct MotionState {
-    /// From world axes, relative to where the frame's camera stands, to that moment's clip space.
+    /// World axes relative to the frame's camera to the clip space of that time.
     pub to_clip: DMat4,
-    /// Where things are then; none: where they are in the frame.
+    /// Pose at that time; `None`: the frame's pose.
     pub posed: Option<Arc<GpuScenePose>>,
 }
 
 impl MotionState {
-    /// As a view saw it. `eye` is where the frame's camera stands.
+    /// State of a view. `eye`: position of the frame's camera in the world (m).
     #[must_use]
     pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<GpuScenePose>>) -> Self {
         Self {
@@ -40,24 +40,24 @@ impl MotionState {
     }
 }
 
-/// The pipelines.
+/// Pipelines of the velocity passes.
 pub struct VelocityPass {
     pipeline: Arc<GraphicsPipeline>,
     moving: Arc<GraphicsPipeline>,
     enlarge: Arc<GraphicsPipeline>,
 }
 
-/// Instances that move, draw by draw.
+/// Moving instances, per draw.
 struct Moving<'a> {
     draws: Vec<(&'a Draw, MoveConstants)>,
     moves: Vec<Move>,
 }
 
 impl VelocityPass {
-    /// Makes the pipelines.
+    /// Creates the pipelines.
     ///
     /// # Errors
-    /// A pipeline that the driver refuses.
+    /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(VELOCITY, false)], ..GraphicsState::default() };
         let moving = GraphicsState {
@@ -66,7 +66,7 @@ impl VelocityPass {
                 .into_iter()
                 .filter(|attribute| attribute.0 == 0)
                 .collect(),
-            // What is seen has drawn this depth, holes of masks have not.
+            // Visible surfaces wrote this depth; holes of alpha masks did not.
             depth: Some((DEPTH, false, vk::CompareOp::EQUAL)),
             ..state.clone()
         };
@@ -86,8 +86,8 @@ impl VelocityPass {
         })
     }
 
-    /// Velocities of a picture of `from` pixels for one of `to`; as they are where that is the
-    /// same.
+    /// Upscales velocities from an image of `from` pixels to one of `to`; unchanged if the sizes
+    /// are equal.
     pub fn enlarged<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -116,11 +116,11 @@ impl VelocityPass {
         out
     }
 
-    /// Declares the passes: how far each pixel of the frame moves in the picture from the first
-    /// moment to the last. The camera's own motion first, everywhere; then what moves itself is
-    /// drawn over it where it is seen. Temporal passes ask from the last frame to this one, motion
-    /// blur from the shutter's opening to its closing; `name` tells their images apart. Blended
-    /// surfaces have the velocity of what is behind them.
+    /// Declares the passes for the motion of each pixel from the first time to the last. Camera
+    /// motion is computed for all pixels; moving objects are drawn over it where visible. Temporal
+    /// passes use the interval from the last frame to this one, motion blur that from shutter
+    /// opening to closing; `name` distinguishes their images. Blended surfaces have the velocity of
+    /// the surface behind them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -164,13 +164,13 @@ impl VelocityPass {
         };
         let positions = [positions(0), positions(1)];
         let mut pass =
-            g.pass(&format!("{name} of what moves")).depth_tested(depth).color_loaded(out);
+            g.pass(&format!("{name} of dynamic objects")).depth_tested(depth).color_loaded(out);
         for handle in positions.into_iter().flatten() {
             pass = pass.uses(handle, Access::VertexStorageRead);
         }
         pass.record(move |cx| {
             let moves = dynamic_buffer(cx.rec.gpu(), "moves", &moving.moves)?;
-            // Where nothing is read, any buffer will do.
+            // Any buffer serves as a placeholder if nothing is read.
             let [first, last] =
                 positions.map(|handle| handle.map_or_else(|| Arc::clone(&moves), |h| cx.buffer(h)));
             cx.rec.bind_graphics(
@@ -209,7 +209,7 @@ impl VelocityPass {
     }
 }
 
-/// Draws of which something is not at both moments where it is in the frame.
+/// Draws with an instance whose transform at either time differs from the frame's.
 fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2]) -> Moving<'a> {
     let mut out = Moving { draws: Vec::new(), moves: Vec::new() };
     let now = &scene.current_pose;

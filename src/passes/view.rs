@@ -1,45 +1,43 @@
-//! The camera's place and projection as the passes need them.
+//! View: camera position and projection for the passes.
 
 use glam::{DMat3, DMat4, DVec2, DVec3, Mat4, Vec3, Vec4, vec4};
 
 use crate::scene::Projection;
 
-/// A camera at its place, for a picture of one size.
+/// Camera with an image size.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// In the world (m).
+    /// World position (m).
     pub position: DVec3,
-    /// Camera-relative world to clip space; depth is reversed: 1 at the near plane, 0 at the far
-    /// one.
+    /// Camera-relative world to clip space, reversed depth: 1 at the near plane, 0 at the far
+    /// plane.
     pub view_projection: Mat4,
     /// Clip space to camera-relative world.
     pub inverse: Mat4,
     /// Camera axes (right, up, back) to world axes.
     pub rotation: DMat3,
-    /// Unit vector along the line of sight.
+    /// View direction (unit).
     pub forward: Vec3,
-    /// The projection is parallel.
+    /// Whether the projection is orthographic.
     pub parallel: bool,
-    /// Pixels across.
+    /// Image width (pixels).
     pub width: u32,
-    /// Pixels down.
+    /// Image height (pixels).
     pub height: u32,
-    /// Where in each pixel the picture is sampled: pixels right and down of its centre, each within
-    /// half a pixel. Both matrices above hold it.
+    /// Sample offset from the pixel centers: pixels right and down, each within half a pixel. Both
+    /// matrices above include it.
     pub jitter: DVec2,
 }
 
 impl View {
-    /// A camera whose node has this world transform (it looks along -Z, up is +Y).
+    /// Creates the view of a camera with this world transform (it looks along -Z, up is +Y).
     ///
-    /// The picture's height spans the camera's vertical field of view, whatever the aspect that the
-    /// file names.
+    /// The image height spans the vertical field of view; the file's aspect ratio is ignored.
     #[must_use]
     pub fn new(world: DMat4, projection: &Projection, width: u32, height: u32) -> Self {
         let position = world.w_axis.truncate();
         let rotation = orthonormal(world);
-        // World axes to camera axes; the translation is taken out: positions come relative to the
-        // camera.
+        // World axes to camera axes, without translation: positions are relative to the camera.
         let view = Mat4::from_mat3(rotation.transpose().as_mat3());
         let aspect = f64::from(width) / f64::from(height);
         let projection_matrix = clip_matrix(projection, aspect);
@@ -57,19 +55,18 @@ impl View {
         }
     }
 
-    /// The same camera with each pixel sampled this far from its centre (pixels, right and down),
-    /// instead of where it was sampled before. What is rebuilt from depth through `inverse` lies
-    /// where it lay.
+    /// Same camera with another sample offset from the pixel centers (pixels, right and down).
+    /// Positions reconstructed from depth through `inverse` do not change.
     #[must_use]
     pub fn jittered(&self, jitter: DVec2) -> Self {
-        // The picture moves the other way: what lies at the sample comes to the pixel's centre.
+        // The image moves the other way: the sample's content moves to the pixel center.
         let by = self.jitter - jitter;
         let shift = Vec3::new(
             (2.0 * by.x / f64::from(self.width)) as f32,
             (2.0 * by.y / f64::from(self.height)) as f32,
             0.0,
         );
-        // x' = x + w shift: a translation once divided.
+        // x' = x + w shift: a translation after the division.
         let (forth, back) = (Mat4::from_translation(shift), Mat4::from_translation(-shift));
         Self {
             view_projection: forth * self.view_projection,
@@ -79,13 +76,13 @@ impl View {
         }
     }
 
-    /// The same camera with its picture in other pixels, sampled at their centres.
+    /// Same camera with another image size, sampled at the pixel centers.
     #[must_use]
     pub fn resized(&self, width: u32, height: u32) -> Self {
         Self { width, height, ..self.jittered(DVec2::ZERO) }
     }
 
-    /// Distance along this camera's line of sight (m) of positions relative to another camera: the
+    /// Distance along this camera's view direction (m) of positions relative to another camera: the
     /// dot product with the homogeneous position.
     #[must_use]
     pub fn depth_from(&self, other: &Self) -> Vec4 {
@@ -93,8 +90,7 @@ impl View {
         self.forward.extend(shift as f32)
     }
 
-    /// Whether this camera stands where another does and sees the same, wherever in the pixels they
-    /// sample.
+    /// Whether position and projection equal those of another view, ignoring the sample offset.
     #[must_use]
     pub fn same_camera(&self, other: &Self) -> bool {
         let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
@@ -105,8 +101,8 @@ impl View {
             && close
     }
 
-    /// To the clip space of the camera after it has moved: from world axes relative to where it is
-    /// now. `pose` is where it goes, in its own axes.
+    /// World axes relative to the current position, to the clip space of the moved camera. `pose`:
+    /// the motion in the camera's own axes.
     #[must_use]
     pub fn moved(&self, pose: DMat4) -> DMat4 {
         let rotation = DMat4::from_mat3(self.rotation);
@@ -114,20 +110,20 @@ impl View {
         self.view_projection.as_dmat4() * back
     }
 
-    /// Distance (m) of the near plane along the line of sight.
+    /// Distance of the near plane along the view direction (m).
     #[must_use]
     pub fn near(&self) -> f64 {
         let near = self.inverse * vec4(0.0, 0.0, 1.0, 1.0);
         f64::from((near.truncate() / near.w).dot(self.forward))
     }
 
-    /// Whether a sphere (centre relative to the camera) may be seen.
+    /// Whether a bounding sphere (center relative to the camera) may be visible.
     #[must_use]
     pub fn sphere_visible(&self, center: Vec3, radius: f32) -> bool {
         self.frustum().sees(center, radius)
     }
 
-    /// What the view takes in.
+    /// View frustum without a far plane.
     #[must_use]
     pub fn frustum(&self) -> Frustum {
         let m = self.view_projection.transpose();
@@ -142,8 +138,8 @@ impl View {
     }
 }
 
-/// What a view takes in: the space inside of its sides and beyond its near plane. Gribb and
-/// Hartmann 2001, "Fast Extraction of Viewing Frustum Planes".
+/// View frustum: the space inside the sides and beyond the near plane. Gribb and Hartmann 2001,
+/// "Fast Extraction of Viewing Frustum Planes".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frustum {
     /// Inward unit normals and distances: left, right, top, bottom, near.
@@ -151,7 +147,7 @@ pub struct Frustum {
 }
 
 impl Frustum {
-    /// Whether a sphere (centre relative to the camera) may be seen.
+    /// Whether a bounding sphere (center relative to the camera) may be visible.
     #[must_use]
     pub fn sees(&self, center: Vec3, radius: f32) -> bool {
         // The device does the same operations in the same order (shaders/passes/culling.comp).
@@ -161,8 +157,7 @@ impl Frustum {
     }
 }
 
-/// The rotation of a camera's node: scale and shear do not act on a camera (glTF 2.0 section
-/// 3.10.1).
+/// Rotation of a camera's node: scale and shear do not affect a camera (glTF 2.0 section 3.10.1).
 fn orthonormal(world: DMat4) -> DMat3 {
     let z = world.z_axis.truncate().normalize_or(DVec3::Z);
     let y = world.y_axis.truncate();
@@ -216,7 +211,7 @@ fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
 }
 
 /// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of
-/// millimetres.
+/// millimeters.
 fn inverse_clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     let Clip { x, y, a, b, parallel } = clip(projection, aspect);
     let (ix, iy) = ((1.0 / x) as f32, (1.0 / y) as f32);
@@ -316,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jittered_view_samples_beside_the_centre() {
+    fn a_jittered_view_samples_beside_the_center() {
         let world = DMat4::from_rotation_translation(
             DQuat::from_rotation_x(-0.2),
             DVec3::new(0.0, 3.0, 0.0),

@@ -1,6 +1,5 @@
-//! A scene's participating volumes on the device: boxes, with a grid of densities where they are
-//! uneven. A mesh is the box around it with a grid of how much of each cell is inside
-//! (docs/volumes.md).
+//! Participating volumes of a scene on the device: boxes, with a density grid if heterogeneous. A
+//! mesh becomes its bounding box with a grid of the inside fraction of each cell (docs/volumes.md).
 
 use std::sync::Arc;
 
@@ -19,18 +18,18 @@ use crate::{
     },
 };
 
-/// How volumes are drawn (`passes.volumes.*`).
+/// Settings of volumes (`passes.volumes.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeSettings {
-    /// Off: there are none.
+    /// Off: no volumes.
     pub enabled: bool,
-    /// One line of sight for two by two pixels.
+    /// One view ray per two by two pixels.
     pub half_resolution: bool,
-    /// Places along a line of sight, 1 to 1024.
+    /// Steps along a view ray, 1 to 1024.
     pub steps: u32,
-    /// Places on the way to a lamp within each uneven volume, 1 to 256.
+    /// Steps toward a light within each heterogeneous volume, 1 to 256.
     pub shadow_steps: u32,
-    /// Means over neighbouring pixels.
+    /// Averages over neighboring pixels.
     pub filter: bool,
 }
 
@@ -40,16 +39,16 @@ impl Default for VolumeSettings {
     }
 }
 
-/// A volume as a box.
+/// Volume as a box.
 #[derive(Clone, Debug)]
 pub struct BoxedVolume {
-    /// From the world to the box's space, whose corners are (0, 0, 0) and (1, 1, 1).
+    /// World to the box's space, whose corners are (0, 0, 0) and (1, 1, 1).
     pub to_box: DMat4,
-    /// What it is filled with where the grid has its greatest density.
+    /// Medium at the grid's maximum density.
     pub medium: MediumCoefficients,
-    /// Densities over the greatest; none is 1.
+    /// Densities relative to the maximum; `None`: 1 everywhere.
     grid: Option<DensityGrid>,
-    /// From the volume's own space to the box's.
+    /// The volume's own space to the box's.
     local: DMat4,
 }
 
@@ -89,7 +88,7 @@ impl BoxedVolume {
         })
     }
 
-    /// The optical depth (by channel) from a place on along a unit direction.
+    /// Optical depth (by channel) from an origin along a unit direction to the outside.
     #[must_use]
     pub fn depth(&self, origin: DVec3, direction: DVec3, steps: u32) -> DVec3 {
         let (o, d) =
@@ -108,7 +107,7 @@ impl BoxedVolume {
     }
 }
 
-/// The grid of a mesh whose inside has a density of its own, which lies over the mesh's box.
+/// Product of a mesh's inside grid and its own density grid, over the mesh's bounding box.
 fn product(
     inside: &DensityGrid,
     density: &DensityGrid,
@@ -131,21 +130,22 @@ fn product(
     DensityGrid::new([nx, ny, nz], values).ok()
 }
 
-/// What the device has of a scene's volumes.
+/// Volumes of a scene on the device.
 pub struct SceneVolumes {
     boxes: Vec<BoxedVolume>,
-    /// Of each its first voxel.
+    /// First voxel of each volume.
     firsts: Vec<u32>,
     densities: Arc<Buffer>,
     around: Arc<Buffer>,
-    surroundings: bool,
+    has_environment: bool,
 }
 
 impl SceneVolumes {
-    /// Uploads them.
+    /// Uploads the volumes.
     ///
     /// # Errors
-    /// More voxels than the device's buffers hold; out of memory; a lost device.
+    /// `GpuError` if the voxels exceed the device's buffer size, memory runs out, or the device is
+    /// lost.
     pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<Self> {
         let boxes: Vec<BoxedVolume> = scene
             .placed_volumes()
@@ -171,21 +171,21 @@ impl SceneVolumes {
         let around = storage_buffer(
             gpu,
             uploader,
-            ("volume surroundings", 4),
+            ("volume environment", 4),
             bytemuck::cast_slice(&cells),
             remedy,
         )?;
-        Ok(Self { boxes, firsts, densities, around, surroundings: scene.environment.is_some() })
+        Ok(Self { boxes, firsts, densities, around, has_environment: scene.environment.is_some() })
     }
 
-    /// Whether there are none.
+    /// Whether the scene has no volumes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }
 
-    /// Goes along with the scene that was uploaded into another pose. What gets to them from all
-    /// around stays as it was. True where one has moved.
+    /// Updates the volumes to another pose of the uploaded scene. Their environment light is kept.
+    /// Returns whether any has moved.
     pub fn follow(&mut self, scene: &Scene) -> bool {
         let mut moved = false;
         let placed = scene.placed_volumes();
@@ -200,7 +200,7 @@ impl SceneVolumes {
     }
 }
 
-/// Half floats of each voxel and of the next one along x.
+/// Half floats of each voxel and its neighbor in +x.
 fn pairs(grid: &DensityGrid) -> Vec<u32> {
     let width = grid.size()[0] as usize;
     let half = |value: f32| u32::from(half::f16::from_f32(value).to_bits());
@@ -211,26 +211,26 @@ fn pairs(grid: &DensityGrid) -> Vec<u32> {
     grid.values().chunks(width.max(1)).flat_map(row).collect()
 }
 
-/// The volumes for one frame's camera.
+/// Volumes for one frame's camera.
 #[derive(Clone)]
 pub struct FrameVolumes {
-    /// `VolumeConstants` and the `Volume`s.
+    /// `VolumeConstants`, then the `Volume`s.
     pub block: Arc<Buffer>,
-    /// Voxels.
+    /// Voxel densities.
     pub densities: Arc<Buffer>,
-    /// Light from all around.
+    /// Environment light of the volumes' cells.
     pub around: Arc<Buffer>,
-    /// There are some to draw.
+    /// Whether there are volumes to draw.
     pub any: bool,
-    /// Pixels of the picture a texel of the march, on each side.
+    /// Image pixels per texel of the march along each axis.
     pub scale: u32,
 }
 
 impl FrameVolumes {
-    /// Those of a scene as a camera there sees them.
+    /// Uploads the volumes relative to a camera position.
     ///
     /// # Errors
-    /// Out of memory.
+    /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         scene: &SceneVolumes,
@@ -245,7 +245,7 @@ impl FrameVolumes {
             shadow_steps: settings.shadow_steps.max(1),
             scale,
             filtered: u32::from(settings.filter),
-            surroundings: u32::from(scene.surroundings),
+            has_environment: u32::from(scene.has_environment),
             ..VolumeConstants::default()
         };
         let mut bytes = bytemuck::bytes_of(&head).to_vec();
@@ -266,7 +266,7 @@ impl FrameVolumes {
             bytes.extend_from_slice(bytemuck::bytes_of(&packed));
         }
         if scene.is_empty() {
-            // The array behind the head must not be empty.
+            // The array behind the header must not be empty.
             bytes.extend_from_slice(bytemuck::bytes_of(&Volume::default()));
         }
         Ok(Self {

@@ -1,7 +1,7 @@
-//! Colour of light: Rec.709, the Planckian and the daylight locus, tint, chromatic adaptation,
+//! Color of light: Rec.709, the Planckian and the daylight locus, tint, chromatic adaptation,
 //! white balance.
 //!
-//! Colours are linear Rec.709 triples in double precision. The colour of a light always has
+//! Colors are linear Rec.709 triples in double precision. The color of a light always has
 //! luminance 1, so a light's lumens do not depend on its kelvins.
 
 use std::sync::OnceLock;
@@ -13,29 +13,29 @@ use super::units::Kelvin;
 /// Second radiation constant `h c / k` in m K: CODATA 2018.
 pub const C2: f64 = 1.438_776_877e-2;
 
-/// Colour temperatures (K) that this module takes.
+/// Valid color temperatures in K.
 pub const KELVIN_LIMITS: [f64; 2] = [500.0, 1e6];
 
-/// Colour temperatures (K) for which the daylight locus is defined: CIE 15:2004, section 3.1.
+/// Color temperatures (K) for which the daylight locus is defined: CIE 15:2004, section 3.1.
 pub const DAYLIGHT_LIMITS: [f64; 2] = [4000.0, 25_000.0];
 
-/// The farthest from the Planckian locus (in CIE 1960 uv) for which a colour temperature means
-/// anything: CIE 15:2004, section 9.5.
+/// Maximum distance from the Planckian locus (CIE 1960 uv) for which a correlated color temperature
+/// is defined: CIE 15:2004, section 9.5.
 pub const DUV_LIMIT: f64 = 0.05;
 
-/// Why a colour cannot be had. Each message names the value and what it may be.
+/// Invalid color input. Each message states the value and its valid range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ColorError {
-    /// The colour temperature is not within `KELVIN_LIMITS`.
-    #[error("the colour temperature is {0} K; it must lie between {min} and {max} K", min = KELVIN_LIMITS[0], max = KELVIN_LIMITS[1])]
+    /// The color temperature is not within `KELVIN_LIMITS`.
+    #[error("the color temperature is {0} K; it must lie between {min} and {max} K", min = KELVIN_LIMITS[0], max = KELVIN_LIMITS[1])]
     Kelvin(f64),
-    /// The colour temperature is not within `DAYLIGHT_LIMITS`.
+    /// The color temperature is not within `DAYLIGHT_LIMITS`.
     #[error("daylight of {0} K is not defined; it must lie between {min} and {max} K", min = DAYLIGHT_LIMITS[0], max = DAYLIGHT_LIMITS[1])]
     Daylight(f64),
     /// The tint is farther than `DUV_LIMIT` from zero or not a number.
     #[error("the tint is Duv {0}; it must lie between -{DUV_LIMIT} and {DUV_LIMIT}")]
     Duv(f64),
-    /// The chromaticity is not that of a possible light.
+    /// The chromaticity is not physically possible.
     #[error("no light has the chromaticity x {x}, y {y}")]
     Chromaticity {
         /// CIE x.
@@ -45,7 +45,7 @@ pub enum ColorError {
     },
     /// The picked sample is black, negative or not finite.
     #[error(
-        "the picked colour ({0}, {1}, {2}) has no white to balance to; pick a lit, neutral grey"
+        "the picked color ({0}, {1}, {2}) has no white to balance to; pick a lit, neutral gray"
     )]
     Sample(f64, f64, f64),
 }
@@ -94,7 +94,7 @@ impl Chromaticity {
         dvec3(self.x / self.y, 1.0, (1.0 - self.x - self.y) / self.y) * luminance
     }
 
-    /// The chromaticity of an XYZ triple; none where X + Y + Z is not above 0 and finite.
+    /// The chromaticity of an XYZ triple; `None` unless X + Y + Z is finite and above 0.
     #[must_use]
     pub fn from_xyz(xyz: DVec3) -> Option<Self> {
         let sum = xyz.element_sum();
@@ -117,10 +117,10 @@ impl Chromaticity {
         Self { x: 3.0 * uv.x / d, y: 2.0 * uv.y / d }
     }
 
-    /// This chromaticity if a light can have it: finite, x and y above 0 with a sum of at most 1.
+    /// Validates this chromaticity: finite, x and y above 0 with a sum of at most 1.
     ///
     /// # Errors
-    /// `ColorError::Chromaticity` else.
+    /// `ColorError::Chromaticity` otherwise.
     pub fn checked(self) -> Result<Self, ColorError> {
         if self.x > 0.0 && self.y > 1e-6 && self.x + self.y <= 1.0 {
             Ok(self)
@@ -140,7 +140,7 @@ pub fn rgb_to_xyz_matrix(primaries: [Chromaticity; 3], white: DVec3) -> DMat3 {
     columns * DMat3::from_diagonal(columns.inverse() * white)
 }
 
-/// Luminance of a linear Rec.709 colour: `0.2126 R + 0.7152 G + 0.0722 B`, in the unit of the
+/// Luminance of a linear Rec.709 color: `0.2126 R + 0.7152 G + 0.0722 B`, in the unit of the
 /// channels.
 ///
 /// ITU-R BT.709-6, table 1 item 3.2; the four digits differ from the Y row of `REC709_TO_XYZ` by
@@ -166,8 +166,8 @@ pub fn srgb_eotf(code: f64) -> f64 {
     linear.copysign(code)
 }
 
-/// The CIE 1931 2-degree colour matching functions: wavelength in metres and x, y, z bar, every
-/// nanometre.
+/// The CIE 1931 2-degree color matching functions: wavelength in meters and x, y, z bar, every
+/// nanometer.
 ///
 /// ISO/CIE 11664-1; origin of the file in `assets/README.md`.
 fn observer() -> &'static [(f64, DVec3)] {
@@ -184,9 +184,9 @@ fn observer() -> &'static [(f64, DVec3)] {
     })
 }
 
-/// CIE XYZ, at an arbitrary scale, of a spectrum given by its power at a wavelength in metres.
+/// CIE XYZ, at an arbitrary scale, of a spectrum given by its power at a wavelength in meters.
 ///
-/// ISO/CIE 11664-3, equation 1, summed every nanometre from 360 to 830 nm.
+/// ISO/CIE 11664-3, equation 1, summed every nanometer from 360 to 830 nm.
 #[must_use]
 pub fn spectrum_to_xyz(power: impl Fn(f64) -> f64) -> DVec3 {
     observer().iter().fold(DVec3::ZERO, |sum, &(wavelength, bar)| sum + bar * power(wavelength))
@@ -203,7 +203,7 @@ pub fn planckian(temperature: Kelvin) -> Result<Chromaticity, ColorError> {
     if !(KELVIN_LIMITS[0]..=KELVIN_LIMITS[1]).contains(&t) {
         return Err(ColorError::Kelvin(t));
     }
-    // Scaled so that wavelengths near 560 nm give about 1, whatever the temperature.
+    // Scaled to about 1 near 560 nm at any temperature.
     let scale = (C2 / (560e-9 * t)).exp_m1();
     let xyz =
         spectrum_to_xyz(|lambda| (560e-9 / lambda).powi(5) * scale / (C2 / (lambda * t)).exp_m1());
@@ -249,7 +249,7 @@ fn locus_normal(t: f64) -> Result<DVec2, ColorError> {
 /// # Errors
 /// A temperature outside of `KELVIN_LIMITS`, or a tint outside of `DUV_LIMIT`, or not numbers.
 pub fn planckian_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, ColorError> {
-    // Written so that NaN is refused too.
+    // This form also rejects NaN.
     if !(-DUV_LIMIT..=DUV_LIMIT).contains(&duv) {
         return Err(ColorError::Duv(duv));
     }
@@ -276,7 +276,7 @@ pub fn daylight_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, Co
     Chromaticity::from_uv(on_locus.to_uv() + locus_normal(temperature.0)? * duv).checked()
 }
 
-/// Correlated colour temperature and Duv of a chromaticity, by the nearest point of the locus in
+/// Correlated color temperature and Duv of a chromaticity, by the nearest point of the locus in
 /// CIE 1960 uv.
 ///
 /// CIE 15:2004, section 9.5. Searched from 1000 to 100 000 K.
@@ -315,14 +315,14 @@ pub fn correlated_temperature(chromaticity: Chromaticity) -> Result<(Kelvin, f64
     if duv.abs() <= DUV_LIMIT { Ok((Kelvin(kelvin), duv)) } else { Err(ColorError::Duv(duv)) }
 }
 
-/// Linear Rec.709 colour of a light with that chromaticity, at luminance 1. Channels that would be
-/// negative (below about 1900 K blue is) are clamped to 0 and the rest brought back to luminance 1.
+/// Linear Rec.709 color of a light with that chromaticity, at luminance 1. Negative channels (blue
+/// below about 1900 K) are clamped to 0 and the rest rescaled to luminance 1.
 ///
 /// # Errors
 /// An impossible chromaticity.
 pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     let rgb = (XYZ_TO_REC709 * chromaticity.checked()?.to_xyz(1.0)).max(DVec3::ZERO);
-    // By the exact Y row, so that a colour inside of the gamut stays as it is.
+    // By the exact Y row, so that colors inside the gamut are unchanged.
     let y = (REC709_TO_XYZ * rgb).y;
     if y > 0.0 {
         Ok(rgb / y)
@@ -331,17 +331,16 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     }
 }
 
-/// Whether `light_color` clips a light of that chromaticity: some channel of Rec.709 would be
-/// negative.
+/// Whether `light_color` clips this chromaticity: a Rec.709 channel is negative.
 ///
 /// # Errors
 /// An impossible chromaticity.
 pub fn outside_rec709(chromaticity: Chromaticity) -> Result<bool, ColorError> {
-    // Beyond what rounding leaves of a colour on the border.
+    // Tolerance for rounding of colors on the gamut boundary.
     Ok((XYZ_TO_REC709 * chromaticity.checked()?.to_xyz(1.0)).min_element() < -1e-4)
 }
 
-/// Linear Rec.709 colour of a black body at luminance 1: `planckian`, then `light_color`.
+/// Linear Rec.709 color of a black body at luminance 1: `planckian`, then `light_color`.
 ///
 /// # Errors
 /// A temperature outside of `KELVIN_LIMITS` or not a number.
@@ -357,7 +356,7 @@ pub enum Adaptation {
     /// Appl. 42 (2017), eq. 7.
     #[default]
     Cat16,
-    /// Bradford, linearised: ICC.1:2022, annex E.
+    /// Bradford, linearized: ICC.1:2022, annex E.
     Bradford,
 }
 
@@ -401,11 +400,11 @@ impl Adaptation {
     }
 }
 
-/// What the camera takes for white.
+/// White balance setting: the chromaticity that the camera renders neutral.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhiteBalance {
-    /// The white of Rec.709: nothing is changed.
+    /// The white of Rec.709: no change.
     #[default]
     Neutral,
     /// Incandescent lamps: a black body of 3000 K.
@@ -422,17 +421,17 @@ pub enum WhiteBalance {
     Shade,
     /// A black body with a tint.
     Temperature {
-        /// Correlated colour temperature.
+        /// Correlated color temperature.
         kelvin: Kelvin,
-        /// Offset from the locus in CIE 1960 uv; positive means that the light is greener.
+        /// Offset from the locus in CIE 1960 uv; positive is a greener light.
         duv: f64,
     },
-    /// A chromaticity, such as that of a picked grey card.
+    /// A chromaticity, such as that of a picked gray card.
     White(Chromaticity),
 }
 
 impl WhiteBalance {
-    /// The presets by the names that cameras show.
+    /// The presets by their names on cameras.
     pub const PRESETS: [(&'static str, Self); 6] = [
         ("incandescent", Self::Incandescent),
         ("fluorescent", Self::Fluorescent),
@@ -442,11 +441,11 @@ impl WhiteBalance {
         ("shade", Self::Shade),
     ];
 
-    /// From a picked sample of a neutral card: its linear Rec.709 colour before any white balance,
+    /// From a picked sample of a neutral card: its linear Rec.709 color before any white balance,
     /// at any exposure.
     ///
     /// # Errors
-    /// A sample that is black, not finite, or not the colour of a light.
+    /// A sample that is black, not finite, or not the color of a light.
     pub fn from_gray_card(sample: DVec3) -> Result<Self, ColorError> {
         let refuse = || ColorError::Sample(sample.x, sample.y, sample.z);
         if !sample.is_finite() || luminance(sample) <= 0.0 {
@@ -456,7 +455,7 @@ impl WhiteBalance {
         Ok(Self::White(white))
     }
 
-    /// The chromaticity that is taken for white. The presets' temperatures are those of Nikon's
+    /// The white chromaticity. The presets' temperatures are those of Nikon's
     /// reference manuals (D850, "White Balance": 3000, 4200, 5200, 5400, 6000, 8000 K).
     ///
     /// # Errors
@@ -475,8 +474,8 @@ impl WhiteBalance {
         }
     }
 
-    /// The matrix on exposed linear Rec.709 that makes this white neutral, luminance of the white
-    /// kept.
+    /// White balance matrix on exposed linear Rec.709: makes this white neutral and keeps its
+    /// luminance.
     ///
     /// # Errors
     /// As `white`, and a white too saturated to adapt to.
@@ -613,7 +612,7 @@ mod tests {
             let plain = kelvin_to_rgb(Kelvin(t)).unwrap();
             assert!(green.y > plain.y && green.x < plain.x);
         }
-        // So warm and so green that no light has that colour.
+        // So warm and so green that no light has that color.
         assert!(matches!(
             planckian_tinted(Kelvin(1500.0), 0.02),
             Err(ColorError::Chromaticity { .. })
@@ -649,7 +648,7 @@ mod tests {
             let custom = WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.004 };
             let light = light_color(custom.white().unwrap()).unwrap();
             near(custom.matrix(method).unwrap() * light, [1.0; 3], 1e-9);
-            // A grey card under tungsten, at any exposure.
+            // A gray card under tungsten, at any exposure.
             let card = kelvin_to_rgb(Kelvin(2700.0)).unwrap() * 0.18 * 37.0;
             let seen = WhiteBalance::from_gray_card(card).unwrap().matrix(method).unwrap() * card;
             near(seen / (0.18 * 37.0), [1.0; 3], 1e-9);

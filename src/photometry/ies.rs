@@ -1,22 +1,19 @@
-//! Photometric files, IES LM-63 of 1986 to 2019 and EULUMDAT: what a luminaire gives in each
-//! direction, in candela.
+//! Photometric files, IES LM-63 of 1986 to 2019 and EULUMDAT: the luminous intensity distribution
+//! of a luminaire in candela.
 //!
 //! ANSI/IESNA LM-63-2002 (and its editions of 1986, 1991, 1995, 2019) for the file, IES LM-75-01
-//! for the coordinates; `eulumdat` has the other format. The parser takes bytes and does no input
-//! itself; the content, not a name, tells the format. Files are untrusted: every count is bounded,
-//! nothing is allocated before it has been read, and every error names the line and what would
-//! help. Fields that do not bear on light never refuse a file: a note says what they hold.
+//! for the coordinates; `eulumdat` has the other format. The parser takes bytes and does no I/O;
+//! the content, not the file name, selects the format. Files are untrusted: every count is bounded,
+//! nothing is allocated before it has been read, and every error states the line and a remedy.
+//! Invalid fields that do not affect light give a note, not an error.
 //!
-//! In the light's space (it shines along -Z, +X to its right, +Y up):
+//! In the light's space (it emits along -Z, +X to its right, +Y up):
 //! - type C (most luminaires): vertical 0 is -Z ("down"), 180 is +Z; horizontal 0 is +X, 90 is +Y,
-//!   counter-clockwise
-//!   seen from +Z. The opening's length lies along X, its width along Y.
+//!   counter-clockwise seen from +Z. The opening's length lies along X, its width along Y.
 //! - type B (floodlights): both angles 0 is -Z; the planes turn around X by the vertical angle,
-//!   towards +Y; the
-//!   horizontal angle is measured from the middle of the plane towards +X.
+//!   towards +Y; the horizontal angle is measured from the middle of the plane towards +X.
 //! - type A (vehicle lamps): both angles 0 is -Z; the planes turn around Y by the horizontal angle,
-//!   towards +X; the
-//!   vertical angle rises towards +Y.
+//!   towards +X; the vertical angle rises towards +Y.
 
 mod eulumdat;
 mod text;
@@ -27,34 +24,34 @@ use glam::DVec3;
 
 use super::units::{Candela, Lumen};
 
-/// The largest file that is taken, in bytes.
+/// Maximum file size in bytes.
 pub const MAX_BYTES: usize = 64 << 20;
-/// The most angles in a list; a fortieth of a degree around the circle.
+/// Maximum angles in a list: steps of 1/40 degree around the circle.
 pub const MAX_ANGLES: usize = 14_401;
-/// The most candela values in a file.
+/// Maximum candela values in a file.
 pub const MAX_VALUES: usize = 1 << 23;
-/// The most lines before `TILT=` that are kept.
+/// Maximum lines before `TILT=` that are kept.
 pub const MAX_HEAD_LINES: usize = 4096;
-/// The most pairs of tilt angle and factor.
+/// Maximum pairs of tilt angle and factor.
 pub const MAX_TILT_PAIRS: usize = 3601;
-/// Candela below 0 by at most this part of the strongest count as 0: the noise of a photometer, or
-/// a last digit.
+/// Negative candela values count as 0 if within this fraction of the maximum: photometer noise or
+/// rounding.
 pub const NEGATIVE_TOLERANCE: f64 = 0.02;
-/// Angles beyond the end of a range by at most this (degrees) count as the end: 180.01, or 89.99
-/// for a quadrant.
+/// Tolerance in degrees for angles at the end of a range, which snap to it: 180.01, or 89.99 for a
+/// quadrant.
 pub const ANGLE_SLACK: f64 = 0.1;
 
-/// Why a file is refused.
+/// Error of a photometric file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IesError {
     /// More than `MAX_BYTES`.
-    #[error("the file has {0} bytes, the most is {MAX_BYTES}; is it a photometric file?")]
+    #[error("the file has {0} bytes; expected a photometric file of at most {MAX_BYTES} bytes")]
     TooLarge(usize),
-    /// Nothing in it.
+    /// An empty file.
     #[error("the file is empty; export it again")]
     Empty,
-    /// Neither IES, whose numbers follow a line `TILT=`, nor EULUMDAT, whose numbers stand in lines
-    /// 2 to 7.
+    /// Neither IES, whose numbers follow a line `TILT=`, nor EULUMDAT, with numbers in lines 2 to
+    /// 7.
     #[error(
         "no line starts with TILT=, which an IES file needs before its numbers (such as TILT=NONE), and lines 2 to 7 are \
          not the numbers of a EULUMDAT (.ldt) file"
@@ -63,42 +60,42 @@ pub enum IesError {
     /// A file of another kind.
     #[error("it is {0}; a photometric file is IES LM-63 (.ies) or EULUMDAT (.ldt)")]
     Foreign(&'static str),
-    /// A fault of a EULUMDAT file.
+    /// An error in a EULUMDAT file.
     #[error("EULUMDAT: {0}")]
     Eulumdat(Box<Self>),
-    /// It ends before all numbers are there.
+    /// The file ends too early.
     #[error(
         "line {line}: the file ends where {what} should be; it is cut off, or a count before it is too large"
     )]
     Truncated {
         /// The last line, from 1.
         line: usize,
-        /// What is missing.
+        /// The missing value.
         what: &'static str,
     },
-    /// Something else stands where a finite number should.
-    #[error("line {line}: \"{token}\" is no finite number, but {what} should be here")]
+    /// A token that is not a finite number.
+    #[error("line {line}: \"{token}\" is no finite number; expected {what}")]
     Number {
         /// The line, from 1.
         line: usize,
-        /// What is there, at most 32 characters of it.
+        /// The token, at most 32 characters of it.
         token: String,
-        /// What it should be.
+        /// The expected value.
         what: &'static str,
     },
-    /// A number that cannot be.
+    /// A number out of range.
     #[error("line {line}: {what} is {value}; it must be {allowed}")]
     Range {
         /// The line, from 1.
         line: usize,
-        /// What the number is.
+        /// Name of the number.
         what: &'static str,
         /// The number.
         value: f64,
-        /// What it may be.
+        /// The valid range.
         allowed: &'static str,
     },
-    /// Angles that do not rise.
+    /// Angles that are not in ascending order.
     #[error("line {line}: {what} {value} follows {previous}; the angles must rise")]
     Unsorted {
         /// The line, from 1.
@@ -110,7 +107,7 @@ pub enum IesError {
         /// The one before it.
         previous: f64,
     },
-    /// Horizontal angles that stand for no known symmetry.
+    /// Horizontal angles that match no known symmetry.
     #[error(
         "line {line}: horizontal angles from {first} to {last} fit no symmetry of type {kind}; type C has 0 to 0, 90, \
          180 or up to 360, or 90 to 270, types A and B have 0 to 90 or -90 to 90"
@@ -178,7 +175,7 @@ impl std::fmt::Display for PhotometricType {
     }
 }
 
-/// What the listed horizontal angles stand for (LM-63-2002, horizontal angles).
+/// Symmetry of the listed horizontal angles (LM-63-2002, horizontal angles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
     /// One plane: the same for every horizontal angle.
@@ -211,10 +208,10 @@ impl std::fmt::Display for Symmetry {
     }
 }
 
-/// How the output depends on the lamp's tilt.
+/// Dependence of the output on the lamp's tilt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Tilt {
-    /// It does not.
+    /// No dependence.
     #[default]
     None,
     /// By factors in the file, for the burning position of a lamp: `candela` and `lumens` are
@@ -246,7 +243,7 @@ impl Tilt {
     }
 }
 
-/// The luminous opening of a luminaire in metres; negative numbers mark round shapes (LM-63-2002,
+/// The luminous opening of a luminaire in meters; negative numbers mark round shapes (LM-63-2002,
 /// table 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LuminousOpening {
@@ -278,7 +275,7 @@ pub enum OpeningShape {
 }
 
 impl LuminousOpening {
-    /// The shape that the signs stand for.
+    /// The shape encoded by the signs.
     #[must_use]
     pub fn shape(self) -> OpeningShape {
         let sign = |x: f64| if x > 0.0 { 1 } else { -i32::from(x < 0.0) };
@@ -296,12 +293,12 @@ impl LuminousOpening {
     }
 }
 
-/// Ratios that a EULUMDAT file states beside its intensities, from which they follow.
+/// Redundant ratios of a EULUMDAT file, which also follow from its intensities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatedRatios {
-    /// LORL: light of the luminaire over that of its lamps, percent.
+    /// LORL: flux of the luminaire over that of its lamps, percent.
     pub light_output: f64,
-    /// DFF: the part of the luminaire's light that goes below the horizon, percent.
+    /// DFF: fraction of the luminaire's flux below the horizon, percent.
     pub downward: f64,
 }
 
@@ -359,7 +356,7 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// A number that does not bear on the light: `instead` of one that cannot be, with a note.
+    /// A number that does not affect the light: `instead`, with a note, if it is invalid.
     fn aside(
         &mut self,
         what: &'static str,
@@ -372,7 +369,7 @@ impl<'a> Tokens<'a> {
         if good.is_none() {
             let token: String = token.chars().take(32).collect();
             notes.push(format!(
-                "line {}: {what} is {token}, which cannot be; it does not bear on the light",
+                "line {}: {what} is {token}, which is invalid; it does not affect the light",
                 self.line
             ));
         }
@@ -425,13 +422,12 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// A number as files have them; none of "nan" and "inf", which Rust also parses and no edition of
-/// the standard knows.
+/// Parses a finite number. Rust also parses "nan" and "inf", which no edition of the standard has.
 fn finite(token: &str) -> Option<f64> {
     token.parse().ok().filter(|x: &f64| x.is_finite() && x.abs() < 1e15)
 }
 
-/// Intensities as they are listed, of which a hair below 0 counts as 0.
+/// Listed intensities; slightly negative ones count as 0.
 #[derive(Default)]
 struct Listed {
     values: Vec<f64>,
@@ -470,7 +466,7 @@ impl Listed {
     }
 }
 
-/// Takes the ends of a rising list that miss one of these angles by a last digit to it.
+/// Snaps the ends of an ascending list to these angles, within the tolerance.
 fn snapped(mut angles: Vec<f64>, ends: &[f64], what: &str, notes: &mut Vec<String>) -> Vec<f64> {
     let last = angles.len().saturating_sub(1);
     for at in [0, last] {
@@ -495,16 +491,16 @@ fn snapped(mut angles: Vec<f64>, ends: &[f64], what: &str, notes: &mut Vec<Strin
 }
 
 impl IesProfile {
-    /// Parses the bytes of a file, IES or EULUMDAT by its content. UTF-8 and Latin-1 are both
-    /// taken, UTF-16 and UTF-32 with a note, and all line ends.
+    /// Parses the bytes of a file, IES or EULUMDAT by its content. Accepts UTF-8, Latin-1, UTF-16
+    /// and UTF-32 (with a note), and all line endings.
     ///
     /// LM-63-2002. Candela are `value * multiplier * ballast factor`, in editions up to 1995 also
     /// times the ballast-lamp factor, whose field is "future use" in 2002 and the file's type in
     /// 2019.
     ///
     /// # Errors
-    /// Whatever is malformed, with the line: see `IesError`. Never panics; memory stays within a
-    /// small multiple of the bytes given.
+    /// [`IesError`] with the line of the malformed part. Never panics; memory stays within a small
+    /// multiple of the file size.
     pub fn parse(bytes: &[u8]) -> Result<Self, IesError> {
         if bytes.len() > MAX_BYTES {
             return Err(IesError::TooLarge(bytes.len()));
@@ -552,7 +548,7 @@ impl IesProfile {
             Tilt::Include { geometry, factors }
         } else {
             notes
-                .push(format!("the tilt file \"{tilt_value}\" is not read; the output is taken not to depend on tilt"));
+                .push(format!("the tilt file \"{tilt_value}\" is not read; the output is assumed independent of tilt"));
             Tilt::File(tilt_value)
         };
 
@@ -578,9 +574,9 @@ impl IesProfile {
             _ => PhotometricType::A,
         };
         let unit = tokens.aside("the unit of length", 2.0, |x| x == 1.0 || x == 2.0, &mut notes)?;
-        let metres = if unit == 1.0 { 0.3048 } else { 1.0 };
+        let meters = if unit == 1.0 { 0.3048 } else { 1.0 };
         let mut side =
-            |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * metres);
+            |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * meters);
         let opening = LuminousOpening {
             width: side("the opening's width")?,
             length: side("the opening's length")?,
@@ -626,7 +622,7 @@ impl IesProfile {
         let ends: &[f64] = match kind {
             _ if horizontal_count == 1 => &[],
             PhotometricType::C => &[0.0, 90.0, 180.0, 270.0, 360.0],
-            // A list from a negative angle has no mirror: its first is not taken to 0.
+            // A list from a negative angle has no mirror: its first angle does not snap to 0.
             _ if horizontal.first().is_some_and(|&first| first > 0.0) => &[0.0, 90.0, 180.0],
             _ => &[-180.0, -90.0, 90.0, 180.0],
         };
@@ -646,7 +642,7 @@ impl IesProfile {
             return Err(IesError::Range { line: tokens.line, what, value: factor, allowed });
         }
         if let Some((line, _)) = tokens.rest.next() {
-            notes.push(format!("line {line}: what follows the last candela value is ignored"));
+            notes.push(format!("line {line}: text after the last candela value is ignored"));
         }
         let lumens_per_lamp = (rated >= 0.0).then_some(Lumen(rated));
         Ok(Self {
@@ -674,26 +670,25 @@ impl IesProfile {
         self.version
     }
 
-    /// Keywords without their brackets and their values, in order; `[MORE]` is joined to the one
-    /// before.
+    /// Keywords (without brackets) and values, in order; `[MORE]` is appended to the previous one.
     #[must_use]
     pub fn keywords(&self) -> &[(String, String)] {
         &self.keywords
     }
 
-    /// Lines of the head that are no keywords, such as the labels of 1986.
+    /// Header lines without a keyword, such as the labels of 1986.
     #[must_use]
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// How the output depends on the lamp's tilt.
+    /// Dependence of the output on the lamp's tilt.
     #[must_use]
     pub const fn tilt(&self) -> &Tilt {
         &self.tilt
     }
 
-    /// The rated lumens of all lamps; none for absolute photometry (`-1` in the file).
+    /// The rated lumens of all lamps; `None` for absolute photometry (`-1` in the file).
     #[must_use]
     pub fn rated_lumens(&self) -> Option<Lumen> {
         self.lumens_per_lamp.map(|lumens| lumens * self.lamps)
@@ -705,7 +700,7 @@ impl IesProfile {
         self.kind
     }
 
-    /// What the listed horizontal angles stand for.
+    /// Symmetry of the listed horizontal angles.
     #[must_use]
     pub const fn symmetry(&self) -> Symmetry {
         self.symmetry
@@ -723,7 +718,7 @@ impl IesProfile {
         self.watts
     }
 
-    /// Ratios that the file states beside its intensities; none of IES.
+    /// Redundant ratios of a EULUMDAT file; `None` for IES.
     #[must_use]
     pub const fn stated(&self) -> Option<StatedRatios> {
         self.stated
@@ -741,13 +736,13 @@ impl IesProfile {
         &self.horizontal
     }
 
-    /// What the parser ignored or assumed, one sentence each.
+    /// Notes on ignored or assumed values, one sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The greatest listed intensity.
+    /// The maximum listed intensity.
     #[must_use]
     pub fn peak(&self) -> Candela {
         Candela(self.candela.iter().copied().fold(0.0, f64::max))
@@ -760,7 +755,7 @@ impl IesProfile {
 
     /// Intensity at angles in degrees in the file's coordinates: bilinear between the listed
     /// angles, by the file's symmetry, 0 outside of its vertical range. Any horizontal angle is
-    /// taken; NaN gives 0.
+    /// valid; NaN gives 0.
     ///
     /// LM-63-2002, horizontal angles, for the symmetries.
     #[must_use]
@@ -777,7 +772,7 @@ impl IesProfile {
         a + (b - a) * v
     }
 
-    /// Rows around a horizontal angle and the part of the way from the first to the second.
+    /// Rows around a horizontal angle and the interpolation weight of the second.
     fn locate_horizontal(&self, degrees: f64) -> Option<(usize, usize, f64)> {
         if !degrees.is_finite() {
             return None;
@@ -800,7 +795,7 @@ impl IesProfile {
             }
             Symmetry::Listed => locate(&self.horizontal, signed),
             Symmetry::Full => locate(&self.horizontal, turn).or_else(|| {
-                // Between the last plane and the first, one turn on.
+                // Between the last plane and the first plus 360 degrees.
                 let (&first, &last) = (self.horizontal.first()?, self.horizontal.last()?);
                 let after = if turn < first { turn + 360.0 } else { turn };
                 Some((self.horizontal.len() - 1, 0, (after - last) / (first + 360.0 - last)))
@@ -823,11 +818,11 @@ impl IesProfile {
         self.candela(vertical.to_degrees(), horizontal.to_degrees())
     }
 
-    /// A table of intensities in candela in type C coordinates for the GPU, whatever the file's
-    /// own: `rows` of vertical angles from 0 to 180 degrees inclusive (at least 2), each of
+    /// A table of intensities in candela for the GPU, in type C coordinates for all file types:
+    /// `rows` of vertical angles from 0 to 180 degrees inclusive (at least 2), each of
     /// `columns` horizontal angles from 0 to 360 degrees exclusive (at least 1), row after row.
     ///
-    /// An edge at which the file's table ends is as sharp as one row.
+    /// The edge of the file's angular range is one row wide.
     #[must_use]
     pub fn to_table(&self, rows: usize, columns: usize) -> Vec<f32> {
         let (rows, columns) = (rows.max(2), columns.max(1));
@@ -844,7 +839,7 @@ impl IesProfile {
         table
     }
 
-    /// All the light of the luminaire: the exact integral of what `candela` interpolates.
+    /// Luminous flux of the luminaire: the exact integral of the interpolation of `candela`.
     ///
     /// Solid angle is `sin V dV dH` in type C, `cos V dV dH` in A and `cos H dH dV` in B
     /// (LM-75-01).
@@ -856,8 +851,8 @@ impl IesProfile {
         self.integral(&self.vertical, &rows)
     }
 
-    /// The part of all light that goes below the horizon, in type C coordinates (DFF of EULUMDAT);
-    /// none of other types, and of dark lamps.
+    /// Fraction of the flux below the horizon, in type C coordinates (DFF of EULUMDAT); `None` for
+    /// other types and for profiles without light.
     #[must_use]
     pub fn downward(&self) -> Option<f64> {
         let all = self.lumens().get();
@@ -922,9 +917,7 @@ fn header(head: &str, notes: &mut Vec<String>) -> (IesVersion, Vec<(String, Stri
     let mut labels = Vec::new();
     for (i, line) in head.split('\n').enumerate().skip(usize::from(version.is_some())) {
         if i >= MAX_HEAD_LINES {
-            notes.push(format!(
-                "of the lines before TILT= only the first {MAX_HEAD_LINES} are kept"
-            ));
+            notes.push(format!("only the first {MAX_HEAD_LINES} lines before TILT= are kept"));
             break;
         }
         let line = line.trim();
@@ -943,7 +936,7 @@ fn header(head: &str, notes: &mut Vec<String>) -> (IesVersion, Vec<(String, Stri
     (version.unwrap_or(IesVersion::Lm63_1986), keywords, labels)
 }
 
-/// What a list of horizontal angles stands for: LM-63-2002, horizontal angles.
+/// Symmetry of a list of horizontal angles: LM-63-2002, horizontal angles.
 fn symmetry(kind: PhotometricType, horizontal: &[f64], line: usize) -> Result<Symmetry, IesError> {
     let (first, last) =
         (horizontal.first().copied().unwrap_or(0.0), horizontal.last().copied().unwrap_or(0.0));
@@ -964,10 +957,10 @@ fn symmetry(kind: PhotometricType, horizontal: &[f64], line: usize) -> Result<Sy
     }
 }
 
-/// The angles around `x` in a rising list and the part of the way between them; none outside of the
-/// list.
+/// Indices of the angles around `x` in an ascending list and the weight of the second; `None`
+/// outside of the list.
 fn locate(angles: &[f64], x: f64) -> Option<(usize, usize, f64)> {
-    // What conversions to degrees and back may lose.
+    // Rounding of conversions to degrees and back.
     const SLACK: f64 = 1e-9;
     let (&first, &last) = (angles.first()?, angles.last()?);
     if !(x >= first - SLACK && x <= last + SLACK) {
@@ -1303,7 +1296,7 @@ mod tests {
         let marked =
             [&b"\xef\xbb\xbf"[..], text.replace("TILT", "[A] \u{e4}\nTILT").as_bytes()].concat();
         let latin: Vec<u8> = marked.into_iter().filter(|&byte| byte != 0xc3).collect();
-        // The edition is told in spite of the mark: the field of future use is no factor.
+        // The edition is detected despite the byte order mark: the field of future use is no factor.
         let p = IesProfile::parse(&latin).unwrap();
         assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
         for (bytes, word) in [

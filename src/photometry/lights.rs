@@ -1,8 +1,8 @@
 //! Conversions between the units of a light, for each kind of emitter, with the authored unit kept.
 //!
-//! A `PhysicalLight` is an emitter (what shines and its shape) and the strength as its author wrote
-//! it. Every other unit is derived; changing the emitter keeps what was written. So a wider cone
-//! dims a spot that was given in lumens and leaves alone one that was given in candela.
+//! A `PhysicalLight` is an emitter (its type and shape) with the authored strength. Every other
+//! unit is derived, and a change of the emitter keeps the authored value: a wider cone dims a spot
+//! in lumens, but not one in candela.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -14,7 +14,7 @@ use super::units::{Candela, Ev100, Lumen, Lux, Nit, Steradian};
 /// astronomical unit.
 pub const SUN_ANGULAR_RADIUS: f64 = 0.2666 * PI / 180.0;
 
-/// The floor of distance for a source without a size, in metres.
+/// Minimum distance for zero-size lights in meters.
 ///
 /// Lagarde and de Rousiers, "Moving Frostbite to PBR" (2014), section 4.5: punctual lights are
 /// never nearer than 1 cm.
@@ -23,35 +23,32 @@ pub const MIN_SOURCE_RADIUS: f64 = 0.01;
 /// Luminance over `2^EV100`, in nits: `K / 100` with `K` = 12.5 (ISO 2720:1974).
 pub const NITS_AT_EV_ZERO: f64 = 0.125;
 
-/// The shortest and longest length (m) that a shape may have; between them no conversion over- or
-/// underflows.
+/// Valid lengths of a shape in m; within them no conversion over- or underflows.
 pub const LENGTH_LIMITS: [f64; 2] = [1e-6, 1e12];
 
-/// The greatest strength in any linear unit.
+/// Maximum strength in any linear unit.
 pub const STRENGTH_LIMIT: f64 = 1e30;
 
-/// Why a light is refused. Each message names the value and what it may be.
+/// Invalid light. Each message states the value and its valid range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum LightError {
-    /// The strength is negative, not a number or absurdly large.
-    #[error(
-        "a light of {value} {unit} is not possible; give a number from 0 to {STRENGTH_LIMIT:e}"
-    )]
+    /// The strength is negative, NaN or above `STRENGTH_LIMIT`.
+    #[error("invalid light strength {value} {unit}: expected 0 to {STRENGTH_LIMIT:e}")]
     Strength {
-        /// What was given.
+        /// The invalid strength.
         value: f64,
         /// Its unit.
         unit: &'static str,
     },
     /// The strength in EV is not a number or outside of -64 to 64.
-    #[error("a light of {0} EV100 is not possible; give a number from -64 to 64")]
+    #[error("invalid light strength {0} EV100: expected -64 to 64")]
     Ev(f64),
     /// A length of the shape is not within `LENGTH_LIMITS`.
     #[error("the light's {what} is {value} m; it must lie between {min:e} and {max:e} m", min = LENGTH_LIMITS[0], max = LENGTH_LIMITS[1])]
     Length {
-        /// Which length.
+        /// Name of the length.
         what: &'static str,
-        /// What was given.
+        /// The invalid length.
         value: f64,
     },
     /// A cone's angles are not `0 <= inner <= outer <= pi` with `outer > 0`.
@@ -75,18 +72,18 @@ pub enum LightError {
         emitter: &'static str,
         /// The unit that was tried.
         unit: &'static str,
-        /// Units that would do.
+        /// Supported units.
         remedy: &'static str,
     },
 }
 
-/// A strength as its author wrote it.
+/// Authored strength of a light.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LightStrength {
-    /// All the light that the source gives.
+    /// Luminous flux.
     Lumens(Lumen),
-    /// The greatest intensity: on the axis; across a tube.
+    /// Maximum intensity: on the axis, or across a tube.
     Candela(Candela),
     /// Illuminance on a surface that faces the sun.
     Lux(Lux),
@@ -109,7 +106,7 @@ impl LightStrength {
         }
     }
 
-    /// The number as it was written.
+    /// The authored number.
     #[must_use]
     pub const fn value(self) -> f64 {
         match self {
@@ -152,7 +149,7 @@ pub struct Cone {
     outer: f64,
 }
 
-/// A cone as it is read, before it is known to be possible.
+/// Unvalidated cone, for deserialization.
 #[derive(serde::Deserialize)]
 struct ConeAngles {
     inner: f64,
@@ -204,8 +201,7 @@ impl Cone {
     /// Intensity at an angle to the axis over that on the axis, from the angle's cosine; 0 to 1.
     ///
     /// `clamp((cos - cos outer) / (cos inner - cos outer), 0, 1)^2`: KHR_lights_punctual, "Inner
-    /// and Outer Cone Angles", without its 0.001 of least width; a step where both angles are
-    /// equal.
+    /// and Outer Cone Angles", without its minimum width of 0.001; a step if both angles are equal.
     #[must_use]
     pub fn falloff(self, cos_angle: f64) -> f64 {
         let (ci, co) = (self.inner.cos(), self.outer.cos());
@@ -242,21 +238,21 @@ pub fn cone_solid_angle(half_angle: f64) -> Steradian {
     Steradian(2.0 * TAU * (half_angle / 2.0).sin().powi(2))
 }
 
-/// A sun's disk as it is seen: whole, or what a level horizon leaves of it.
+/// Visible part of a sun's disk over a level horizon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SunDisk {
-    /// Unit, to the middle of the whole disk.
+    /// Unit direction to the center of the whole disk.
     pub middle: DVec3,
-    /// Half of the angle (rad) under which the whole disk is seen.
+    /// Angular radius of the whole disk in rad.
     pub angular_radius: f64,
-    /// Unit, to the centroid of what is seen.
+    /// Unit direction to the centroid of the visible part.
     pub towards: DVec3,
-    /// What is seen, as a part of the whole by area, 0 to 1: of the illuminance too.
+    /// Visible fraction of the area and of the illuminance, 0 to 1.
     pub visible_fraction: f64,
 }
 
 impl SunDisk {
-    /// A disk that nothing cuts.
+    /// A fully visible disk.
     #[must_use]
     pub const fn whole(middle: DVec3, angular_radius: f64) -> Self {
         Self { middle, angular_radius, towards: middle, visible_fraction: 1.0 }
@@ -289,14 +285,14 @@ impl SunDisk {
         }
     }
 
-    /// Half of the angle (rad) under which a round disk as large as what is seen would be seen: of
-    /// the same luminance at the same illuminance.
+    /// Angular radius (rad) of a round disk with the visible area: same luminance, same
+    /// illuminance.
     #[must_use]
     pub fn equal_radius(&self) -> f64 {
         (self.visible_fraction.sqrt() * self.angular_radius.sin()).asin()
     }
 
-    /// The illuminance of what is seen on level ground, over that of the whole disk on a plane that
+    /// Illuminance of the visible part on level ground, relative to the whole disk on a plane that
     /// faces it.
     #[must_use]
     pub fn on_level_ground(&self) -> f64 {
@@ -304,33 +300,32 @@ impl SunDisk {
     }
 }
 
-/// How a spot's lumens become candela. The distribution is the same; only the factor differs.
+/// Conversion of a spot's lumens to candela. The distribution is the same; only the factor differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpotFlux {
-    /// By the integral of the real, smooth distribution: the lumens are exact.
+    /// By the integral of the smooth distribution: the lumens are exact.
     #[default]
     Exact,
-    /// `I = F / (2 pi (1 - cos(apex / 2)))`, as though the edge were hard.
+    /// `I = F / (2 pi (1 - cos(apex / 2)))`, that of a hard edge.
     ///
     /// Lagarde and de Rousiers 2014, section 4.5 (the apex is the full angle).
     ApexCone,
-    /// `I = F / pi` whatever the cone, so that a cone can be changed without changing the
-    /// brightness.
+    /// `I = F / pi`, independent of the cone: changing the cone keeps the brightness.
     ///
     /// "Physically Based Rendering in Filament", section "Spot lights"; exact for a hard apex of
     /// 120 degrees.
     PhiOverPi,
 }
 
-/// Which faces of a flat emitter shine.
+/// Emitting faces of a flat emitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sides {
-    /// Only the front.
+    /// The front only.
     #[default]
     One,
-    /// Both, with the same luminance: the lumens are shared between them.
+    /// Both, with the same luminance; each emits half of the lumens.
     Two,
 }
 
@@ -343,17 +338,17 @@ impl Sides {
     }
 }
 
-/// What shines, and its shape. Surfaces are Lambertian: the same luminance in all directions.
+/// Type and shape of a light. Surfaces are Lambertian: the same luminance in all directions.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case", tag = "shape")]
 pub enum Emitter {
     /// A point: the same intensity everywhere.
     Point,
-    /// A point that shines into a cone.
+    /// A point that emits into a cone.
     Spot {
         /// The cone.
         cone: Cone,
-        /// How lumens become candela.
+        /// Conversion of lumens to candela.
         flux: SpotFlux,
     },
     /// A sphere.
@@ -365,7 +360,7 @@ pub enum Emitter {
     Disk {
         /// Radius (m).
         radius: f64,
-        /// Which faces shine.
+        /// Emitting faces.
         sides: Sides,
     },
     /// A flat rectangle.
@@ -374,7 +369,7 @@ pub enum Emitter {
         width: f64,
         /// Height (m).
         height: f64,
-        /// Which faces shine.
+        /// Emitting faces.
         sides: Sides,
     },
     /// A tube with round ends (a capsule). Its axis is its length.
@@ -386,8 +381,7 @@ pub enum Emitter {
     },
     /// A disk of light infinitely far away, or parallel light.
     Sun {
-        /// Half of the angle (rad) under which it is seen, at most pi/2; 0 for parallel light,
-        /// which has no luminance.
+        /// Angular radius in rad, at most pi/2; 0 for parallel light, which has no luminance.
         angular_radius: f64,
     },
 }
@@ -396,10 +390,10 @@ impl Emitter {
     /// The real sun.
     pub const SUN: Self = Self::Sun { angular_radius: SUN_ANGULAR_RADIUS };
 
-    /// Parallel light, as KHR_lights_punctual has it.
+    /// Parallel light, the directional light of KHR_lights_punctual.
     pub const PARALLEL: Self = Self::Sun { angular_radius: 0.0 };
 
-    /// The emitter's name as it is shown to people.
+    /// Display name of the emitter.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -414,7 +408,7 @@ impl Emitter {
         }
     }
 
-    /// This emitter if its numbers are possible.
+    /// Validates this emitter.
     ///
     /// # Errors
     /// A length outside of `LENGTH_LIMITS` or an angular radius outside of 0 to pi/2.
@@ -448,7 +442,7 @@ impl Emitter {
         Ok(self)
     }
 
-    /// The emitting area in m2, of both sides where both shine; none for points and the sun.
+    /// Emitting area in m2, of both sides if both emit; `None` for points and the sun.
     ///
     /// Sphere `4 pi r^2`, disk `pi r^2`, rectangle `w h`, tube `2 pi r l + 4 pi r^2`: Lagarde and
     /// de Rousiers 2014, section 4.7.
@@ -465,8 +459,8 @@ impl Emitter {
         }
     }
 
-    /// The area in m2 as seen from far along the direction of greatest intensity: what candela are
-    /// divided by to get nits. None for points and the sun.
+    /// Projected area in m2 along the direction of maximum intensity, from far away: candela over
+    /// nits. `None` for points and the sun.
     #[must_use]
     pub fn projected_area(self) -> Option<f64> {
         match self {
@@ -477,7 +471,7 @@ impl Emitter {
         }
     }
 
-    /// Flux over greatest intensity, in sr; none for the sun, whose flux has no bound.
+    /// Flux over maximum intensity, in sr; `None` for the sun, whose flux is unbounded.
     ///
     /// Point `4 pi`; a spot by its `SpotFlux`; surfaces `pi A / A_projected`, since a Lambertian
     /// surface of luminance `L` gives `pi L A` lumens (Lagarde and de Rousiers 2014, section 4.7).
@@ -495,8 +489,7 @@ impl Emitter {
         }
     }
 
-    /// The sun's projected solid angle `pi sin^2 r`: what lux are divided by to get nits; none for
-    /// other emitters.
+    /// The sun's projected solid angle `pi sin^2 r`: lux over nits. `None` for other emitters.
     ///
     /// The integral of the cosine over a disk around the normal. The plain solid angle `2 pi (1 -
     /// cos r)` of Lagarde and de Rousiers 2014 differs by 5e-6 for the real sun and by 0.8 % for
@@ -509,7 +502,7 @@ impl Emitter {
         }
     }
 
-    /// Intensity in a direction over the greatest, from far away; 0 to 1. None for the sun.
+    /// Intensity in a direction over the maximum, from far away; 0 to 1. `None` for the sun.
     ///
     /// `cos_axis` is the cosine of the direction's angle to the emitter's axis: where a spot, disk
     /// or rectangle points, and along a tube.
@@ -531,8 +524,7 @@ impl Emitter {
         }
     }
 
-    /// How far the emitter reaches from its centre (m): the radius of the least sphere around it; 0
-    /// for points and the sun.
+    /// Bounding sphere radius in m; 0 for points and the sun.
     #[must_use]
     pub fn bounding_radius(self) -> f64 {
         match self {
@@ -543,9 +535,8 @@ impl Emitter {
         }
     }
 
-    /// The floor of distance (m) for inverse-square falloff from the centre: the source's own
-    /// radius, or half of a flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. None for
-    /// the sun.
+    /// Minimum distance (m) for inverse-square falloff from the center: the emitter's radius, or
+    /// half of a flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. `None` for the sun.
     #[must_use]
     pub fn source_radius(self) -> Option<f64> {
         match self {
@@ -559,7 +550,7 @@ impl Emitter {
     }
 }
 
-/// An emitter with its strength as it was written. All derived numbers are finite.
+/// An emitter with its authored strength. All derived numbers are finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhysicalLight {
     emitter: Emitter,
@@ -567,12 +558,12 @@ pub struct PhysicalLight {
 }
 
 impl PhysicalLight {
-    /// An emitter of the given strength.
+    /// An emitter with an authored strength.
     ///
     /// # Errors
-    /// Impossible dimensions; a strength that is negative, NaN or beyond `STRENGTH_LIMIT`; a unit
-    /// that the emitter does not have: nits and EV need a surface, lux a sun, lumens and candela
-    /// anything but a sun.
+    /// Invalid dimensions; a strength that is negative, NaN or beyond `STRENGTH_LIMIT`; a unit that
+    /// the emitter does not support. Nits and EV need a surface, lux a sun, lumens and candela any
+    /// other emitter.
     pub fn new(emitter: Emitter, strength: LightStrength) -> Result<Self, LightError> {
         let (emitter, authored) = (emitter.checked()?, strength.checked()?);
         let refuse = |remedy| {
@@ -599,13 +590,13 @@ impl PhysicalLight {
         }
     }
 
-    /// What shines.
+    /// The emitter.
     #[must_use]
     pub const fn emitter(self) -> Emitter {
         self.emitter
     }
 
-    /// The strength as it was written.
+    /// The authored strength.
     #[must_use]
     pub const fn authored(self) -> LightStrength {
         self.authored
@@ -619,7 +610,7 @@ impl PhysicalLight {
         Self::new(emitter, self.authored)
     }
 
-    /// All the light it gives; none for the sun.
+    /// Luminous flux; `None` for the sun.
     #[must_use]
     pub fn lumens(self) -> Option<Lumen> {
         if let LightStrength::Lumens(lumens) = self.authored {
@@ -628,7 +619,7 @@ impl PhysicalLight {
         Some(Lumen(self.candela()?.0 * self.emitter.flux_per_candela()?.0))
     }
 
-    /// Its greatest intensity, from far away; none for the sun.
+    /// Maximum intensity, from far away; `None` for the sun.
     #[must_use]
     pub fn candela(self) -> Option<Candela> {
         match self.authored {
@@ -643,7 +634,7 @@ impl PhysicalLight {
         }
     }
 
-    /// The luminance of its surface; none for points and parallel light, which have no surface.
+    /// Luminance of the surface; `None` for points and parallel light, which have no surface.
     #[must_use]
     pub fn nits(self) -> Option<Nit> {
         match (self.authored, self.emitter.projected_solid_angle()) {
@@ -654,7 +645,7 @@ impl PhysicalLight {
         }
     }
 
-    /// The luminance of its surface as an exposure value; none for points and for lights that are
+    /// Luminance of the surface as an exposure value; `None` for points and for lights that are
     /// off.
     #[must_use]
     pub fn ev100(self) -> Option<Ev100> {
@@ -664,8 +655,8 @@ impl PhysicalLight {
         }
     }
 
-    /// Illuminance on a surface that faces it: of the sun anywhere, of others at `distance` metres
-    /// from the centre along the direction of greatest intensity, by the inverse square.
+    /// Illuminance on a surface that faces the light: of the sun anywhere, of others at `distance`
+    /// meters from the center along the direction of maximum intensity, by the inverse square.
     #[must_use]
     pub fn lux(self, distance: f64) -> Lux {
         match (self.authored, self.emitter.projected_solid_angle()) {
@@ -694,7 +685,7 @@ pub fn ev100_to_luminance(ev: Ev100) -> Nit {
     Nit(NITS_AT_EV_ZERO * ev.0.exp2())
 }
 
-/// Exposure value of a luminance; none unless it is finite and above 0. The inverse of
+/// Exposure value of a luminance; `None` unless it is finite and above 0. The inverse of
 /// `ev100_to_luminance`.
 #[must_use]
 pub fn luminance_to_ev100(luminance: Nit) -> Option<Ev100> {
@@ -702,7 +693,7 @@ pub fn luminance_to_ev100(luminance: Nit) -> Option<Ev100> {
     ev.is_finite().then_some(Ev100(ev))
 }
 
-/// Illuminance per candela at `distance` metres: `1 / max(d^2, r^2)`, in 1/m2, never above `1 /
+/// Illuminance per candela at `distance` meters: `1 / max(d^2, r^2)`, in 1/m2, never above `1 /
 /// r^2`.
 ///
 /// The inverse square of Lambert and Kepler; for a sphere of radius `r` it is exact everywhere
@@ -714,7 +705,7 @@ pub fn inverse_square(distance: f64, source_radius: f64) -> f64 {
     1.0 / (d * d)
 }
 
-/// The smooth window that ends a light at `range` metres: `saturate(1 - (d/r)^4)^2`; 0 to 1.
+/// The smooth window that ends a light at `range` meters: `saturate(1 - (d/r)^4)^2`; 0 to 1.
 ///
 /// Karis, "Real Shading in Unreal Engine 4" (2013), equation 9; Lagarde and de Rousiers 2014,
 /// section 4.5.
@@ -726,13 +717,13 @@ pub fn window_karis(distance: f64, range: f64) -> f64 {
 /// The window that KHR_lights_punctual, "Range Property", recommends: `saturate(1 - (d/r)^4)`, not
 /// squared; 0 to 1.
 ///
-/// A range that is zero, negative or NaN leaves nothing; an infinite one is no window.
+/// A range that is zero, negative or NaN gives 0; an infinite one gives 1.
 #[must_use]
 pub fn window_gltf(distance: f64, range: f64) -> f64 {
     if range > 0.0 { (1.0 - (distance / range).powi(4)).max(0.0) } else { 0.0 }
 }
 
-/// Flux over axial intensity of any distribution around an axis: `2 pi * integral of f(theta)
+/// Flux over axial intensity of a rotationally symmetric distribution: `2 pi * integral of f(theta)
 /// sin(theta)`, in sr.
 ///
 /// `relative` takes the angle to the axis in radians, 0 to pi. Midpoint rule in `steps` (at least
@@ -922,7 +913,7 @@ mod tests {
     /// Illuminance of a sphere by integrating its luminance over the directions under which it is
     /// seen.
     #[test]
-    fn a_sphere_lights_as_its_centre() {
+    fn a_sphere_lights_as_its_center() {
         let light = lumens(Emitter::Sphere { radius: 0.5 });
         for distance in [0.51, 1.0, 3.0] {
             let half = (0.5_f64 / distance).asin();

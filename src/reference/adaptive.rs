@@ -1,40 +1,39 @@
-//! Which tiles have enough samples.
+//! Adaptive sampling: decides which tiles have enough samples.
 //!
-//! The error of a pixel is told from the two halves of its first 2^k samples. Each half is a Sobol
-//! net by itself, and they complement each other, so that half the difference of their means,
-//! squared, is at least the squared error of the whole in expectation: for independent samples it
-//! is just that; for points whose error falls as n^-3/4 (edges) it is 1.4 times as much in the root
-//! or less. The variance of the samples would overrate it by far more.
+//! The error of a pixel is estimated from the two halves of its first 2^k samples. Each half is a
+//! Sobol net by itself, and they complement each other. So half the difference of their means,
+//! squared, is in expectation at least the squared error of the whole. For independent samples it
+//! is equal. For points whose error falls as n^-3/4 (edges) its root is at most 1.4 times too
+//! large. The variance of the samples would overestimate the error by far more.
 //!
-//! One pixel's difference says little: it is small by chance as often as not. So errors are means
-//! over tiles of 256 pixels, and a tile stops only where its neighbours are not far from the target
-//! either; what shines into a corner of it seldom and strongly mostly shines into theirs too.
-//! Errors are looked at from 64 samples on and only at powers of two, because each look is another
-//! chance to stop for a lucky reading.
+//! The difference of one pixel says little: it is often small by chance. So errors are means over
+//! tiles of 256 pixels, and a tile stops only where its neighbors are also near the target: rare
+//! bright paths in a corner of a tile mostly reach its neighbors too. Errors are tested from 64
+//! samples on and only at powers of two, because each test is another chance to stop at a low
+//! estimate.
 //!
-//! What remains is the bias of every rule that stops where the error seems small: tiles that have
-//! missed rare bright paths stop early and stay dark. Without a target error there is none.
+//! The bias of every such stopping rule remains: tiles that have missed rare bright paths stop
+//! early and stay dark. Without a target error there is none.
 
 use super::film::Tile;
 
-/// Samples a pixel before the first look.
+/// Samples per pixel before the first error test.
 pub const FIRST_LOOK: u32 = 64;
 
-/// Where a tile is darker than this part of the picture's mean, its error counts as though it were
-/// that bright.
+/// Minimum brightness of a tile in relative errors, as a fraction of the picture's mean luminance.
 pub const LEAST_BRIGHTNESS: f64 = 0.1;
 
-/// How much greater than the target the root mean square of the relative errors of a tile and its
-/// neighbours may be.
-const NEIGHBOURS: f64 = 2.0;
+/// Maximum root mean square of the relative errors of a tile and its neighbors, relative to the
+/// target.
+const NEIGHBORS: f64 = 2.0;
 
-/// Mean over a tile's pixels of the squared error of their mean luminance (nits squared), from its
-/// last power of two of samples on.
+/// Mean over a tile's pixels of the squared error of their mean luminance (nits squared), estimated
+/// at its last power of two of samples.
 pub(super) fn mean_squared_error(tile: &Tile) -> f64 {
     if tile.count == 0 || tile.sums.is_empty() {
         return 0.0;
     }
-    // Samples since then lower it at least as independent ones do.
+    // Samples since then reduce it at least as independent ones do.
     let last = 1u32 << tile.count.ilog2();
     let since = f64::from(last) / f64::from(tile.count);
     tile.sums.iter().map(|sum| sum.half_difference * sum.half_difference).sum::<f64>()
@@ -42,7 +41,7 @@ pub(super) fn mean_squared_error(tile: &Tile) -> f64 {
         * since
 }
 
-/// Marks tiles that have reached the target at `count` samples, which all that are not done have.
+/// Marks tiles that have reached the target at `count` samples, the count of all unfinished ones.
 /// `mean` is the picture's mean luminance (nits).
 pub(super) fn look(tiles: &mut [Tile], across: usize, count: u32, target: f64, mean: f64) {
     let squared = |tile: &Tile| {
@@ -67,6 +66,6 @@ pub(super) fn look(tiles: &mut [Tile], across: usize, count: u32, target: f64, m
             }
         }
         tile.converged =
-            errors[number] <= target * target && sum / met <= (NEIGHBOURS * target).powi(2);
+            errors[number] <= target * target && sum / met <= (NEIGHBORS * target).powi(2);
     }
 }

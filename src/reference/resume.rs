@@ -1,4 +1,4 @@
-//! Unfinished pictures on disk: all sums in full precision, with a print of what they are sums of.
+//! Unfinished films on disk: all sums in full precision, with a fingerprint of their inputs.
 //!
 //! ```text
 //! magic           8 bytes   "S16FILM2"
@@ -31,28 +31,27 @@ const MAGIC: &[u8; 8] = b"S16FILM2";
 /// Bytes before the tiles.
 const HEAD: usize = 8 + 16 + 8 + 4 + 8;
 
-/// Numbers a pixel.
+/// Numbers per pixel.
 const NUMBERS: usize = LIGHT_COMPONENTS * 3 + 7;
 
-/// Why an unfinished picture cannot be gone on with. The file is left as it is.
+/// Error of resuming an unfinished picture. The file is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {detail}; {remedy}")]
 pub struct ResumeError {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// What is wrong with it.
+    /// What is wrong with the file.
     pub detail: String,
-    /// What to do.
+    /// Suggested remedy.
     pub remedy: &'static str,
 }
 
-const BEGIN_ANEW: &str = "leave out --resume to begin anew, which replaces the file";
+const RESTART_HINT: &str = "leave out --resume to start over, which replaces the file";
 
 impl Film {
-    /// Writes a file that holds this picture; `print` stands for what it is a picture of.
+    /// Writes the film to a file; `print` is the fingerprint of its inputs.
     ///
-    /// # Errors
-    /// Those of the writer.
+    /// # Errors Errors of the writer.
     pub fn write(&self, print: &Fingerprint, out: &mut dyn io::Write) -> io::Result<()> {
         let (width, height) = self.size();
         let mut check = Fingerprint::default();
@@ -82,15 +81,15 @@ impl Film {
         out.write_all(&check.bytes())
     }
 
-    /// The length of such a file.
+    /// Length of such a file in bytes.
     fn length(&self) -> usize {
         HEAD + self.tiles.iter().map(tile_length).sum::<usize>() + 16
     }
 
-    /// Reads an unfinished picture of this size and these settings, if that is what the file holds.
+    /// Reads an unfinished film; its size and fingerprint must match the arguments.
     ///
-    /// # Errors
-    /// The file cannot be read, is none of ours, is damaged, or belongs to another picture.
+    /// # Errors [`ResumeError`]: the file cannot be read, has another format, is damaged, or
+    /// belongs to another picture.
     pub fn read(
         file: &Path,
         (width, height): (usize, usize),
@@ -102,8 +101,8 @@ impl Film {
             detail,
             remedy,
         };
-        let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), BEGIN_ANEW);
-        let damaged = || invalid("the unfinished picture is damaged".into(), BEGIN_ANEW);
+        let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), RESTART_HINT);
+        let damaged = || invalid("the unfinished picture is damaged".into(), RESTART_HINT);
         let opened = fs::File::open(file).map_err(cannot)?;
         let length = opened.metadata().map_err(cannot)?.len();
         let mut reader = io::BufReader::new(opened);
@@ -112,7 +111,7 @@ impl Film {
         if head.get(..8) != Some(MAGIC) {
             return Err(invalid(
                 "it is not an unfinished picture of this program".into(),
-                BEGIN_ANEW,
+                RESTART_HINT,
             ));
         }
         let mut rest = Bytes(head.get(8..).unwrap_or_default());
@@ -122,16 +121,16 @@ impl Film {
         if size != (width, height) {
             return Err(invalid(
                 format!(
-                    "it holds a picture of {}x{} pixels, not of {width}x{height}",
+                    "it holds a picture of {}x{} pixels; expected {width}x{height}",
                     size.0, size.1
                 ),
-                "give the size that it was begun with, or leave out --resume to begin anew",
+                "use the original size, or leave out --resume to start over",
             ));
         }
         if of != print.bytes() {
             return Err(invalid(
-                "it was begun with another scene, camera, setting or version of the program".into(),
-                "give what it was begun with, or leave out --resume to begin anew",
+                "it was started with another scene, camera, setting or program version".into(),
+                "use the original ones, or leave out --resume to start over",
             ));
         }
         let mut film = Self::new(width, height, settings);
@@ -216,7 +215,7 @@ fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<PixelSums> {
     })
 }
 
-/// Numbers out of bytes, while there are any.
+/// Reads little-endian numbers from a byte slice; `None` at its end.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// A scene under a map of two halves: nits from above and from below.
+/// A scene in an environment of two halves: nits from above and from below.
 fn under(above: f64, below: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("glass");
     fill(&mut builder);
@@ -58,7 +58,7 @@ fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec
     builder.instance("part", mesh, DMat4::from_translation(at));
 }
 
-/// The mean of paths along a ray from the eye, and the deviation of that mean (of green).
+/// Mean of paths along a ray from the eye, and the standard error of that mean (of green).
 fn seen(
     world: &World<'_>,
     direction: DVec3,
@@ -66,7 +66,7 @@ fn seen(
     count: u32,
 ) -> (LightComponents, f64) {
     let (mut parts, mut squares) = (LightComponents::default(), 0.0);
-    // Other numbers for other directions.
+    // Different numbers for different directions.
     let (x, y) = ((direction.x * 1e4) as i64 as u32, (direction.y * 1e4) as i64 as u32);
     for index in 0..count {
         let mut sampler = Sampler::new(SamplerKind::Sobol, 5, x, y, index);
@@ -103,8 +103,7 @@ fn over_a_ball() -> impl Iterator<Item = DVec3> {
 
 #[test]
 fn clear_glass_white_furnace() {
-    // Whatever is nested in whatever: radiance over the square of the index is kept along each
-    // path.
+    // For any nesting, radiance over the squared index is constant along each path.
     for (name, balls) in [
         ("ball", vec![(1.0, 1.5)]),
         ("bubble in glass", vec![(1.0, 1.5), (0.6, 1.0)]),
@@ -153,8 +152,8 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
             );
         }
     }
-    // An eye beside the one that the world was made for, on the other side of a border, as on a
-    // lens's rim.
+    // An eye beside the one that the world was built for, on the other side of an interface, as on
+    // a lens's rim.
     let world = World::new(&scene, DVec3::Y * 0.99);
     let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 3, 8, 0);
     let path = world.trace_path(DVec3::Y * 0.02, DVec3::Y, &PathSettings::default(), &mut sampler);
@@ -164,7 +163,8 @@ fn light_in_glass_is_the_square_of_the_index_stronger() {
 #[test]
 fn a_slab_transmits_what_its_reflections_add_up_to() {
     // Born and Wolf, section 7.6.1, without interference: T = (1 - R)^2 t / (1 - R^2 t^2), R' = R
-    // (1 + t T), where t is what one crossing leaves. Without absorption T = (1 - R) / (1 + R).
+    // (1 + t T), where t is the transmittance of one crossing. Without absorption T = (1 - R) / (1
+    // + R).
     let thickness = 0.02f32;
     for absorbed in [None, Some((Vec3::new(0.9, 0.5, 0.1), 0.01))] {
         for (above, below) in [(0.0, 3.0), (3.0, 0.0)] {
@@ -212,9 +212,9 @@ fn a_slab_transmits_what_its_reflections_add_up_to() {
 fn tint_follows_the_law_of_beer_and_lambert() {
     // Glass of the index of air: the tint alone.
     let tint = Vec3::new(0.8, 0.4, 0.1);
-    for (centimetres, power) in [(1.0f32, 1), (2.0, 2)] {
+    for (centimeters, power) in [(1.0f32, 1), (2.0, 2)] {
         let scene = under(0.0, 5.0, |builder| {
-            let size = Vec3::new(1.0, centimetres * 0.01, 1.0);
+            let size = Vec3::new(1.0, centimeters * 0.01, 1.0);
             put(builder, shapes::cuboid(size), glass(1.0, 0.0, Some((tint, 0.01))), DVec3::ZERO);
         });
         let world = World::new(&scene, DVec3::Y * 0.5);
@@ -225,7 +225,7 @@ fn tint_follows_the_law_of_beer_and_lambert() {
                 parts.total()[channel],
                 want,
                 1e-4,
-                &format!("{centimetres} cm, channel {channel}"),
+                &format!("{centimeters} cm, channel {channel}"),
             );
         }
     }
@@ -241,7 +241,7 @@ fn beyond_the_critical_angle_all_is_reflected() {
             DVec3::ZERO,
         );
     });
-    // Inside, looking up; what comes back down does not count.
+    // Inside, looking up; light that returns downwards does not count.
     let world = World::new(&scene, DVec3::ZERO);
     let critical = (1.0f64 / 1.5).asin();
     for angle in [0.0, 0.3, 0.6, critical - 0.01, critical + 0.01, 1.0, 1.3] {
@@ -268,7 +268,7 @@ fn thin_walls_bend_nothing_and_tint_once() {
     });
     let world = World::new(&scene, DVec3::Y);
     for angle in [0.0f64, 0.5, 1.0] {
-        // Seen through the pane, no surface has been met: not even one is allowed.
+        // Seen through the pane, no surface counts: zero bounces are enough.
         for bounces in [0, 8] {
             let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
             let (parts, _) = seen(
@@ -290,7 +290,7 @@ fn thin_walls_bend_nothing_and_tint_once() {
     }
 }
 
-/// A patch that is seen from above beside what stands over it.
+/// A small surface, seen from above beside the objects over it.
 fn over_a_patch(fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("agree");
     put(
@@ -387,7 +387,7 @@ fn strategies_agree_through_glass() {
     for (name, mut scene) in scenes {
         let alone = name == "a lamp that nothing shadows";
         scene.lights.iter_mut().for_each(|light| light.shadow = !alone);
-        // In every scene the eye sees the patch below what stands over it.
+        // In every scene the eye sees the surface below the objects over it.
         let eye = DVec3::new(0.0, 0.3, 0.3);
         let world = World::new(&scene, eye);
         let run = |strategy, count| {
@@ -426,7 +426,7 @@ fn strategies_agree_on_rough_glass() {
             };
             let material = if ball { glass(1.5, roughness, None) } else { thin(roughness) };
             put(&mut builder, part, material, DVec3::ZERO);
-            // Behind it and before it.
+            // Behind it and in front of it.
             for y in [-1.5, 1.5] {
                 let pose = look_at_transform(DVec3::new(0.4, y, 0.0), DVec3::ZERO);
                 let sphere = Emitter::Sphere { radius: 0.4 };
@@ -475,7 +475,7 @@ fn invisible_lights_illuminate() {
     }
 }
 
-/// An index of 1 leaves Lambert's law, for which there are closed forms.
+/// An index of 1 leaves only Lambert's law, for which there are closed forms.
 fn lambert(reflectance: f32, emission: f32) -> Material {
     Material {
         ior: 1.0,
@@ -487,8 +487,8 @@ fn lambert(reflectance: f32, emission: f32) -> Material {
 
 #[test]
 fn a_sphere_in_a_sphere_glows_evenly() {
-    // Each surface emits what it does not reflect: radiance 1 in all directions solves the equation
-    // of light.
+    // Each surface emits the complement of its reflectance: radiance 1 in all directions solves the
+    // rendering equation.
     let mut builder = SceneBuilder::new("spheres");
     put(&mut builder, shapes::icosphere(2.0, 4), lambert(0.6, 0.4), DVec3::ZERO);
     put(&mut builder, shapes::icosphere(0.7, 4), lambert(0.3, 0.7), DVec3::new(0.3, 0.2, 0.0));
@@ -523,8 +523,8 @@ fn light_in_a_diffuse_sphere_matches_the_series() {
 
 #[test]
 fn light_right_behind_glass_is_counted_once() {
-    // A glowing square with a clear cover half a millimetre before it, 12 m above a patch: shadow
-    // rays must meet the cover.
+    // An emissive square with a clear cover half a millimeter in front of it, 12 m above a small
+    // surface: shadow rays must hit the cover.
     let height = 12.0;
     let scene = over_a_patch(|builder| {
         let mut glow = dielectric("glow", Vec3::ZERO, 1.0);
@@ -548,8 +548,8 @@ fn light_right_behind_glass_is_counted_once() {
 
 #[test]
 fn nothing_is_lost_however_often_light_is_reflected() {
-    // Walls of a closed room that reflect 95 % and emit 5 %: radiance 1. After 64 surfaces 3.7 %
-    // are still on the way.
+    // Walls of a closed room that reflect 95 % and emit 5 %: radiance 1. After 64 surfaces 3.7 % of
+    // the energy remains.
     let mut builder = SceneBuilder::new("room");
     let mut wall = lambert(0.95, 0.05);
     wall.double_sided = true;

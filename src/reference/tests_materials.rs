@@ -1,4 +1,4 @@
-//! The material extensions along whole paths.
+//! Material extensions in complete paths.
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// A scene in even light.
+/// A scene in a uniform environment.
 fn even(nits: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("materials");
     fill(&mut builder);
@@ -35,7 +35,7 @@ fn put(builder: &mut SceneBuilder, part: crate::scene::Primitive, material: Mate
     builder.instance("part", mesh, DMat4::from_translation(at));
 }
 
-/// The mean of paths along a ray from the eye.
+/// Mean of paths along a ray from the eye.
 fn seen(world: &World<'_>, direction: DVec3, walk: &PathSettings, count: u32) -> DVec3 {
     let mut sum = LightComponents::default().total();
     for index in 0..count {
@@ -66,11 +66,11 @@ fn three_indices_bend_three_channels() {
     let indices = [Some(0), Some(1), Some(2), None].map(|channel| medium.ior_of(channel));
     // Half of (n - 1) / V with V = 20 / 2.
     assert_eq!(indices, [1.475, 1.5, 1.525, 1.5]);
-    // A slab in air: where a ray leaves at the bottom by Snell, the floor is coloured so: red to
-    // the far side of blue.
+    // A slab in air: where a ray leaves at the bottom by Snell's law, the floor is colored
+    // accordingly: red to the far side of blue.
     let scene = even(0.0, |builder| {
         put(builder, shapes::cuboid(Vec3::new(8.0, 1.0, 8.0)), disperse(4.0, 0.0), DVec3::ZERO);
-        // A glowing floor that ends half way between where green and where red come out.
+        // An emissive floor that ends half way between the exits of green and red.
         let sin: f64 = 0.8;
         let at = |ior: f64| sin / (ior * ior - sin * sin).sqrt();
         let edge = f64::midpoint(at(1.45), at(1.5));
@@ -91,7 +91,7 @@ fn three_indices_bend_three_channels() {
     let world = World::new(&scene, eye);
     let mean =
         seen(&world, direction, &PathSettings { bounces: 4, ..PathSettings::default() }, 4096);
-    // The light of red alone: what is bent least goes farthest.
+    // Only red light: the least refracted goes farthest.
     assert!(mean.x > 50.0 && mean.y < 0.25 * mean.x && mean.z < 0.25 * mean.x, "{mean}");
 }
 
@@ -116,11 +116,11 @@ fn channels_apart_are_right_together() {
             let direction = DVec3::new(x, 0.03, -1.0);
             let got = seen(&world, direction, &walk, 3 << 11);
             if roughness == 0.0 {
-                // Smooth glass that absorbs nothing is not seen in even light, in no channel.
+                // Smooth glass without absorption is invisible in a uniform environment, in every
+                // channel.
                 near(got, DVec3::splat(7.0), 0.04, "smooth");
             } else {
-                // Rough glass loses about the same for indices that are about the same; green has
-                // the same index.
+                // Rough glass of similar indices has similar losses; green has the same index.
                 let want = seen(&plain, direction, &walk, 1 << 11);
                 near(got, want, 0.08, "rough");
             }
@@ -145,7 +145,7 @@ fn a_coat_darkens_what_glows_below_it() {
     let world = World::new(&scene, DVec3::Y * 2.0);
     let none = PathSettings { bounces: 0, ..PathSettings::default() };
     near(seen(&world, DVec3::NEG_Y, &none, 1), DVec3::splat(96.0), 1e-12, "along the normal");
-    // A card that it lights: points on lights and directions of the BRDF see the same coat.
+    // A card that it illuminates: light sampling and BSDF sampling agree on the coat.
     let mut builder = SceneBuilder::new("coat");
     put(
         &mut builder,
@@ -188,8 +188,9 @@ fn glow_of(nits: f32) -> Material {
     }
 }
 
-/// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through
-/// glass, and lights nothing; in even light of the same luminance mirror and glass have the same.
+/// With `scene.emissive_lights = false` a panel is visible to the eye, in mirrors and through
+/// glass, and illuminates nothing. Mirror and glass match a uniform environment of the same
+/// luminance.
 #[test]
 fn emission_that_illuminates_nothing_is_visible() {
     let floor = |material: Material, on: bool| {
@@ -223,7 +224,7 @@ fn emission_that_illuminates_nothing_is_visible() {
             DVec3::splat(100.0),
             "the panel itself, {strategy:?}"
         );
-        assert_eq!(look(&dark, down, &walk), DVec3::ZERO, "a matte floor below it, {strategy:?}");
+        assert_eq!(look(&dark, down, &walk), DVec3::ZERO, "a diffuse floor below it, {strategy:?}");
     }
     near(look(&lit, down, &one), DVec3::splat(50.0), 0.01, "the same floor, lit by it");
 
@@ -235,8 +236,8 @@ fn emission_that_illuminates_nothing_is_visible() {
     for strategy in all {
         let walk = PathSettings { strategy, ..one };
         near(look(&floor(metal(0.0), false), down, &walk), DVec3::splat(100.0), 1e-3, "a mirror");
-        // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss
-        // both have.
+        // Narrow enough that the lobe stays on the panel: equal to a uniform environment, with the
+        // same energy loss.
         let (shown, even) = (
             look(&floor(metal(0.4), false), down, &walk),
             look(&floor(metal(0.4), true), down, &one),
@@ -245,13 +246,13 @@ fn emission_that_illuminates_nothing_is_visible() {
         assert_eq!(
             look(&floor(metal(0.7), false), down, &walk),
             DVec3::ZERO,
-            "what is rough is lit, and shows nothing"
+            "a rough surface shows no emission"
         );
     }
-    // A thin pane: 4 % of the panel mirrored by it, and what glows below seen through it.
+    // A thin pane: it reflects 4 % of the panel, and transmits the emission from below.
     let pane = Material { transmission: 1.0, ..dielectric("pane", Vec3::ONE, 0.0) };
     near(look(&floor(pane, false), down, &one), DVec3::splat(61.6), 1e-3, "a pane");
-    // A matte wall before a mirror that shows the panel: no caustic.
+    // A diffuse wall in front of a mirror that shows the panel: no caustic.
     let walls = |on: bool| {
         let mut builder = SceneBuilder::new("caustic");
         put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(100.0), DVec3::Y);
@@ -267,12 +268,8 @@ fn emission_that_illuminates_nothing_is_visible() {
     };
     let two = PathSettings { bounces: 2, ..PathSettings::default() };
     assert!(look(&walls(true), DVec3::NEG_Z, &two).y > 20.0, "lit from both sides");
-    assert_eq!(
-        look(&walls(false), DVec3::NEG_Z, &two),
-        DVec3::ZERO,
-        "a mirror lights nothing by what it shows"
-    );
-    // A leaf lets light through, diffusely: none of it.
+    assert_eq!(look(&walls(false), DVec3::NEG_Z, &two), DVec3::ZERO, "no caustic from the mirror");
+    // A leaf transmits diffusely: it shows no emission.
     let leaf = Material {
         diffuse_transmission: DiffuseTransmission { factor: 0.5, ..DiffuseTransmission::default() },
         ..Material { ior: 1.0, ..dielectric("leaf", Vec3::splat(0.5), 0.2) }
@@ -292,7 +289,7 @@ fn a_leaf_lets_diffuse_light_through() {
         },
         ..dielectric("leaf", Vec3::splat(0.5), 1.0)
     };
-    // A lamp of 400 lm straight behind it at 1 m: 400 / (4 pi) lx.
+    // A light of 400 lm straight behind it at 1 m: 400 / (4 pi) lx.
     let mut builder = SceneBuilder::new("leaf");
     put(&mut builder, shapes::plane(Vec2::splat(1.0), 1, 1), leaf.clone(), DVec3::ZERO);
     builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::NEG_Y);
@@ -302,7 +299,7 @@ fn a_leaf_lets_diffuse_light_through() {
     let lux = 400.0 / (4.0 * std::f64::consts::PI);
     let want = DVec3::new(0.2, 0.8, 0.4) * (0.25 * lux / std::f64::consts::PI);
     near(seen(&world, DVec3::NEG_Y, &one, 16), want, 1e-6, "one lamp behind");
-    // White in even light: what it does not let through it reflects, and all strategies find it.
+    // White in a uniform environment: it reflects what it does not transmit, with all strategies.
     let white = Material {
         base_color: Vec3::ONE.extend(1.0),
         diffuse_transmission: DiffuseTransmission { color: Vec3::ONE, ..leaf.diffuse_transmission },
@@ -335,8 +332,8 @@ fn a_leaf_lets_diffuse_light_through() {
     });
     let world = World::new(&scene, DVec3::Y * 2.0);
     let got = seen(&world, DVec3::NEG_Y, &PathSettings::default(), 1 << 13).y;
-    // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed
-    // directions is 2 E3(ln 2).
+    // Between diffuse faces: the mean of 0.5^(1 / cos) over cosine-distributed directions is 2
+    // E3(ln 2).
     let (mut e3, steps) = (0.0, 100_000);
     for i in 0..steps {
         let cos = (f64::from(i) + 0.5) / f64::from(steps);

@@ -1,4 +1,4 @@
-//! Ray offsets at surfaces: no light leaks past large ones, and none shades itself.
+//! Ray offsets at surfaces: no light leaks past large surfaces, and no surface shades itself.
 
 use std::f64::consts::PI;
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// Reflects half of all light, evenly.
+/// A Lambertian material of reflectance 0.5.
 fn diffuse() -> Material {
     let none = Specular { factor: 0.0, ..Specular::default() };
     Material { specular: none, double_sided: true, ..dielectric("diffuse", Vec3::splat(0.5), 1.0) }
@@ -39,9 +39,9 @@ fn mean(
     sum / f64::from(paths)
 }
 
-/// A board of a meter, a millimeter over a floor, under and over an even sky of 1000 nit: from
-/// below the board sees some 4e-6 of what surrounds it, by the floor's light beyond its own edge. A
-/// leak shows the sky.
+/// A board of a meter, a millimeter above a floor, in a uniform environment of 1000 nit. From
+/// below, the board receives only about 4e-6 of the environment, by the floor's light beyond its
+/// own edge. A leak shows the sky.
 #[test]
 fn no_light_leaks_under_a_board_over_a_large_floor() {
     let turned = DQuat::from_axis_angle(DVec3::new(0.3, 0.5, 0.8).normalize(), 0.7);
@@ -77,7 +77,7 @@ fn no_light_leaks_under_a_board_over_a_large_floor() {
                     "{size} m, {away} m out, turned {turn}, {direction}: {dark} nit"
                 );
             }
-            // Beside the board the floor has half of the sky's light.
+            // Beside the board the floor receives half of the sky's light.
             let beside = at(0.2, 5e-4, 0.3) + turn * DVec3::new(1.0, 0.0, 0.0) - eye;
             let lit = mean(&world, beside, turn * DVec3::NEG_Y, &walk, 512).y;
             assert!((lit / 500.0 - 1.0).abs() < 0.02, "{size} m, {away} m out: {lit} nit");
@@ -85,8 +85,7 @@ fn no_light_leaks_under_a_board_over_a_large_floor() {
     }
 }
 
-/// A plane under parallel light: E rho / pi from every side, however large it is and wherever it
-/// stands.
+/// A plane under parallel light: E rho / pi from every side, at any size and position.
 #[test]
 fn a_lit_plane_does_not_shade_itself() {
     let one = PathSettings { bounces: 1, ..PathSettings::default() };
@@ -132,7 +131,7 @@ fn a_lit_plane_does_not_shade_itself() {
     }
 }
 
-/// Layers that let light through a micrometer apart: each is met once, none is skipped.
+/// Transmissive layers a micrometer apart: each is hit once, none is skipped.
 #[test]
 fn each_of_many_close_layers_is_hit_once() {
     let mut builder = SceneBuilder::new("layers");
@@ -164,15 +163,15 @@ fn each_of_many_close_layers_is_hit_once() {
         }
         assert_eq!(count, 10, "{direction}");
     }
-    // Between floor and layers the eye sees what the shadow rays let through: E cos(theta) 0.9^10
-    // 0.5 / pi.
+    // Between floor and layers the eye sees the light that passes the shadow rays: E cos(theta)
+    // 0.9^10 0.5 / pi.
     let walk = PathSettings { bounces: 1, ..PathSettings::default() };
     let got = mean(&world, DVec3::NEG_Y * 1.5, DVec3::NEG_Y, &walk, 1).y;
     let want = 500.0 * 4.0 / 21f64.sqrt() * 0.9f64.powi(10) * 0.5 / PI;
     assert!((got / want - 1.0).abs() < 1e-5, "{got} for {want}");
 }
 
-/// A cover half a millimeter over a board that glows hides it, 1 km from the eye too.
+/// A cover half a millimeter above an emissive board hides it, also 1 km from the eye.
 #[test]
 fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
     for away in [1.0, 1e3, 1e5] {
@@ -181,10 +180,10 @@ fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
         let glowing = builder.add_material(Material { emission: Vec3::splat(1000.0), ..diffuse() });
         let dark =
             builder.add_material(Material { base_color: Vec3::ZERO.extend(1.0), ..diffuse() });
-        let grey = builder.add_material(diffuse());
+        let gray = builder.add_material(diffuse());
         let board = builder.add_mesh("board", shapes::plane(Vec2::splat(1.0), 1, 1), glowing);
         let cover = builder.add_mesh("cover", shapes::plane(Vec2::splat(20.0), 1, 1), dark);
-        let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(1.0), 1, 1), grey);
+        let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(1.0), 1, 1), gray);
         builder.instance("board", board, DMat4::from_translation(middle));
         builder.instance("cover", cover, DMat4::from_translation(middle + DVec3::Y * 5e-4));
         builder.instance("floor", floor, DMat4::from_translation(middle + DVec3::Y * 0.3));

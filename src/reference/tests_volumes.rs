@@ -93,7 +93,7 @@ fn light_fades_by_beer_and_lambert() {
         let length = 2.0 / turn.cos();
         let want = 100.0 * DVec3::new(-0.4, -0.8, -2.3).map(|x| (x * length).exp());
         near(seen(&scene, -5.0 * DVec3::X, DVec3::ZERO, only_seen, 4), want, 1e-6, "homogeneous");
-        // From within, half of it.
+        // From inside, half of it.
         let half = 100.0 * DVec3::new(-0.4, -0.8, -2.3).map(|x| (x * length / 2.0).exp());
         near(seen(&scene, DVec3::ZERO, DVec3::X, only_seen, 4), half, 1e-6, "from within");
     }
@@ -110,8 +110,8 @@ fn light_fades_by_beer_and_lambert() {
     );
 }
 
-/// A slab of this thickness across z, seen along -z, under the sun: `lit_from_behind` or from where
-/// the viewer is, at a cosine to the slab's normal.
+/// A slab of this thickness across z, seen along -z, under the sun: behind the slab or on the
+/// viewer's side, at a cosine to the slab's normal.
 fn sun_on_slab(g: f64, cosine: f64, behind: bool) -> (Scene, f64) {
     let (absorption, scattering, thickness, lux) = (0.2, 0.5, 2.0, 1000.0);
     let sine = (1.0 - cosine * cosine).sqrt();
@@ -186,7 +186,7 @@ fn volume_white_furnace() {
         ("homogeneous", vec![filled(DVec3::splat(2.0), medium(0.0, 1.5, 0.0))]),
         ("forward", vec![filled(DVec3::splat(2.0), medium(0.0, 1.5, 0.7))]),
         (
-            "coloured",
+            "colored",
             vec![filled(
                 DVec3::splat(2.0),
                 MediumCoefficients {
@@ -203,7 +203,7 @@ fn volume_white_furnace() {
             }],
         ),
         (
-            "heterogeneous and coloured",
+            "heterogeneous and colored",
             vec![ParticipatingVolume {
                 density: Some(blob().0),
                 ..filled(
@@ -236,7 +236,7 @@ fn volume_white_furnace() {
 
 #[test]
 fn in_equilibrium_what_is_absorbed_is_emitted() {
-    // Kirchhoff: emission of absorption times the luminance all around.
+    // Kirchhoff: emission equals absorption times the ambient luminance.
     for density in [None, Some(blob().0)] {
         let emission = DVec3::new(0.3, 0.6, 1.2) * 50.0;
         let medium =
@@ -321,7 +321,7 @@ fn volumes_that_overlap_add_up() {
     let size = DVec3::splat(2.0);
     let both = of(vec![filled(size, medium(0.1, 0.3, 0.4)), filled(size, medium(0.2, 0.6, 0.4))]);
     near(both, of(vec![filled(size, medium(0.3, 0.9, 0.4))]), 3e-3, "two in one place");
-    // A grid of ones is no grid.
+    // A grid of ones equals a homogeneous volume.
     let ones = Some(DensityGrid::new([2, 2, 2], vec![1.0; 8]).unwrap());
     let grid =
         of(vec![ParticipatingVolume { density: ones, ..filled(size, medium(0.3, 0.9, 0.4)) }]);
@@ -363,7 +363,7 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
     let mut scene = builder.build().unwrap();
     let eye = DVec3::new(0.0, 0.5, 0.1);
     let clear = seen(&scene, eye, DVec3::ZERO, SINGLE, 16);
-    // Above the eye, so that nothing of it is seen.
+    // Above the eye, so that it is not visible.
     let mut fog = filled(DVec3::new(9.0, 1.0, 9.0), medium(0.4, 0.5, 0.0));
     fog.shape = VolumeShape::Box(
         DMat4::from_translation(2.0 * DVec3::Y) * DMat4::from_scale(DVec3::new(9.0, 1.0, 9.0)),
@@ -379,8 +379,8 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
 
 #[test]
 fn light_without_shadows_is_dimmed_by_volumes() {
-    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast
-    // shadows, the fog dims all.
+    // A wall below fog of optical depth 0.9, below a board: the board occludes lights with shadows,
+    // the fog attenuates all.
     let small = LightStrength::Nits(Nit(1e5));
     let cone = Cone::new(0.3, 0.9).unwrap();
     let lamps: [(&str, Emitter, LightStrength); 6] = [
@@ -419,10 +419,10 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         scene.volumes = vec![fog];
         assert_eq!(seen(&scene, eye, DVec3::ZERO, SINGLE, 16), DVec3::ZERO, "{name} hidden");
         scene.lights[0].shadow = false;
-        // Lamps with a size are seen along slightly different ways.
+        // Area lights are seen along slightly different paths.
         near(seen(&scene, eye, DVec3::ZERO, SINGLE, 16), clear * (-0.9f64).exp(), 1e-3, name);
     }
-    // Within fog too: single scattering of the sun in closed form, shadows or none.
+    // Within fog too: single scattering of the sun in closed form, with and without shadows.
     for (g, cosine, behind) in [(0.0, 0.6, false), (0.6, 0.8, true)] {
         let (mut scene, want) = sun_on_slab(g, cosine, behind);
         scene.lights[0].shadow = false;

@@ -1,4 +1,4 @@
-//! Scenes made in code: a builder with lamps in lumens, and the check of the scene's invariants.
+//! Scenes made in code: a builder with lights in lumens, and the check of the scene's invariants.
 
 use std::{f64::consts::PI, sync::Arc};
 
@@ -23,7 +23,7 @@ macro_rules! handle {
         pub struct $name(usize);
 
         impl $name {
-            /// The index in the scene's list.
+            /// Index in the scene's list.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0
@@ -33,91 +33,93 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A material of the builder that made it.
+    /// Handle of a material in the `SceneBuilder` that made it.
     MaterialId
 );
 handle!(
-    /// A mesh of the builder that made it.
+    /// Handle of a mesh in the `SceneBuilder` that made it.
     MeshId
 );
 handle!(
-    /// A texture of the builder that made it.
+    /// Handle of a texture in the `SceneBuilder` that made it.
     TextureId
 );
 handle!(
-    /// A node of the builder that made it.
+    /// Handle of a node in the `SceneBuilder` that made it.
     NodeId
 );
 
-/// Which invariant of the scene model is broken, and where.
+/// The broken invariant of the scene model, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SceneError {
-    /// An index points past the end of its list.
+    /// An index is out of range of its list.
     #[error("{place}: index {index} is out of range, there are {count}")]
     Index {
-        /// The element that holds the index.
+        /// Element that holds the index.
         place: String,
         /// The index.
         index: usize,
-        /// How many there are.
+        /// Length of the list.
         count: usize,
     },
-    /// Parents and children do not agree, or a node is its own ancestor.
-    #[error("node {0}: the hierarchy is not a forest here")]
+    /// Parent and child lists disagree, or a node is its own ancestor.
+    #[error(
+        "node {0}: parent and child lists disagree, or the node is its own ancestor; expected a forest"
+    )]
     Hierarchy(usize),
-    /// A number is infinite or not a number, or outside of what its meaning allows.
-    #[error("{0}: a number is not finite or not within its bounds")]
+    /// A number is NaN, infinite or out of range.
+    #[error("{0}: a number is NaN, infinite or out of range")]
     Number(String),
-    /// An attribute is not as long as the positions, or the triangle list is not a multiple of
-    /// three.
-    #[error("{0}: lengths do not agree")]
+    /// An attribute differs in length from the positions, the number of indices is not a multiple
+    /// of three, or an image has too few bytes.
+    #[error("{0}: array lengths do not agree")]
     Length(String),
-    /// A normal or tangent does not have unit length.
-    #[error("{0}: a direction does not have unit length")]
+    /// A normal or tangent is not of unit length.
+    #[error("{0}: a normal or tangent is not of unit length")]
     Direction(String),
-    /// A water that is not possible.
+    /// Invalid water settings.
     #[error("water '{name}': {error}")]
     Water {
-        /// Its material's name.
+        /// Name of the material.
         name: String,
-        /// Why.
+        /// Cause.
         error: String,
     },
-    /// A light that is not possible.
+    /// Invalid light settings.
     #[error("light '{name}': {error}")]
     Light {
-        /// Its name.
+        /// Name of the light.
         name: String,
-        /// Why.
+        /// Cause.
         error: LightError,
     },
 }
 
-/// The intensity of a lamp that gives `flux` evenly in all directions: over 4 pi sr.
+/// Intensity of a point light of flux `flux`, isotropic: flux / (4 pi sr).
 #[must_use]
 pub fn point_intensity(flux: Lumen) -> Candela {
     Candela(flux.get() / (4.0 * PI))
 }
 
-/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that
-/// KHR_lights_punctual recommends, between the half angles `inner` and `outer` (rad).
+/// Intensity on the axis of a spot whose cone holds `flux`, for the falloff that
+/// KHR_lights_punctual recommends between the half angles `inner` and `outer` (rad).
 ///
-/// Angles that make no cone give no light.
+/// An invalid cone gives 0.
 #[must_use]
 pub fn spot_intensity(flux: Lumen, inner: f64, outer: f64) -> Candela {
     Cone::new(inner, outer)
         .map_or(Candela(0.0), |cone| Candela(flux.get() / cone.flux_per_candela().get()))
 }
 
-/// The linear Rec.709 colour of a black body, of luminance 1, so that lumens keep their meaning;
-/// 1000 to 25,000 K.
+/// Linear Rec.709 color of a black body, 1000 to 25,000 K, of luminance 1, so that it does not
+/// change lumens.
 #[must_use]
 pub fn black_body(temperature: Kelvin) -> Vec3 {
     let temperature = Kelvin(temperature.get().clamp(1000.0, 25_000.0));
     kelvin_to_rgb(temperature).map_or(Vec3::ONE, |rgb| rgb.as_vec3())
 }
 
-/// A non-metal of a linear base colour.
+/// A dielectric of a linear base color.
 #[must_use]
 pub fn dielectric(name: &str, rgb: Vec3, roughness: f32) -> Material {
     Material {
@@ -135,7 +137,7 @@ pub fn metal(name: &str, rgb: Vec3, roughness: f32) -> Material {
     Material { metallic: 1.0, ..dielectric(name, rgb, roughness) }
 }
 
-/// The pose of a light or a camera that stands at `position` and faces `target` along its -Z.
+/// World transform of a light or camera at `position` that faces `target` along its -Z.
 #[must_use]
 pub fn look_at_transform(position: DVec3, target: DVec3) -> DMat4 {
     let back = (position - target).normalize_or(DVec3::Z);
@@ -153,7 +155,7 @@ pub fn look_at_transform(position: DVec3, target: DVec3) -> DMat4 {
 #[derive(Clone, Debug, Default)]
 pub struct SceneBuilder {
     scene: Scene,
-    /// The first light that was not possible.
+    /// The first invalid light.
     refused: Option<SceneError>,
 }
 
@@ -170,7 +172,7 @@ impl SceneBuilder {
         MaterialId(self.scene.materials.len() - 1)
     }
 
-    /// Adds a picture with the way it is sampled.
+    /// Adds an image with a sampler, as a texture.
     pub fn add_texture(
         &mut self,
         name: &str,
@@ -190,7 +192,7 @@ impl SceneBuilder {
         TextureId(self.scene.textures.len() - 1)
     }
 
-    /// The use of a texture by the texture coordinates 0 without a transform.
+    /// A reference to a texture by UV set 0, without a transform.
     #[must_use]
     pub const fn texture_ref(texture: TextureId) -> TextureRef {
         TextureRef { texture: texture.0, uv_set: 0, transform: TextureRef::IDENTITY }
@@ -219,7 +221,7 @@ impl SceneBuilder {
         NodeId(index)
     }
 
-    /// Puts a root under a parent. Whatever would break the forest is left to `build` to report.
+    /// Makes a root a child of `parent`. `build` reports whatever breaks the forest.
     pub fn set_parent(&mut self, child: NodeId, parent: NodeId) {
         self.scene.roots.retain(|&root| root != child.0);
         if let Some(node) = self.scene.nodes.get_mut(child.0) {
@@ -230,14 +232,14 @@ impl SceneBuilder {
         }
     }
 
-    /// Shows a mesh.
+    /// Adds a root node with a mesh.
     pub fn instance(&mut self, name: &str, mesh: MeshId, transform: DMat4) -> NodeId {
         let node = self.add_node(name, transform);
         self.scene.nodes[node.0].mesh = Some(mesh.0);
         node
     }
 
-    /// Shows a mesh under a parent.
+    /// Adds a child node with a mesh.
     pub fn instance_in(
         &mut self,
         parent: NodeId,
@@ -250,8 +252,8 @@ impl SceneBuilder {
         node
     }
 
-    /// Adds a light at `pose` (see `facing`); what cannot shine (`PhysicalLight::new` refuses it)
-    /// is left to `build` to report.
+    /// Adds a light at `pose` (see `look_at_transform`). `build` reports what `PhysicalLight::new`
+    /// rejects.
     pub fn light(
         &mut self,
         name: &str,
@@ -273,8 +275,8 @@ impl SceneBuilder {
         node
     }
 
-    /// A point lamp of a flux; `color` is linear and should have luminance 1 (`black_body`, or
-    /// white).
+    /// Adds a point light of a flux; `color` is linear and should have luminance 1 (`black_body`,
+    /// or white).
     pub fn point_light_lumens(
         &mut self,
         name: &str,
@@ -285,7 +287,7 @@ impl SceneBuilder {
         self.point_light_candela(name, point_intensity(flux), color, position)
     }
 
-    /// A point lamp of an intensity.
+    /// Adds a point light of an intensity.
     pub fn point_light_candela(
         &mut self,
         name: &str,
@@ -297,7 +299,8 @@ impl SceneBuilder {
         self.light(name, Emitter::Point, LightStrength::Candela(intensity), color, pose)
     }
 
-    /// A spot lamp of a flux at `pose` (see `facing`) with the half angles (inner, outer) in rad.
+    /// Adds a spot light of a flux at `pose` (see `look_at_transform`) with the half angles (inner,
+    /// outer) in rad.
     pub fn spot_light_lumens(
         &mut self,
         name: &str,
@@ -319,14 +322,13 @@ impl SceneBuilder {
         self.light(name, emitter, LightStrength::Lumens(flux), color, pose)
     }
 
-    /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces
-    /// it.
+    /// Adds parallel light along `direction` that gives `illuminance` on a surface that faces it.
     pub fn sun(&mut self, name: &str, illuminance: Lux, color: Vec3, direction: DVec3) -> NodeId {
         let pose = look_at_transform(DVec3::ZERO, direction);
         self.light(name, Emitter::PARALLEL, LightStrength::Lux(illuminance), color, pose)
     }
 
-    /// A perspective camera; the field of view is vertical, in rad.
+    /// Adds a perspective camera; the field of view is vertical, in rad.
     pub fn camera(
         &mut self,
         name: &str,
@@ -342,7 +344,7 @@ impl SceneBuilder {
         node
     }
 
-    /// The scene.
+    /// Checks and returns the scene.
     ///
     /// # Errors
     /// The first broken invariant of the scene model.
@@ -358,7 +360,7 @@ impl SceneBuilder {
 /// Checks every invariant that `model` promises.
 ///
 /// # Errors
-/// The first one that is broken.
+/// The first broken one.
 pub fn check(scene: &Scene) -> Result<(), SceneError> {
     for &root in &scene.roots {
         in_range(|| "roots".to_owned(), Some(root), scene.nodes.len())?;
@@ -427,7 +429,7 @@ fn check_nodes(scene: &Scene) -> Result<(), SceneError> {
             met[child] = true;
         }
     }
-    // With one parent each, what is not under a parentless node lies on a ring.
+    // Every node has at most one parent, so a node that no root reaches is on a cycle.
     let mut open: Vec<usize> =
         (0..scene.nodes.len()).filter(|&index| scene.nodes[index].parent.is_none()).collect();
     let mut reached = vec![false; scene.nodes.len()];
@@ -521,8 +523,8 @@ mod tests {
 
     fn small() -> SceneBuilder {
         let mut builder = SceneBuilder::new("small");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
-        let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), grey);
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
+        let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), gray);
         let parent = builder.add_node("parent", DMat4::from_translation(DVec3::X));
         builder.instance_in(parent, "cube", cube, DMat4::IDENTITY);
         builder

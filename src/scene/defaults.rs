@@ -1,4 +1,4 @@
-//! What a scene is given that has no camera or no light of its own: invented, and said to be.
+//! Default lights and camera for scenes that have none; a note reports them.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::photometry::{
     lights::{Emitter, LightStrength, PhysicalLight},
 };
 
-/// Illuminance of the sun of a scene without light, across its rays: hazy, so that it is seen for
-/// what it is.
+/// Illuminance of the default sun, perpendicular to its rays; as in haze, so that it looks like a
+/// sun.
 pub const SUN_ILLUMINANCE: Lux = Lux(10_000.0);
 
-/// Illuminance on level ground from the sky of a scene without light. With the sun it makes a
-/// lighting ratio of about 3 to 1, the lit side to the unlit one, as portraits are lit.
+/// Illuminance of the default sky on level ground. With the sun it makes a lighting ratio of about
+/// 3 to 1 (lit to unlit side), as portraits are lit.
 pub const SKY_ILLUMINANCE: Lux = Lux(4_000.0);
 
-/// How much brighter the zenith is than the horizon, and the horizon than the ground below: 0 is
-/// even.
+/// Relative luminance change of the default sky from horizon to zenith, and from nadir to horizon;
+/// 0 is uniform.
 const SLOPE: f64 = 0.6;
 
-/// The most emission (nits) of a surface that is shown to glow but lights nothing: files for
-/// programs that know no units have factors of up to 1, and who means a lamp writes its nits.
+/// Maximum emission (nits) of a surface that lights nothing. Files from programs without units have
+/// factors of up to 1; an intended luminaire states its nits.
 pub const MAX_FAINT_EMISSION: f32 = 1.0;
 
-/// The materials of what is shown.
+/// The materials of the shown primitives.
 fn shown_materials(scene: &Scene) -> Vec<&Material> {
     let mut used = vec![false; scene.materials.len()];
     for placed in scene.walk() {
@@ -51,8 +51,8 @@ fn shown_materials(scene: &Scene) -> Vec<&Material> {
         .collect()
 }
 
-/// Whether nothing lights the scene: it has no lamp, no environment, no surface brighter than
-/// [`MAX_FAINT_EMISSION`], and not all that it shows is unlit.
+/// Whether nothing lights the scene: no light, no environment, no surface brighter than
+/// [`MAX_FAINT_EMISSION`], and not everything shown is unlit.
 #[must_use]
 pub fn has_no_light(scene: &Scene) -> bool {
     let lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
@@ -62,9 +62,8 @@ pub fn has_no_light(scene: &Scene) -> bool {
     !lamps && scene.environment.is_none() && !glows && !unlit
 }
 
-/// What the invented light is multiplied with: 1, unless surfaces glow faintly; then a white
-/// surface under the light has the luminance of the brightest of them, as in programs where both
-/// are 1.
+/// Scale of the default light: 1, unless surfaces emit faintly. Then a white surface under the
+/// light has the luminance of the brightest of them, as in programs where both are 1.
 fn scale(scene: &Scene) -> f64 {
     let faint = shown_materials(scene)
         .iter()
@@ -77,8 +76,8 @@ fn scale(scene: &Scene) -> f64 {
     }
 }
 
-/// Adds a sun from over the photographer's left shoulder, and an even sky, dark below, where there
-/// is no environment.
+/// Adds a sun from behind the photographer's left shoulder, and, without an environment, a smooth
+/// sky that is dark below.
 pub fn add_lights(scene: &mut Scene, camera: DMat4) {
     let scale = scale(scene);
     let (sun, level) = (Lux(SUN_ILLUMINANCE.get() * scale), Lux(SKY_ILLUMINANCE.get() * scale));
@@ -101,21 +100,21 @@ pub fn add_lights(scene: &mut Scene, camera: DMat4) {
         }
     };
     let mut message = format!(
-        "no light of its own: a sun of {} from over the camera's left shoulder is invented",
+        "the scene has no light: added a default sun of {} from over the camera's left shoulder",
         text(sun)
     );
     if scene.environment.is_none() {
         scene.environment = sky(level);
-        message = format!("{message}, and a sky that gives {} on level ground", text(level));
+        message = format!("{message}, and a default sky of {} on level ground", text(level));
     }
     if scale < 1.0 {
-        message = format!("{message}; so little because surfaces that glow have no units");
+        message = format!("{message}; dimmed to match emissive surfaces, which have no units");
     }
     scene.notes.push(Note { kind: NoteKind::Info, place: "/".into(), message });
 }
 
-/// Luminance that rises with the sine of the elevation, a (1 + b sin e): on level ground it gives
-/// pi a (1 + 2 b / 3).
+/// Luminance that rises with the sine of the elevation, a (1 + b sin e); its illuminance on level
+/// ground is pi a (1 + 2 b / 3).
 fn sky(level: Lux) -> Option<Environment> {
     let horizon = level.get() / (std::f64::consts::PI * (1.0 + SLOPE * 2.0 / 3.0));
     let map = RadianceMap::from_fn(32, 16, RowMapping::Linear, |direction| {
@@ -125,7 +124,7 @@ fn sky(level: Lux) -> Option<Environment> {
     Some(Environment { map, rotation: 0.0, origin: "default sky".into() })
 }
 
-/// A camera that sees the whole scene from the front, a little from above and the right; `aspect`
+/// A camera that frames the whole scene from the front, slightly from above and the right; `aspect`
 /// is width over height.
 #[must_use]
 pub fn framing_camera(scene: &Scene, aspect: f64) -> (DMat4, Projection) {

@@ -9,31 +9,32 @@ use crate::{
     photometry::environment::{RadianceMap, RowMapping},
 };
 
-/// The widest map that is kept; wider ones are averaged down.
+/// Maximum width of a map in pixels; wider ones are averaged down.
 pub const MAX_WIDTH: usize = 4096;
 
-/// An environment map that cannot be used.
+/// An environment map file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {detail}")]
 pub struct EnvironmentError {
     /// The file.
     pub file: String,
-    /// Why, and what helps.
+    /// Cause and remedy.
     pub detail: String,
 }
 
-/// An environment map as it was read.
+/// An environment map from a file.
 #[derive(Clone, Debug)]
 pub struct LoadedEnvironment {
-    /// The map; a pixel of 1 is 1 nit, where the file does not state another unit.
+    /// The map; a pixel of 1 is 1 nit unless the file states another unit.
     pub map: RadianceMap,
-    /// What a person should know of how the file was read, one line each.
+    /// Warnings about how the file was read, one line each.
     pub warnings: Vec<String>,
 }
 
 /// Reads an environment map by `image_io`; `sky.exr:LAYER` names the layer of an EXR.
 ///
-/// What cannot be light is bounded (`Image::into_bounded_rgb`), with a remark.
+/// Invalid values (NaN, infinite, negative) are bounded (`Image::into_bounded_rgb`), with a
+/// warning.
 ///
 /// # Errors
 /// A file that cannot be read, is no image, is damaged, too large, or not twice as wide as high.
@@ -45,7 +46,7 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     let mut remarks = std::mem::take(&mut image.remarks);
     if image.encoding == Encoding::Display {
         remarks.push(
-            "a PNG or JPEG holds the light of a display, which ends at white: white counts as 1 nit; environment.lux \
+            "a PNG or JPEG is display-referred and clips at white, which is read as 1 nit; environment.lux \
              or environment.scale gives it more, an EXR or HDR file has highlights too"
                 .into(),
         );
@@ -60,7 +61,7 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     Ok(LoadedEnvironment { map, warnings: remarks })
 }
 
-/// Halves a map until it is no wider than `most`; says so.
+/// Halves a map until it is no wider than `most`; returns a warning if it did.
 fn downsample(map: &mut RadianceMap, most: usize) -> Option<String> {
     let (width, height) = (map.width(), map.height());
     while map.width() > most {
@@ -70,25 +71,25 @@ fn downsample(map: &mut RadianceMap, most: usize) -> Option<String> {
     let narrower = map.width() < width;
     narrower.then(|| {
         format!(
-            "{width}x{height} pixels are averaged to {}x{}, the most that is kept",
+            "{width}x{height} pixels are averaged down to {}x{}, the maximum",
             map.width(),
             map.height()
         )
     })
 }
 
-/// A map may have 2x2 to `MAX_PIXELS` pixels, twice as wide as high.
+/// Checks that a map has 2x2 to `MAX_PIXELS` pixels and is twice as wide as high.
 fn check_size(width: u64, height: u64) -> Result<(), String> {
     let fits = width.checked_mul(height).is_some_and(|pixels| pixels <= MAX_PIXELS);
     if !fits || width < 2 || height < 2 {
         return Err(format!(
-            "{width}x{height} pixels; a map may have 2x2 to {MAX_PIXELS} pixels, such as 8192x4096"
+            "{width}x{height} pixels; expected 2x2 to {MAX_PIXELS} pixels, such as 8192x4096"
         ));
     }
-    // A little slack for maps that repeat a column or leave one out.
+    // Tolerance for maps that repeat or omit a column.
     if (width as f64 / height as f64 - 2.0).abs() > 0.05 {
         return Err(format!(
-            "{width}x{height} pixels are not twice as wide as high; the map must be equirectangular (latitude and longitude)"
+            "{width}x{height} pixels are not twice as wide as high; expected an equirectangular map (latitude and longitude)"
         ));
     }
     Ok(())
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn pixels_are_nits_and_the_top_is_up() {
         let dir = tempfile::tempdir().unwrap();
-        // First bytes decide, not the name.
+        // The format is detected by content, not by name.
         for name in ["a.hdr", "a.exr", "a"] {
             let file = dir.path().join(name);
             fs::write(&file, hdr(4, 2)).unwrap();
@@ -133,7 +134,7 @@ mod tests {
         let LoadedEnvironment { map, warnings: remarks } = load(&exr).unwrap();
         assert_eq!(map.texels()[8 * 3 + 5], Vec3::new(5.0, 3.0, 0.0));
         assert_eq!(map.texels()[1].z, 0.0);
-        assert!(remarks.len() == 1 && remarks[0].contains("4 not numbers"), "{remarks:?}");
+        assert!(remarks.len() == 1 && remarks[0].contains("4 NaN"), "{remarks:?}");
         assert_eq!(load(&dir.path().join("b.exr:")).unwrap().map, map);
         assert!(
             load(&dir.path().join("b.exr:sky")).unwrap_err().to_string().contains("no layer 'sky'")
@@ -195,10 +196,10 @@ mod tests {
             (
                 "huge.hdr",
                 b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2000000 +X 4000000\n".to_vec(),
-                "may have",
+                "expected 2x2",
             ),
             ("square.hdr", hdr(8, 8), "twice as wide"),
-            ("thin.hdr", hdr(2, 1), "may have 2x2"),
+            ("thin.hdr", hdr(2, 1), "expected 2x2"),
             ("page.exr", b"<!DOCTYPE html><title>404</title>".to_vec(), "web page"),
             ("a.tif", b"II\x2a\0\x08\0\0\0".to_vec(), "TIFF"),
         ];

@@ -1,4 +1,4 @@
-//! A scene in words: what was read, and its lights in every unit.
+//! Text report of a scene: its contents, and its lights in every photometric unit.
 
 mod lobes;
 
@@ -22,22 +22,22 @@ use super::{
     animation::{AnimationSelection, AnimationTarget},
 };
 
-/// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666
+/// Solid angle (sr) of the mean sun, a disk of 0.2666 degrees half angle: 2 pi (1 - cos 0.2666
 /// deg).
 const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
 
-/// Most entries of one list; longer ones end with a count of the rest.
+/// Maximum number of entries in one list; longer lists end with a count of the rest.
 const MAX_LISTED: usize = 200;
 
-/// Most nodes of one mesh that are listed.
+/// Maximum number of nodes listed per mesh.
 const MAX_NODES_LISTED: usize = 8;
 
-/// The luminance of a linear colour with the primaries of sRGB (Rec. ITU-R BT.709).
+/// Luminance of a linear color with sRGB primaries (Rec. ITU-R BT.709).
 fn luminance(color: Vec3) -> f64 {
     crate::photometry::color::luminance(color.as_dvec3())
 }
 
-/// A number with as many digits as one can use.
+/// Formats a number with its significant digits.
 fn digits(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {
@@ -60,11 +60,11 @@ fn color(c: Vec3) -> String {
     format!("({}, {}, {})", digits(f64::from(c.x)), digits(f64::from(c.y)), digits(f64::from(c.z)))
 }
 
-/// Writes lines, which cannot fail for text in memory.
+/// Text buffer; writing to memory cannot fail.
 struct Text(String);
 
 impl Text {
-    /// The path by which a look addresses what was listed before.
+    /// Writes the look path of the preceding entry.
     fn addressed(&mut self, section: &str, address: Option<String>) {
         if let Some(address) = address {
             self.line(2, format!("as {}", path(section, &address)));
@@ -75,7 +75,7 @@ impl Text {
         let _ = writeln!(self.0, "{:1$}{2}", "", depth * 2, text.as_ref());
     }
 
-    /// Lists entries up to the limit.
+    /// Lists entries up to `MAX_LISTED`.
     fn list<T>(
         &mut self,
         title: &str,
@@ -96,20 +96,20 @@ impl Text {
     }
 }
 
-/// What was read, for people.
+/// Text report of a scene.
 #[must_use]
 pub fn report(scene: &Scene) -> String {
     report_with_original_lights(scene, &node_lights(scene))
 }
 
-/// The light of each node: what `report_with_original_lights` compares with.
+/// Light index of each node, as `report_with_original_lights` expects it.
 #[must_use]
 pub fn node_lights(scene: &Scene) -> Vec<Option<usize>> {
     scene.nodes.iter().map(|node| node.light).collect()
 }
 
-/// As `report`, of a scene whose nodes had these lights before a look was applied: a light that the
-/// look made another one of stands in the place of its original, by its number.
+/// As `report`, for a scene whose nodes had the lights `before` until a look was applied. A light
+/// that the look replaced is listed under the number of its original.
 #[must_use]
 pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> String {
     let mut text = Text(String::new());
@@ -127,7 +127,7 @@ pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> S
     text.0
 }
 
-/// The start of a property's path for a thing, as a key of TOML has it.
+/// Start of a look path for an addressed object, as a TOML key.
 fn path(section: &str, address: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if address.chars().all(bare) {
@@ -141,20 +141,20 @@ fn volumes(scene: &Scene, text: &mut Text) {
     text.list("Volumes", scene.volumes.iter().enumerate(), |text, (i, volume)| {
         let shape = match volume.shape {
             VolumeShape::Box(_) => "a box".to_owned(),
-            VolumeShape::Mesh(mesh) => format!("inside of mesh {mesh}"),
+            VolumeShape::Mesh(mesh) => format!("interior of mesh {mesh}"),
         };
         let of = &volume.medium;
-        let per_metre = |v: glam::DVec3| color(v.as_vec3());
+        let per_meter = |v: glam::DVec3| color(v.as_vec3());
         text.line(1, format!("{}: {shape}", named("volume", i, &volume.name)));
         text.addressed("volumes", things.address(i));
         text.line(
             2,
             format!(
                 "absorbs {} /m, scatters {} /m, anisotropy {}, emits {} nt/m",
-                per_metre(of.absorption),
-                per_metre(of.scattering),
+                per_meter(of.absorption),
+                per_meter(of.scattering),
                 digits(of.anisotropy),
-                per_metre(of.emission)
+                per_meter(of.emission)
             ),
         );
         if let Some(grid) = &volume.density {
@@ -162,7 +162,7 @@ fn volumes(scene: &Scene, text: &mut Text) {
             text.line(
                 2,
                 format!(
-                    "{x} x {y} x {z} voxels, density at most {}",
+                    "{x} x {y} x {z} voxels, maximum density {}",
                     digits(f64::from(grid.max()))
                 ),
             );
@@ -247,7 +247,7 @@ fn meshes(scene: &Scene, text: &mut Text) {
                 ("tangents", !primitive.tangents.is_empty()),
                 ("uv0", !primitive.uv0.is_empty()),
                 ("uv1", !primitive.uv1.is_empty()),
-                ("colours", !primitive.colors.is_empty()),
+                ("colors", !primitive.colors.is_empty()),
             ];
             has.extend(optional.iter().filter(|(_, there)| *there).map(|(name, _)| *name));
             let material = match primitive.material {
@@ -277,7 +277,7 @@ fn materials(scene: &Scene, text: &mut Text) {
             AlphaMode::Blend => "blended".to_owned(),
         };
         let mut head = format!(
-            "{}: base colour {} opacity {}, metallic {}, roughness {}, {alpha}",
+            "{}: base color {} opacity {}, metallic {}, roughness {}, {alpha}",
             named("material", i, &material.name),
             color(material.base_color.truncate()),
             digits(f64::from(material.base_color.w)),
@@ -302,14 +302,14 @@ fn materials(scene: &Scene, text: &mut Text) {
         if material.emission != Vec3::ZERO {
             let nits = luminance(material.emission);
             let map = if material.emissive_texture.is_some() {
-                " where its texture is white"
+                " where the texture is white"
             } else {
                 ""
             };
             text.line(
                 2,
                 format!(
-                    "emits {} nit{map}; rgb {}; a flat lambertian surface of it gives {} lm per m2",
+                    "emits {} nit{map}; rgb {}; Lambertian exitance {} lm/m2",
                     digits(nits),
                     color(material.emission),
                     digits(nits * PI)
@@ -319,7 +319,7 @@ fn materials(scene: &Scene, text: &mut Text) {
     });
 }
 
-/// What passes through a material.
+/// Writes index of refraction, transmission and attenuation of a material.
 fn refraction(material: &Material, text: &mut Text) {
     if material.ior != 1.5 {
         let ior = f64::from(material.ior);
@@ -327,7 +327,7 @@ fn refraction(material: &Material, text: &mut Text) {
         text.line(
             2,
             format!(
-                "index of refraction {}: reflects {} % along the normal",
+                "index of refraction {}: reflects {} % at normal incidence",
                 digits(ior),
                 digits(reflected * 100.0)
             ),
@@ -339,13 +339,13 @@ fn refraction(material: &Material, text: &mut Text) {
     let transmission = digits(f64::from(material.transmission));
     let volume = &material.volume;
     let what =
-        if material.encloses_volume() { "as the border of a volume" } else { "as a thin wall" };
-    text.line(2, format!("transmits {transmission} of what it does not reflect, {what}"));
+        if material.encloses_volume() { "as the boundary of a volume" } else { "as a thin wall" };
+    text.line(2, format!("transmits {transmission} of the light it does not reflect, {what}"));
     if material.encloses_volume() && volume.attenuation_distance.is_finite() {
         text.line(
             2,
             format!(
-                "after {} m of it, {} of the light are left",
+                "attenuation: after {} m, transmittance {}",
                 digits(f64::from(volume.attenuation_distance)),
                 color(volume.attenuation_color)
             ),
@@ -362,9 +362,9 @@ fn sampler(sampler: &Sampler) -> String {
     };
     let mips = sampler
         .mip_linear
-        .map_or("no mips".to_owned(), |linear| format!("{} mips", filter(linear)));
+        .map_or("no mipmaps".to_owned(), |linear| format!("{} mipmaps", filter(linear)));
     format!(
-        "magnified {}, minified {}, {mips}, wrapped {} by {}",
+        "magnification {}, minification {}, {mips}, wrap {} by {}",
         filter(sampler.mag_linear),
         filter(sampler.min_linear),
         wrap(sampler.wrap_u),
@@ -381,7 +381,7 @@ fn textures(scene: &Scene, text: &mut Text) {
     });
     text.list("Images", scene.images.iter().enumerate(), |text, (i, image)| {
         let broken =
-            if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
+            if image.is_error_pattern { ", BROKEN: displays an error pattern" } else { "" };
         let name = named("image", i, &image.name);
         let blocks = image.compressed.as_ref().map_or_else(String::new, |blocks| {
             format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
@@ -393,7 +393,7 @@ fn textures(scene: &Scene, text: &mut Text) {
         text.line(
             1,
             format!(
-                "{}: other materials for {primitives} primitives",
+                "{}: replaces the materials of {primitives} primitives",
                 named("variant", i, &variant.name)
             ),
         );
@@ -423,7 +423,7 @@ fn animations(scene: &Scene, text: &mut Text) {
                 }),
                 "morph weights",
             ),
-            (of(|target| matches!(target, AnimationTarget::Value(_))), "other values"),
+            (of(|target| matches!(target, AnimationTarget::Value(_))), "properties"),
         ];
         let moved: Vec<String> = counts
             .iter()
@@ -435,12 +435,12 @@ fn animations(scene: &Scene, text: &mut Text) {
         } else {
             "no end".into()
         };
-        let moved = if moved.is_empty() { "by formula".into() } else { moved.join(", ") };
+        let moved = if moved.is_empty() { "procedural".into() } else { moved.join(", ") };
         text.line(
             1,
             format!(
                 "{name}: {length}; {moved}{}",
-                if played.contains(&i) { "" } else { " (not played unless chosen)" }
+                if played.contains(&i) { "" } else { " (plays only when selected)" }
             ),
         );
     });
@@ -452,13 +452,13 @@ fn cameras(scene: &Scene, text: &mut Text) {
         let projection = match camera.projection {
             Projection::Perspective { vertical_fov, aspect, near, far } => {
                 let fov = f64::from(vertical_fov);
-                // The length with which a frame 24 mm high has this field of view.
+                // Focal length (mm) with which a frame 24 mm high has this field of view.
                 let focal = 12.0 / (fov / 2.0).tan();
                 format!(
-                    "perspective, {} degrees high (as {} mm on full frame), aspect {}, {} m to {}",
+                    "perspective, {} degrees vertical ({} mm on full frame), aspect {}, {} m to {}",
                     digits(fov.to_degrees()),
                     digits(focal),
-                    aspect.map_or("of the picture".into(), |aspect| digits(f64::from(aspect))),
+                    aspect.map_or("of the image".into(), |aspect| digits(f64::from(aspect))),
                     digits(f64::from(near)),
                     far.map_or("infinity".into(), |far| format!("{} m", digits(f64::from(far))))
                 )
@@ -479,10 +479,10 @@ fn cameras(scene: &Scene, text: &mut Text) {
     });
 }
 
-/// The lights in the file's order as (number, light, how often it is shown).
+/// Lights in file order as (number, light, number of visible instances).
 ///
-/// A look gives each lamp that it changes a light of its own, at the list's end, and leaves the
-/// original, which other nodes may carry.
+/// A look appends a copy of each light that it changes to the end of the list. It leaves the
+/// original, which other nodes may use.
 fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, &'s Light, usize)> {
     let mut uses = vec![0usize; scene.lights.len()];
     for placed in scene.walk() {
@@ -490,7 +490,7 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
             *count += 1;
         }
     }
-    // By original: the lights that the look made of it.
+    // Copies that the look made, by the index of their original.
     let mut made: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (node, was) in scene.nodes.iter().zip(before) {
         if let (Some(now), Some(was)) = (node.light, *was)
@@ -523,7 +523,7 @@ fn lights(listed: &[(usize, &Light, usize)], things: &AddressTable<'_>, text: &m
     });
 }
 
-/// An address as a shell takes it whole.
+/// Quotes an address for a shell.
 fn shell(address: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if address.chars().all(plain) {
@@ -547,7 +547,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
         format!(
             "{name}: {}, {shown}{}",
             shape(emitter),
-            if light.shadow { "" } else { ", without shadow" }
+            if light.shadow { "" } else { ", no shadows" }
         ),
     );
     text.addressed("lights", address);
@@ -623,13 +623,13 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
         text.line(2, format!("IES profile: {} cd at most, {} lm", digits(peak), digits(lumens)));
     }
     if let Some(range) = light.range {
-        text.line(2, format!("ends at {} m", digits(f64::from(range))));
+        text.line(2, format!("range {} m", digits(f64::from(range))));
     }
     if light.color != Vec3::ONE {
         text.line(
             2,
             format!(
-                "colour {}; the derived values weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
+                "color {}; the derived values weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
                 color(light.color),
                 digits(weight)
             ),
@@ -637,7 +637,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
     }
 }
 
-/// An emitter in words, with its size.
+/// Description of an emitter with its size.
 fn shape(emitter: Emitter) -> String {
     let faces = |sides| if sides == Sides::Two { ", two-sided" } else { "" };
     match emitter {
@@ -732,7 +732,7 @@ mod tests {
         assert!(at(" 7 cd as") < at("'Pair'"), "{text}");
         assert!(
             at("100 cd as") < at("8 cd as"),
-            "what is left of the pair, then the changed one: {text}"
+            "the rest of the pair, then the changed light: {text}"
         );
     }
 

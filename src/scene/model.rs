@@ -1,9 +1,9 @@
-//! The scene as every renderer sees it: plain data, validated, in metres, glTF axes (right-handed,
-//! Y up).
+//! The scene model that every renderer reads: plain, validated data in meters, glTF axes
+//! (right-handed, Y up).
 //!
-//! Invariants that an importer guarantees and the renderers rely on: every index is in range; the
-//! node hierarchy is a forest; all numbers are finite; every triangle list has a length that is a
-//! multiple of three; `normals`, and where present `tangents`, `uv0`, `uv1` and `colors` are as
+//! Importers guarantee these invariants, and the renderers rely on them: every index is in range;
+//! the node hierarchy is a forest; all numbers are finite; every triangle list has a length that is
+//! a multiple of three; `normals`, and `tangents`, `uv0`, `uv1` and `colors` if present, are as
 //! long as `positions`; normals and tangents have unit length.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
@@ -22,14 +22,14 @@ use crate::photometry::{
     lights::{Emitter, LightStrength, PhysicalLight, SunDisk},
 };
 
-/// A whole scene.
+/// A scene: nodes with meshes, lights and cameras, and the resources that they refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// The name that the file gives it, or the file's stem.
+    /// Name from the file, or the file's stem.
     pub name: String,
-    /// The file it was read from; none for scenes made in code.
+    /// Source file; `None` for scenes made in code.
     pub source: Option<PathBuf>,
-    /// All nodes; only those reachable from `roots` are part of the picture.
+    /// All nodes; only those reachable from `roots` are shown.
     pub nodes: Vec<Node>,
     /// Indices of the nodes without a parent that belong to the shown scene.
     pub roots: Vec<usize>,
@@ -39,94 +39,95 @@ pub struct Scene {
     pub materials: Vec<Material>,
     /// Pairs of image and sampler that materials refer to.
     pub textures: Vec<Texture>,
-    /// Decoded pictures.
+    /// Decoded images.
     pub images: Vec<Image>,
     /// Light sources that nodes refer to.
     pub lights: Vec<Light>,
     /// Cameras that nodes refer to.
     pub cameras: Vec<Camera>,
-    /// Light from all around; none is black.
+    /// Environment light; `None` is black.
     pub environment: Option<Environment>,
-    /// Boxes whose own light is captured, small ones first.
+    /// Reflection probes, smallest box first.
     pub probes: Vec<super::Probe>,
-    /// Fog, smoke, clouds: what fills boxes and closed meshes.
+    /// Participating media: fog, smoke and clouds in boxes and closed meshes.
     pub volumes: Vec<super::ParticipatingVolume>,
-    /// Surfaces that glow light others (`scene.emissive_lights` of the look).
+    /// Whether emissive surfaces light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
-    /// How many lights they are at most, neighbours being merged (`scene.emissive_patches` of the
-    /// look); none: 512 (`emissive::DEFAULT_MAX_EMISSIVE_LIGHTS`).
+    /// Maximum number of emissive lights; beyond it neighbors are merged
+    /// (`scene.max_emissive_lights` of the look). `None`: 512
+    /// (`emissive::DEFAULT_MAX_EMISSIVE_LIGHTS`).
     pub max_emissive_lights: Option<u32>,
-    /// Rough metal and dielectrics do not lose the light that facets pass on to each other
+    /// Multiple scattering between microfacets keeps the energy of rough metals and dielectrics
     /// (`scene.multiscatter` of the look).
     pub multiscatter: bool,
-    /// Other materials that the file has for its primitives (`scene.variant` of the look).
+    /// Material variants of the file (`scene.variant` of the look).
     pub variants: Vec<MaterialVariant>,
     /// Skeletons that nodes with a mesh refer to.
     pub skins: Vec<Skin>,
-    /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
+    /// Animations; the scene itself is in its rest pose until it is posed (`Scene::at`).
     pub animations: Vec<Animation>,
-    /// The time (s) that it is shown at: where animations have put things, and how far water has
-    /// flowed.
+    /// Time (s) of the pose: of animations and of the flow of water.
     pub time: f64,
-    /// What the importer repaired, ignored or approximated, in the order it met it.
+    /// Notes of the importer on what it repaired, ignored or approximated, in file order.
     pub notes: Vec<Note>,
 }
 
-/// KHR_materials_variants: a name for a choice of materials.
+/// KHR_materials_variants: a named set of material assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MaterialVariant {
     /// The author's name, possibly empty.
     pub name: String,
-    /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive
-    /// has then; all others keep theirs.
+    /// Index into `Scene::meshes`, into the mesh's primitives, and the material of that primitive
+    /// in this variant; all others keep theirs.
     pub materials: Vec<(usize, usize, usize)>,
 }
 
-/// One remark of the importer.
+/// A note of the importer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// How far the picture may be from what the author meant.
+    /// Whether the image may differ from the author's intent.
     pub kind: NoteKind,
     /// Where in the file: a JSON pointer such as `/meshes/0/primitives/1`, or a file's name.
     pub place: String,
-    /// What was found and what was done about it, one sentence.
+    /// Finding and consequence, one sentence.
     pub message: String,
 }
 
-/// The weight of a note.
+/// Severity of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteKind {
-    /// Worth knowing; the picture is as the author meant it.
+    /// Information; the image is as the author intended.
     Info,
-    /// The file uses a feature that is not rendered, or only approximated.
+    /// The file uses a feature that is not rendered, or is approximated.
     Unsupported,
-    /// The file breaks the specification here and was repaired.
+    /// The file violates the specification here and was repaired.
     Repaired,
 }
 
 /// A node of the hierarchy.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The author's name, possibly empty, not necessarily unique.
+    /// The author's name, possibly empty or not unique.
     pub name: String,
-    /// The parent's index, none for a root.
+    /// Index of the parent; `None` for a root.
     pub parent: Option<usize>,
-    /// The children's indices.
+    /// Indices of the children.
     pub children: Vec<usize>,
-    /// From this node's space to its parent's; affine.
+    /// Transform from this node's space to its parent's; affine.
     pub local: DMat4,
-    /// The same at rest, in the parts that animations move; none: of `local`.
+    /// Rest transform as the parts that animations change; `None`: `local` is not animated by
+    /// parts.
     pub trs: Option<Trs>,
     /// Index into `Scene::meshes`.
     pub mesh: Option<usize>,
-    /// Index into `Scene::skins`: the joints carry the mesh, and this node, a root, only says what
-    /// its vertices are relative to (`Scene::palette`).
+    /// Index into `Scene::skins`: joints place the mesh. This node, a root, is only the space of
+    /// its vertices (`Scene::palette`).
     pub skin: Option<usize>,
     /// Weights of the mesh's morph targets.
     pub weights: Vec<f32>,
-    /// Index into `Scene::lights`; it shines along the node's -Z.
+    /// Index into `Scene::lights`; it emits along the node's -Z.
     pub light: Option<usize>,
-    /// Index into `Scene::cameras`; it looks along the node's -Z, its up is +Y.
+    /// Index into `Scene::cameras`; it looks along the node's -Z, +Y up.
     pub camera: Option<usize>,
 }
 
@@ -135,31 +136,31 @@ pub struct Node {
 pub struct Mesh {
     /// The author's name, possibly empty.
     pub name: String,
-    /// The parts.
+    /// Triangle lists.
     pub primitives: Vec<Primitive>,
 }
 
 /// A triangle list with one material. Empty vectors stand for absent attributes.
 #[derive(Clone, Debug, Default)]
 pub struct Primitive {
-    /// Positions in metres in the mesh's space.
+    /// Positions (m), mesh space.
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
-    /// Unit tangents in xyz; w is +1 or -1, so that bitangent = w * cross(normal, tangent). Empty:
-    /// no normal map needs them.
+    /// Unit tangents in xyz; w is +1 or -1: bitangent = w * cross(normal, tangent). Empty if the
+    /// material needs none.
     pub tangents: Vec<Vec4>,
-    /// Texture coordinates 0; (0, 0) is the upper left corner of the picture.
+    /// UV set 0; (0, 0) is the upper left corner of the image.
     pub uv0: Vec<Vec2>,
-    /// Texture coordinates 1.
+    /// UV set 1.
     pub uv1: Vec<Vec2>,
-    /// Linear colours, a factor of the base colour.
+    /// Linear vertex colors, a factor of the base color.
     pub colors: Vec<Vec4>,
-    /// Triangles as indices into the attributes, counter-clockwise seen from the front.
+    /// Triangles as indices into the attributes, counterclockwise seen from the front.
     pub indices: Vec<u32>,
     /// Index into `Scene::materials`.
     pub material: Option<usize>,
-    /// What moves the vertices: positions, normals and tangents above are then those of one pose
+    /// Skinning and morph targets; positions, normals and tangents above are then those of one pose
     /// (`Scene::bake`).
     pub deform: Option<Arc<Deform>>,
 }
@@ -169,9 +170,9 @@ pub struct Primitive {
 pub struct Material {
     /// The author's name, possibly empty.
     pub name: String,
-    /// Linear base colour in rgb and opacity in a; a factor of the texture.
+    /// Linear base color in rgb and opacity in a; a factor of the texture.
     pub base_color: Vec4,
-    /// Base colour (sRGB) and opacity.
+    /// Base color (sRGB) and opacity.
     pub base_color_texture: Option<TextureRef>,
     /// 0 dielectric to 1 metal; a factor of the texture's blue.
     pub metallic: f32,
@@ -183,11 +184,11 @@ pub struct Material {
     pub normal_texture: Option<TextureRef>,
     /// Scale of the normal map's x and y.
     pub normal_scale: f32,
-    /// Share of indirect light, diffuse and specular, that reaches the surface, in red (linear, 0
-    /// to 1): glTF 2.0, section 3.9.3. Lamps are not dimmed. Only the raster renderer dims light by
-    /// it (docs/ambient-occlusion.md).
+    /// Fraction of indirect light, diffuse and specular, that reaches the surface, in red (linear,
+    /// 0 to 1): glTF 2.0, section 3.9.3. Direct light is not dimmed. Only the rasterizer applies it
+    /// (docs/ambient-occlusion.md).
     pub occlusion_texture: Option<TextureRef>,
-    /// How much of the occlusion is applied, 0 to 1.
+    /// Strength of the occlusion, 0 to 1.
     pub occlusion_strength: f32,
     /// Emitted luminance in nits, linear rgb: emissiveFactor * KHR_materials_emissive_strength, a
     /// factor of the texture.
@@ -196,36 +197,35 @@ pub struct Material {
     pub emissive_texture: Option<TextureRef>,
     /// How opacity is used.
     pub alpha: AlphaMode,
-    /// Both sides are seen; the back has the opposite normal.
+    /// Both sides are visible; the back has the opposite normal.
     pub double_sided: bool,
-    /// KHR_materials_unlit: the base colour is shown as it is and no light acts on it.
+    /// KHR_materials_unlit: the base color is shown without lighting.
     pub unlit: bool,
-    /// KHR_materials_ior: index of refraction of the dielectric against air, at least 1; or 0,
-    /// which stands for a surface that reflects all light.
+    /// KHR_materials_ior: index of refraction of the dielectric against air, at least 1; 0 reflects
+    /// all light.
     pub ior: f32,
-    /// KHR_materials_transmission: the part of the light not reflected specularly that passes
-    /// through instead of being reflected diffusely, 0 to 1; a factor of the texture's red.
+    /// KHR_materials_transmission: fraction of the light not reflected specularly that is
+    /// transmitted instead of reflected diffusely, 0 to 1; a factor of the texture's red.
     pub transmission: f32,
     /// Transmission in red (linear).
     pub transmission_texture: Option<TextureRef>,
-    /// KHR_materials_volume: what the mesh encloses.
+    /// KHR_materials_volume: the medium inside the mesh.
     pub volume: MaterialVolume,
-    /// KHR_materials_dispersion: 20 over the Abbe number; 0: every colour is bent alike.
+    /// KHR_materials_dispersion: 20 over the Abbe number; 0 is no dispersion.
     pub dispersion: f32,
-    /// KHR_materials_specular: the strength of the dielectric's reflection.
+    /// KHR_materials_specular: strength and color of the dielectric's specular reflection.
     pub specular: Specular,
-    /// KHR_materials_clearcoat: a clear layer over everything else.
+    /// KHR_materials_clearcoat: a clear dielectric layer on top.
     pub clearcoat: Clearcoat,
-    /// KHR_materials_sheen: fibres that stand off a cloth.
+    /// KHR_materials_sheen: retroreflective fibers of cloth.
     pub sheen: Sheen,
-    /// KHR_materials_anisotropy: highlights that are longer one way.
+    /// KHR_materials_anisotropy: direction-dependent roughness.
     pub anisotropy: Anisotropy,
     /// KHR_materials_iridescence: a thin film, as of soap or oil.
     pub iridescence: Iridescence,
-    /// KHR_materials_diffuse_transmission: light that leaves diffusely on the other side, as of a
-    /// leaf.
+    /// KHR_materials_diffuse_transmission: diffuse light through a thin surface such as a leaf.
     pub diffuse_transmission: DiffuseTransmission,
-    /// It is water (`Scene::add_water`): how it flows and ripples.
+    /// Water settings (`Scene::add_water`); `None` if the material is not water.
     pub water: Option<Arc<Water>>,
 }
 
@@ -237,15 +237,15 @@ pub struct Specular {
     pub factor: f32,
     /// Strength in alpha (linear).
     pub texture: Option<TextureRef>,
-    /// Colour of the reflection along the normal, linear rgb, at least 0; above 1 it is stronger
-    /// than that of the index of refraction.
+    /// Color of the reflection at normal incidence, linear rgb, at least 0; values above 1 exceed
+    /// the reflectance of the index of refraction.
     pub color: Vec3,
-    /// That colour (sRGB).
+    /// Specular color (sRGB).
     pub color_texture: Option<TextureRef>,
 }
 
 impl Default for Specular {
-    /// As the index of refraction has it.
+    /// Specular reflection by the index of refraction alone.
     fn default() -> Self {
         Self { factor: 1.0, texture: None, color: Vec3::ONE, color_texture: None }
     }
@@ -254,23 +254,23 @@ impl Default for Specular {
 /// KHR_materials_clearcoat: a smooth dielectric layer of index 1.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clearcoat {
-    /// How much of it there is, 0 to 1; a factor of the texture's red.
+    /// Coat strength, 0 to 1; a factor of the texture's red.
     pub factor: f32,
-    /// How much in red (linear).
+    /// Coat strength in red (linear).
     pub texture: Option<TextureRef>,
     /// Perceptual roughness, 0 to 1; a factor of the texture's green.
     pub roughness: f32,
     /// Roughness in green (linear).
     pub roughness_texture: Option<TextureRef>,
-    /// Its own tangent-space normals (linear); none: those of the mesh, not of the normal map
-    /// below.
+    /// Tangent-space normals of the coat (linear); `None`: the mesh's normals, not those of
+    /// `Material::normal_texture`.
     pub normal_texture: Option<TextureRef>,
-    /// Scale of that map's x and y.
+    /// Scale of the coat normal map's x and y.
     pub normal_scale: f32,
 }
 
 impl Default for Clearcoat {
-    /// None.
+    /// No coat.
     fn default() -> Self {
         Self {
             factor: 0.0,
@@ -283,16 +283,16 @@ impl Default for Clearcoat {
     }
 }
 
-/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/extended_brdf.glsl`): a smaller
-/// roughness shines at grazing angles that hardly any ray meets.
+/// Minimum sheen roughness (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/extended_brdf.glsl`). A smaller
+/// one reflects only at grazing angles that hardly any ray samples.
 pub const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
 /// KHR_materials_sheen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sheen {
-    /// Colour and strength, linear rgb, 0 to 1; black: none. A factor of the texture's.
+    /// Sheen color and strength, linear rgb, 0 to 1; black is no sheen. A factor of the texture.
     pub color: Vec3,
-    /// Colour (sRGB).
+    /// Sheen color (sRGB).
     pub color_texture: Option<TextureRef>,
     /// Perceptual roughness, 0 to 1; a factor of the texture's alpha.
     pub roughness: f32,
@@ -303,10 +303,10 @@ pub struct Sheen {
 /// KHR_materials_anisotropy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Anisotropy {
-    /// How much rougher the surface is along the direction than across it, 0 to 1; a factor of the
-    /// texture's blue.
+    /// Extra roughness along the direction relative to across it, 0 to 1; a factor of the texture's
+    /// blue.
     pub strength: f32,
-    /// From the tangent towards the bitangent (rad); added to the texture's direction.
+    /// Direction from the tangent towards the bitangent (rad); added to the texture's direction.
     pub rotation: f32,
     /// Direction in red and green (-1 to 1), strength in blue (linear).
     pub texture: Option<TextureRef>,
@@ -315,9 +315,9 @@ pub struct Anisotropy {
 /// KHR_materials_iridescence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iridescence {
-    /// How much of it there is, 0 to 1; a factor of the texture's red.
+    /// Strength, 0 to 1; a factor of the texture's red.
     pub factor: f32,
-    /// How much in red (linear).
+    /// Strength in red (linear).
     pub texture: Option<TextureRef>,
     /// Index of refraction of the film, at least 1.
     pub ior: f32,
@@ -330,7 +330,7 @@ pub struct Iridescence {
 }
 
 impl Default for Iridescence {
-    /// None.
+    /// No film.
     fn default() -> Self {
         Self {
             factor: 0.0,
@@ -346,40 +346,34 @@ impl Default for Iridescence {
 /// KHR_materials_diffuse_transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiffuseTransmission {
-    /// The part of the diffuse light that leaves on the other side, 0 to 1; a factor of the
-    /// texture's alpha.
+    /// Fraction of the diffuse light that is transmitted, 0 to 1; a factor of the texture's alpha.
     pub factor: f32,
-    /// That part in alpha (linear).
+    /// Fraction in alpha (linear).
     pub texture: Option<TextureRef>,
-    /// Its colour, linear rgb, 0 to 1; a factor of the texture's.
+    /// Color of the transmitted light, linear rgb, 0 to 1; a factor of the texture.
     pub color: Vec3,
-    /// Colour (sRGB).
+    /// Transmission color (sRGB).
     pub color_texture: Option<TextureRef>,
 }
 
 impl Default for DiffuseTransmission {
-    /// None.
+    /// No diffuse transmission.
     fn default() -> Self {
         Self { factor: 0.0, texture: None, color: Vec3::ONE, color_texture: None }
     }
 }
 
 impl Material {
-    /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are
+    /// Names of the [`Self::textures`] that hold colors, which are sRGB-encoded; all others are
     /// linear.
-    pub const COLOR_TEXTURES: [&'static str; 5] = [
-        "base colour",
-        "emission",
-        "specular colour",
-        "sheen colour",
-        "diffuse transmission colour",
-    ];
+    pub const COLOR_TEXTURES: [&'static str; 5] =
+        ["base color", "emission", "specular color", "sheen color", "diffuse transmission color"];
 
-    /// Every texture it uses, with what for.
+    /// All texture slots, as (name, texture).
     #[must_use]
     pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 19] {
         [
-            ("base colour", self.base_color_texture),
+            ("base color", self.base_color_texture),
             ("metallic and roughness", self.metallic_roughness_texture),
             ("normals", self.normal_texture),
             ("occlusion", self.occlusion_texture),
@@ -387,26 +381,25 @@ impl Material {
             ("transmission", self.transmission_texture),
             ("thickness", self.volume.thickness_texture),
             ("specular", self.specular.texture),
-            ("specular colour", self.specular.color_texture),
+            ("specular color", self.specular.color_texture),
             ("clear coat", self.clearcoat.texture),
             ("clear coat roughness", self.clearcoat.roughness_texture),
             ("clear coat normals", self.clearcoat.normal_texture),
-            ("sheen colour", self.sheen.color_texture),
+            ("sheen color", self.sheen.color_texture),
             ("sheen roughness", self.sheen.roughness_texture),
             ("anisotropy", self.anisotropy.texture),
             ("iridescence", self.iridescence.texture),
             ("iridescence thickness", self.iridescence.thickness_texture),
             ("diffuse transmission", self.diffuse_transmission.texture),
-            ("diffuse transmission colour", self.diffuse_transmission.color_texture),
+            ("diffuse transmission color", self.diffuse_transmission.color_texture),
         ]
     }
 
-    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs
-    /// no tangents.
+    /// UV set of the tangents that a mesh with this material needs; `None` if it needs no tangents.
     ///
-    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the
-    /// coat's normals or the map of directions. Without any of them the extension asks for tangents
-    /// in the file: where there are none, those of the first texture coordinates stand in.
+    /// It is the UV set of the normal map, as KHR_materials_anisotropy specifies; else that of the
+    /// coat's normal map or the anisotropy texture. Without any of these the extension requires
+    /// tangents in the file; if they are absent, tangents follow UV set 0.
     #[must_use]
     pub fn tangent_uv(&self) -> Option<u8> {
         if self.unlit {
@@ -418,22 +411,22 @@ impl Material {
         map.map(|map| map.uv_set).or(anisotropic.then_some(0))
     }
 
-    /// Whether some light passes through it.
+    /// Whether the surface transmits light specularly.
     #[must_use]
     pub fn transmits(&self) -> bool {
-        // A texture may make parts of a metal a dielectric.
+        // A texture may make parts of a metal dielectric.
         let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
         self.transmission > 0.0 && dielectric && !self.unlit
     }
 
-    /// Whether some diffuse light leaves on the other side.
+    /// Whether the surface transmits light diffusely.
     #[must_use]
     pub fn transmits_diffusely(&self) -> bool {
         let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
         self.diffuse_transmission.factor > 0.0 && dielectric && !self.unlit
     }
 
-    /// Whether the mesh is the border of a volume of this material; else it is a thin wall.
+    /// Whether the mesh is the boundary of a volume of this material; else it is a thin wall.
     #[must_use]
     pub fn encloses_volume(&self) -> bool {
         (self.transmits() || self.transmits_diffusely()) && self.volume.thickness > 0.0
@@ -443,15 +436,15 @@ impl Material {
 /// KHR_materials_volume: a homogeneous medium behind a transmissive surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaterialVolume {
-    /// Thickness (in the mesh's lengths) for renderers that cannot measure it; 0: the surface is a
-    /// thin wall, with the same medium on both sides. A factor of the texture's green.
+    /// Thickness (mesh space) for renderers that cannot measure it; 0: a thin wall, with the same
+    /// medium on both sides. A factor of the texture's green.
     pub thickness: f32,
     /// Thickness in green (linear).
     pub thickness_texture: Option<TextureRef>,
-    /// Length (m) of a path of which `attenuation_color` remains, above 0; infinite: nothing is
-    /// absorbed.
+    /// Distance (m) after which white light has `attenuation_color`, above 0; infinite: no
+    /// absorption.
     pub attenuation_distance: f32,
-    /// What remains of white light after that distance, linear rgb, 0 to 1.
+    /// Transmittance over the attenuation distance, linear rgb, 0 to 1.
     pub attenuation_color: Vec3,
 }
 
@@ -468,8 +461,8 @@ impl Default for MaterialVolume {
 }
 
 impl MaterialVolume {
-    /// Absorption (1/m by channel): KHR_materials_volume, section "Attenuation": -ln(colour) /
-    /// distance; infinite where the colour is 0.
+    /// Absorption coefficient (1/m per channel), KHR_materials_volume, section "Attenuation":
+    /// -ln(color) / distance; infinite where the color is 0.
     #[must_use]
     pub fn absorption(&self) -> DVec3 {
         let distance = f64::from(self.attenuation_distance);
@@ -524,21 +517,21 @@ impl Default for Material {
 pub enum AlphaMode {
     /// Opacity is ignored.
     Opaque,
-    /// Opaque where opacity is at least the cutoff, else absent.
+    /// Opaque where opacity is at least the cutoff, else transparent.
     Mask {
-        /// The cutoff.
+        /// Opacity cutoff.
         cutoff: f32,
     },
     /// Composited over what lies behind by the `over` operator.
     Blend,
 }
 
-/// A material's use of a texture.
+/// A reference to a texture, with UV set and transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureRef {
     /// Index into `Scene::textures`.
     pub texture: usize,
-    /// Which texture coordinates: 0 or 1.
+    /// UV set: 0 or 1.
     pub uv_set: u8,
     /// KHR_texture_transform as rows of a 2x3 matrix: (u', v') = (row0 . (u, v, 1), row1 . (u, v,
     /// 1)).
@@ -546,32 +539,32 @@ pub struct TextureRef {
 }
 
 impl TextureRef {
-    /// No transform.
+    /// The identity transform.
     pub const IDENTITY: [[f32; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 }
 
-/// A picture with the way it is sampled.
+/// An image with a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texture {
     /// Index into `Scene::images`.
     pub image: usize,
-    /// How it is sampled.
+    /// Filters and address modes.
     pub sampler: Sampler,
 }
 
-/// How a texture is sampled.
+/// Filters and address modes of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// Magnification: linear, else nearest.
+    /// Magnification: linear if true, else nearest.
     pub mag_linear: bool,
-    /// Minification: linear, else nearest.
+    /// Minification: linear if true, else nearest.
     pub min_linear: bool,
-    /// Mip levels: `None` uses only level 0; `Some(true)` blends two levels, `Some(false)` takes
-    /// the nearest.
+    /// Mip levels: `None` uses only level 0; `Some(true)` interpolates two levels, `Some(false)`
+    /// takes the nearest.
     pub mip_linear: Option<bool>,
-    /// Horizontally.
+    /// Address mode along u.
     pub wrap_u: Wrap,
-    /// Vertically.
+    /// Address mode along v.
     pub wrap_v: Wrap,
 }
 
@@ -587,42 +580,42 @@ impl Default for Sampler {
     }
 }
 
-/// What lies outside of 0 to 1.
+/// Address mode outside of 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wrap {
-    /// The picture again.
+    /// Repeats the image.
     Repeat,
-    /// The picture mirrored.
+    /// Repeats the image mirrored.
     Mirror,
-    /// The edge's texel.
+    /// Clamps to the edge texel.
     Clamp,
 }
 
-/// A decoded picture: eight bits a channel, as stored (not yet linear), or an error pattern in its
-/// stead.
+/// A decoded image, eight bits a channel as stored (not yet linear), or an error pattern in its
+/// place.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The author's name or the file's.
+    /// The author's name, or the file's.
     pub name: String,
-    /// Pixels across, at least 1.
+    /// Width in pixels, at least 1.
     pub width: u32,
-    /// Pixels down, at least 1.
+    /// Height in pixels, at least 1.
     pub height: u32,
     /// `width * height` pixels of red, green, blue, alpha; top row first.
     pub rgba8: Arc<[u8]>,
-    /// The file was missing or broken, and these are the pixels of the error pattern.
+    /// The file was missing or broken, and the pixels are the error pattern.
     pub is_error_pattern: bool,
-    /// The same picture as the file holds it for a device, with the file's own mip levels down to
-    /// 4x4 texels or less.
+    /// The same image block-compressed for the GPU, with the file's own mip levels down to 4x4
+    /// texels or less.
     pub compressed: Option<Arc<CompressedImage>>,
 }
 
-/// A picture in blocks of 4x4 texels that devices sample as they are.
+/// A block-compressed image: blocks of 4x4 texels that GPUs sample directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompressedImage {
-    /// The way a block is coded.
+    /// Block format.
     pub format: BlockFormat,
-    /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top
+    /// Mip levels, full size first, each half the previous size (rounded down): rows of blocks, top
     /// row first.
     pub levels: Vec<Vec<u8>>,
 }
@@ -630,22 +623,22 @@ pub struct CompressedImage {
 /// Block compression as Vulkan names it (Khronos Data Format Specification 1.3, chapters 18 to 20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockFormat {
-    /// Colour and one bit of opacity, 8 bytes.
+    /// RGB and 1-bit alpha, 8 bytes.
     Bc1,
-    /// Colour and four bits of opacity, 16 bytes.
+    /// RGB and 4-bit alpha, 16 bytes.
     Bc2,
-    /// Colour and interpolated opacity, 16 bytes.
+    /// RGB and interpolated alpha, 16 bytes.
     Bc3,
     /// Red, 8 bytes.
     Bc4,
     /// Red and green, 16 bytes.
     Bc5,
-    /// Colour with or without opacity, 16 bytes.
+    /// RGB or RGBA, 16 bytes.
     Bc7,
 }
 
 impl BlockFormat {
-    /// Bytes of a block.
+    /// Bytes a block.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -654,40 +647,39 @@ impl BlockFormat {
         }
     }
 
-    /// Whether it may hold sRGB values.
+    /// Whether the format has an sRGB variant.
     #[must_use]
     pub const fn may_be_srgb(self) -> bool {
         !matches!(self, Self::Bc4 | Self::Bc5)
     }
 }
 
-/// A light source: KHR_lights_punctual's, or one with a shape that a look gives it.
+/// A light source: of KHR_lights_punctual, or with a shape from a look.
 #[derive(Clone, Debug)]
 pub struct Light {
     /// The author's name, possibly empty.
     pub name: String,
-    /// Linear colour, as the file gives it: it multiplies the intensity channel by channel.
+    /// Linear color from the file; multiplies the intensity per channel.
     pub color: Vec3,
-    /// What shines, with the strength that its author wrote. It shines along the node's -Z; a
-    /// rectangle's width and a tube's length lie along +X.
+    /// Emitter and strength as authored. It emits along the node's -Z; a rectangle's width and a
+    /// tube's length are along +X.
     pub source: PhysicalLight,
-    /// A finite range (m) of the file, honoured as the specification's windowing 1 - (d/range)^4;
-    /// never invented.
+    /// Finite range (m) from the file, applied as the specification's windowing 1 - (d/range)^4;
+    /// `None` if the file states none.
     pub range: Option<f32>,
-    /// A measured distribution of a point or spot light.
+    /// Photometric profile of a point or spot light.
     pub profile: Option<Arc<IesProfile>>,
-    /// Whether what stands in its way casts shadows.
+    /// Whether surfaces cast shadows in this light.
     pub shadow: bool,
-    /// Whether its surface is seen, where it has one.
+    /// Whether its emissive surface is visible, if it has one.
     pub visible: bool,
-    /// Whether the level horizon cuts a sun's disk: what of it lies below gives no light. Its
-    /// strength is that of the whole disk. A sky's sun and moon are cut; a file's suns may shine
-    /// from below.
+    /// Whether the horizon clips the disk of a sun: the part below gives no light. Its strength is
+    /// that of the whole disk. A sky's sun and moon are clipped; a file's suns may emit from below.
     pub clip_at_horizon: bool,
 }
 
 impl Light {
-    /// A white light without a range that casts shadows.
+    /// A white light without a range, with shadows.
     #[must_use]
     pub fn new(name: &str, source: PhysicalLight) -> Self {
         Self {
@@ -702,19 +694,19 @@ impl Light {
         }
     }
 
-    /// What shines.
+    /// The emitter.
     #[must_use]
     pub const fn emitter(&self) -> Emitter {
         self.source.emitter()
     }
 
-    /// Whether it shines from infinitely far.
+    /// Whether it is infinitely far.
     #[must_use]
     pub const fn is_directional(&self) -> bool {
         matches!(self.emitter(), Emitter::Sun { .. })
     }
 
-    /// A sun's disk as it is seen, by the world matrix of its node; none of other lights.
+    /// The visible disk of a sun, by the world matrix of its node; `None` for other lights.
     #[must_use]
     pub fn sun_disk(&self, world: &DMat4) -> Option<SunDisk> {
         let Emitter::Sun { angular_radius } = self.emitter() else { return None };
@@ -723,8 +715,8 @@ impl Light {
         Some(of(middle, angular_radius))
     }
 
-    /// Its greatest intensity from far away, before the colour; none for the sun. Under a measured
-    /// distribution, lumens are those of distribution and cone together.
+    /// Maximum far-field intensity, before the color; `None` for suns. With a photometric profile,
+    /// lumens are those of profile and cone together.
     #[must_use]
     pub fn candela(&self) -> Option<Candela> {
         match (&self.profile, self.source.authored()) {
@@ -736,7 +728,7 @@ impl Light {
         }
     }
 
-    /// All the light it gives, before the colour; none for the sun.
+    /// Total flux, before the color; `None` for suns.
     #[must_use]
     pub fn lumens(&self) -> Option<Lumen> {
         match &self.profile {
@@ -745,8 +737,8 @@ impl Light {
         }
     }
 
-    /// Flux over the greatest intensity, of a measured distribution within this light's cone: exact
-    /// without a cone, else by midpoints, 0.01 % or so.
+    /// Flux over maximum intensity of a profile within this light's cone: exact without a cone,
+    /// else by the midpoint rule, about 0.01 %.
     fn profile_flux(&self, profile: &IesProfile) -> Steradian {
         let peak = profile.peak().get();
         if peak <= 0.0 {
@@ -772,26 +764,26 @@ impl Light {
         Steradian(sum * std::f64::consts::TAU / f64::from(columns) / peak)
     }
 
-    /// The luminance of its colour: what the strength is multiplied with.
+    /// Luminance of its color, which multiplies the strength.
     #[must_use]
     pub fn color_luminance(&self) -> f64 {
         crate::photometry::color::luminance(self.color.as_dvec3())
     }
 }
 
-/// Light from all around.
+/// Environment light: an equirectangular map (image-based lighting).
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// Luminance by direction.
     pub map: Arc<RadianceMap>,
-    /// How far the map is turned about the vertical (rad), clockwise seen from above: what is north
-    /// moves east.
+    /// Rotation of the map about the vertical (rad), clockwise seen from above: north moves to the
+    /// east.
     pub rotation: f64,
-    /// Where it comes from, for people.
+    /// Origin of the map, for display.
     pub origin: String,
 }
 
-/// A camera as the file gives it; the exposure is not part of glTF.
+/// A camera of the file; exposure is not part of glTF.
 #[derive(Clone, Debug)]
 pub struct Camera {
     /// The author's name, possibly empty.
@@ -803,48 +795,48 @@ pub struct Camera {
 /// A projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// Central.
+    /// Perspective projection.
     Perspective {
         /// Vertical field of view (rad), in (0, pi).
         vertical_fov: f32,
-        /// Width over height where the file gives it.
+        /// Width over height, if the file states it.
         aspect: Option<f32>,
-        /// Nearest distance (m), above 0.
+        /// Near plane distance (m), above 0.
         near: f32,
-        /// Farthest distance (m); none is infinite.
+        /// Far plane distance (m); `None` is infinite.
         far: Option<f32>,
     },
-    /// Parallel.
+    /// Orthographic projection.
     Orthographic {
         /// Half the width (m) of the view.
         half_width: f32,
         /// Half the height (m) of the view.
         half_height: f32,
-        /// Nearest distance (m).
+        /// Near plane distance (m).
         near: f32,
-        /// Farthest distance (m).
+        /// Far plane distance (m).
         far: f32,
     },
 }
 
-/// A node's place in the world together with what it carries, as `Scene::walk` yields it.
+/// A node with its world transform, as `Scene::walk` yields it.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedNode<'a> {
     /// Index into `Scene::nodes`.
     pub index: usize,
     /// The node.
     pub node: &'a Node,
-    /// From the node's space to the world.
+    /// Transform from the node's space to world space.
     pub world: DMat4,
 }
 
 impl Scene {
-    /// One line for each thing that the parser of a light's photometric file ignored or assumed.
+    /// Warnings: one line for each thing that the parser of a photometric file ignored or assumed.
     #[must_use]
     pub fn profile_warnings(&self) -> Vec<String> {
         let mut told: Vec<(&str, &Arc<IesProfile>)> = Vec::new();
         for light in &self.lights {
-            // Lights that share a profile are told of once.
+            // A profile that several lights share is reported once.
             if let Some(profile) = &light.profile
                 && !told.iter().any(|(_, other)| Arc::ptr_eq(other, profile))
             {
@@ -852,14 +844,14 @@ impl Scene {
             }
         }
         let line =
-            |name: &str, note: &String| format!("the photometric file of light '{name}': {note}");
+            |name: &str, note: &String| format!("photometric file of light '{name}': {note}");
         told.into_iter()
             .flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note)))
             .collect()
     }
 
-    /// What should be known of materials that are shown: sheens that are drawn rougher than they
-    /// are. Textures count by their least texel.
+    /// Warning about shown materials whose sheen is narrower than [`MIN_SHEEN_ROUGHNESS`] and is
+    /// clamped. Textures count by their minimum texel.
     #[must_use]
     pub fn material_warnings(&self) -> Option<String> {
         let meshes =
@@ -886,12 +878,12 @@ impl Scene {
         (!narrow.is_empty()).then(|| {
             let names = narrow.join(", ");
             format!(
-                "materials {names}: a sheen's roughness below {MIN_SHEEN_ROUGHNESS} counts as that"
+                "materials {names}: sheen roughness below {MIN_SHEEN_ROUGHNESS} is clamped to it"
             )
         })
     }
 
-    /// Gives primitives the materials of a variant, by its address; false if there is none.
+    /// Assigns the materials of a variant, by its address; false if there is none.
     pub fn choose_variant(&mut self, address: &str) -> bool {
         let things =
             AddressTable::from_names(self.variants.iter().map(|variant| variant.name.as_str()));
@@ -907,7 +899,7 @@ impl Scene {
         true
     }
 
-    /// All nodes that the picture shows, parents before children, each with its world transform.
+    /// All shown nodes with their world transforms, parents before children.
     ///
     /// Iterative, so that a deep hierarchy cannot exhaust the stack.
     #[must_use]
@@ -924,7 +916,7 @@ impl Scene {
         out
     }
 
-    /// The box around all that is shown, as (least corner, greatest corner); none if nothing is.
+    /// World-space bounding box of everything shown, as (minimum, maximum); `None` if nothing is.
     #[must_use]
     pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
@@ -940,7 +932,7 @@ impl Scene {
         bounds
     }
 
-    /// Triangles that are shown, instances counted each.
+    /// Number of shown triangles, counting each instance.
     #[must_use]
     pub fn instanced_triangles(&self) -> usize {
         self.walk()
@@ -968,7 +960,7 @@ mod tests {
             let sheen = Sheen { color, roughness, ..Sheen::default() };
             let cloth =
                 builder.add_material(Material { sheen, ..dielectric("velvet", Vec3::ONE, 1.0) });
-            // No primitive has it.
+            // No primitive uses it.
             builder.add_material(Material {
                 sheen: Sheen { roughness: 0.0, ..sheen },
                 ..dielectric("idle", Vec3::ONE, 1.0)

@@ -1,4 +1,4 @@
-//! A scene as a binary glTF 2.0 file.
+//! Export of a scene as binary glTF 2.0 (GLB).
 
 mod lobes;
 
@@ -14,25 +14,25 @@ use crate::scene::{
     build::{SceneError, check},
 };
 
-/// Why a scene cannot be written.
+/// Why a scene cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The scene breaks an invariant of the scene model.
-    #[error("the scene is not sound: {0}")]
+    #[error("invalid scene: {0}")]
     Scene(#[from] SceneError),
-    /// A picture could not be packed.
-    #[error("the picture {name:?} could not be packed as PNG: {source}")]
+    /// An image cannot be encoded as PNG.
+    #[error("cannot encode image {name:?} as PNG: {source}")]
     Picture {
-        /// Its name.
+        /// The image's name.
         name: String,
-        /// What the encoder says.
+        /// Error of the encoder.
         source: image::ImageError,
     },
-    /// The document could not be written as JSON.
-    #[error("the document could not be written as JSON: {0}")]
+    /// The document cannot be serialized as JSON.
+    #[error("cannot serialize the glTF document as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// A GLB counts its bytes in 32 bits.
-    #[error("the file would have {0} bytes; a GLB holds less than 4 GiB")]
+    /// The file exceeds the 32-bit byte count of GLB.
+    #[error("the file would have {0} bytes, but a GLB holds less than 4 GiB; split the scene")]
     Size(usize),
 }
 
@@ -44,16 +44,16 @@ const UNSIGNED_INT: u32 = 5125;
 const CHUNK_JSON: u32 = 0x4e4f_534a;
 const CHUNK_BINARY: u32 = 0x004e_4942;
 
-/// The scene as the bytes of a `.glb` file; the same scene always gives the same bytes.
+/// Serializes a scene as the bytes of a `.glb` file. Equal scenes give equal bytes.
 ///
-/// glTF confines light colours and emissive factors to 0 to 1. Where a light's greatest channel is
-/// above 1 it is moved into the intensity, and the greatest channel of an emission becomes its
-/// `emissiveStrength`; the products stay as they are. Transforms are written as matrices; glTF asks
-/// that they have no shear. Notes and the error-pattern mark of pictures are not part of the file.
+/// glTF limits light colors and emissive factors to 0 to 1. If a light's largest channel is above
+/// 1, it moves into the intensity. The largest channel of an emission becomes its
+/// `emissiveStrength`; the products are unchanged. Transforms are written as matrices, which glTF
+/// requires to be free of shear. The file omits notes and the error-pattern mark of images.
 ///
 /// # Errors
-/// `WriteError` where the scene breaks an invariant, a picture cannot be packed or the file would
-/// be too large.
+/// `WriteError` if the scene breaks an invariant, an image cannot be encoded, or the file would be
+/// too large.
 pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
     check(scene)?;
     let mut out = Writer::default();
@@ -63,7 +63,8 @@ pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
     let mut shown = named(&scene.name);
     put_list(&mut shown, "nodes", scene.roots.iter().map(|&root| json!(root)).collect());
     document.insert("scenes".into(), json!([shown]));
-    // A mesh of glTF has a primitive and a primitive has a triangle: empty ones are left out.
+    // A glTF mesh has at least one primitive and a primitive at least one triangle: skip empty
+    // ones.
     let mut meshes: Vec<Value> = Vec::new();
     let mut written: Vec<Option<usize>> = Vec::with_capacity(scene.meshes.len());
     for mesh in &scene.meshes {
@@ -117,7 +118,7 @@ pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
     pack(&serde_json::to_vec(&Value::Object(document))?, &out.bytes)
 }
 
-/// The header and the chunks of a GLB (glTF 2.0 section 4.4).
+/// Assembles header and chunks of a GLB (glTF 2.0 section 4.4).
 fn pack(json: &[u8], binary: &[u8]) -> Result<Vec<u8>, WriteError> {
     let padded = |length: usize| length.next_multiple_of(4);
     let binary_chunk = if binary.is_empty() { 0 } else { 8 + padded(binary.len()) };
@@ -224,7 +225,7 @@ fn light(light: &Light) -> Value {
     let (kind, intensity) = match light.emitter() {
         Emitter::Sun { .. } => ("directional", light.source.lux(1.0).get()),
         Emitter::Spot { cone, .. } => {
-            // The extension asks for inner < outer <= pi/2.
+            // The extension requires inner < outer <= pi/2.
             let outer = cone.outer().min(std::f64::consts::FRAC_PI_2);
             let inner = cone.inner().min(outer - 1e-6).max(0.0);
             value
@@ -259,7 +260,7 @@ fn node(node: &crate::scene::Node, mesh: Option<usize>) -> Value {
     Value::Object(value)
 }
 
-/// What grows while the document is written.
+/// Document parts that grow during export.
 #[derive(Default)]
 struct Writer {
     bytes: Vec<u8>,
@@ -275,7 +276,7 @@ impl Writer {
         }
     }
 
-    /// A view of its own, aligned to four bytes.
+    /// Appends bytes as a buffer view of their own, aligned to four bytes.
     fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view =
@@ -338,7 +339,7 @@ impl Writer {
                 json!(self.floats(part.colors.iter().map(|color| color.to_array()))),
             );
         }
-        // The greatest value of an index type is kept for restarting strips (section 3.7.2.1).
+        // The largest value of an index type is reserved for primitive restart (section 3.7.2.1).
         let (component, bytes): (u32, Vec<u8>) = if part.positions.len() <= usize::from(u16::MAX) {
             (
                 UNSIGNED_SHORT,
@@ -365,7 +366,7 @@ impl Writer {
             png::CompressionType::Best,
             png::FilterType::Adaptive,
         );
-        // Pictures without holes take three channels.
+        // Opaque images need three channels only.
         let opaque = image.rgba8.chunks_exact(4).all(|pixel| pixel[3] == 255);
         let packed = if opaque {
             let rgb: Vec<u8> = image
@@ -394,8 +395,8 @@ impl Writer {
         if texture.transform != TextureRef::IDENTITY {
             self.extension("KHR_texture_transform");
             // The extension's matrix is translation * rotation * scale, rotation = [[cos, sin],
-            // [-sin, cos]]. A shear cannot be told in it; the nearest is the two columns' lengths
-            // with the first one's angle.
+            // [-sin, cos]]. It cannot represent shear; the approximation keeps the lengths of both
+            // columns and the angle of the first.
             let [[a, b, x], [c, d, y]] = texture.transform;
             let rotation = (-c).atan2(a);
             let (sine, cosine) = rotation.sin_cos();
@@ -490,7 +491,7 @@ mod tests {
     };
     use glam::{DVec3, Vec2};
 
-    /// The document and the binary chunk, after a check of the container.
+    /// The JSON document and the binary chunk, after a check of the container.
     fn unpack(glb: &[u8]) -> (Value, Vec<u8>) {
         let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
         assert_eq!(&glb[..4], b"glTF");
@@ -513,7 +514,7 @@ mod tests {
             Sampler { wrap_u: Wrap::Mirror, ..Sampler::default() },
         );
         let mut base = SceneBuilder::texture_ref(texture);
-        // The second quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn,
+        // The second-quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn,
         // scale 1/2.
         base.transform = [[0.0, 0.5, 0.0], [-0.5, 0.0, 1.0]];
         let lamp = builder.add_material(Material {
@@ -623,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn lights_keep_their_strength_with_colours_up_to_1() {
+    fn lights_keep_their_strength_with_colors_up_to_1() {
         let scene = scene();
         let (document, _) = unpack(&write_glb(&scene).unwrap());
         let lights = &document["extensions"]["KHR_lights_punctual"]["lights"];
@@ -729,7 +730,7 @@ mod tests {
         let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
         let plain =
             SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
-        // Each texture is told from the others by its offset.
+        // Unique offsets distinguish the textures.
         let mut next = 0.0;
         let mut texture = || {
             next += 0.125;
@@ -790,7 +791,7 @@ mod tests {
         assert_eq!(before.iridescence, after.iridescence);
         assert_eq!(before.diffuse_transmission, after.diffuse_transmission);
         assert_eq!(before.textures(), after.textures());
-        // The coat's normals and the direction of the highlights ask for tangents.
+        // Clearcoat normals and anisotropy need tangents.
         assert!(
             back.meshes
                 .iter()
@@ -817,9 +818,9 @@ mod tests {
     #[test]
     fn many_vertices_take_long_indices_and_empty_meshes_are_left_out() {
         let mut builder = SceneBuilder::new("large");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
-        let empty = builder.add_mesh("empty", Primitive::default(), grey);
-        let large = builder.add_mesh("large", shapes::plane(Vec2::ONE, 260, 260), grey);
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
+        let empty = builder.add_mesh("empty", Primitive::default(), gray);
+        let large = builder.add_mesh("large", shapes::plane(Vec2::ONE, 260, 260), gray);
         builder.instance("empty", empty, DMat4::IDENTITY);
         builder.instance("large", large, DMat4::IDENTITY);
         let mut scene = builder.build().unwrap();

@@ -1,5 +1,4 @@
-//! How a scene is exposed: by its dials, by what its meter reads, by a mode that turns one of them;
-//! and its white balance.
+//! Exposure of a session by dials, meter or priority mode, its adaptation, and white balance.
 
 use glam::{DVec2, DVec3, Mat3, Vec3};
 
@@ -27,21 +26,22 @@ use crate::{
     },
 };
 
-/// Luminances of a picture's pixels in nits.
+/// Luminance of each pixel in nits.
 #[must_use]
 pub fn luminances(picture: &RenderedImage) -> Vec<f32> {
     picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect()
 }
 
-/// The angle of view of a spot meter, if the look has none: a degree.
+/// Default full angle of the spot meter in rad: 1 degree.
 const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
 
 impl Session {
-    /// A mode of metering with its numbers for a picture of this size.
+    /// The metering mode with its parameters for a picture size in pixels.
     ///
     /// # Errors
-    /// A place outside of the picture; incident light, which is read at a place in the scene and
-    /// not from a picture.
+    ///
+    /// [`SessionError::InvalidRequest`] if `at` lies outside the picture, or for incident metering,
+    /// which reads the scene and not a picture.
     pub fn meter_mode(
         &self,
         mode: MeteringMode,
@@ -54,42 +54,43 @@ impl Session {
             MeteringMode::Center => MeterMode::CenterWeighted,
             MeteringMode::Matrix => MeterMode::Matrix,
             MeteringMode::Incident => {
-                let message = "camera.metering.mode = incident: a finished picture holds no incident light; set another mode";
+                let message = "camera.metering.mode = incident is not available for a finished picture; set another mode";
                 return Err(SessionError::InvalidRequest(message.into()));
             }
             MeteringMode::Spot => {
                 let [x, y] = pixel(at, [width, height])?;
-                let centre = [(x, width), (y, height)]
+                let center = [(x, width), (y, height)]
                     .map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
                 let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
                 let radius = match self.camera.1 {
                     Projection::Perspective { vertical_fov, .. } => {
                         half.tan() / (2.0 * (f64::from(vertical_fov) / 2.0).tan())
                     }
-                    // A parallel view has no angles: as much as on a normal lens.
+                    // Orthographic: 1.8 % of the height, as with a normal lens.
                     Projection::Orthographic { .. } => 0.018 * half / (SPOT_ANGLE / 2.0),
                 };
-                MeterMode::Spot { centre, radius }
+                MeterMode::Spot { center, radius }
             }
         })
     }
 }
 
-/// The pixel of a place.
+/// Converts an image position to a pixel.
 ///
 /// # Errors
-/// It lies outside of the picture.
+///
+/// [`SessionError::InvalidRequest`] if it lies outside the picture.
 pub fn pixel(at: ImagePosition, [width, height]: [u32; 2]) -> Result<[u32; 2], SessionError> {
     at.pixel(width, height).ok_or_else(|| {
         let (x, y) = (width.saturating_sub(1), height.saturating_sub(1));
         SessionError::InvalidRequest(format!(
-            "the place lies outside of the picture; its pixels are 0,0 to {x},{y}, or use percents such as 50%,50%"
+            "the position is outside of the picture: expected pixels 0,0 to {x},{y}, or percentages such as 50%,50%"
         ))
     })
 }
 
-/// Point and normal of the surface that a pixel shows, in the world; none where it shows none. The
-/// picture's first two further outputs are position and normal.
+/// World-space position (m) and normal of the surface at a pixel; `None` for background. The first
+/// two AOVs of `picture` must be position and normal.
 #[must_use]
 pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
     let seen = |index: usize| {
@@ -100,12 +101,12 @@ pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> 
     Some([seen(0)?, seen(1)?])
 }
 
-/// The pixel of the look's place.
+/// The pixel of the look's metering position.
 fn metered_pixel(session: &Session, view: &View) -> Result<[u32; 2], SessionError> {
     pixel(session.look.metering.at.unwrap_or(ImagePosition::CENTER), [view.width, view.height])
 }
 
-/// Point and normal of the surface there.
+/// Position and normal of the surface at the metered pixel.
 fn metered_surface(
     session: &Session,
     renderer: &mut Renderer,
@@ -118,8 +119,8 @@ fn metered_surface(
     Ok(surface(&picture, at))
 }
 
-/// What a meter with a flat receptor reads on the surface at the look's place, facing along its
-/// normal; none where there is no light, or no surface.
+/// Incident reading with a flat receptor on the surface at the metered pixel, along its normal;
+/// `None` without light or surface.
 fn meter_incident(
     session: &Session,
     renderer: &mut Renderer,
@@ -140,11 +141,13 @@ fn meter_incident(
     }
 }
 
-/// What the scene meters at through this view, whatever the camera's dials; none where nothing is
-/// lit, or no surface is there to read incident light on.
+/// Metered exposure of the scene in this view, independent of the dials; `None` if nothing is lit,
+/// or if incident metering finds no surface.
 ///
 /// # Errors
-/// A place outside of the picture; whatever rendering meets.
+///
+/// [`SessionError::InvalidRequest`] if the metering position is outside the picture,
+/// [`SessionError::Gpu`] if rendering fails.
 pub fn meter(
     session: &Session,
     renderer: &mut Renderer,
@@ -154,7 +157,7 @@ pub fn meter(
     meter_from(session, renderer, scene, view, Exposure::default())
 }
 
-/// As `meter`, with a first guess.
+/// As [`meter`], with an initial exposure.
 fn meter_from(
     session: &Session,
     renderer: &mut Renderer,
@@ -167,13 +170,13 @@ fn meter_from(
     if mode == MeteringMode::Incident {
         return meter_incident(session, renderer, scene, view);
     }
-    // A quarter of the size tells a mean as well, but not a spot.
+    // A quarter of the size is enough for means, but not for a spot.
     let part = if mode == MeteringMode::Spot { 1 } else { 4 };
     let size = [view.width, view.height].map(|side| (side / part).max(1));
     let mode = session.meter_mode(mode, look.at.unwrap_or(ImagePosition::CENTER), size)?;
     let small = View::new(session.camera.0, &session.camera.1, size[0], size[1]);
-    // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a
-    // reading counts once the picture that it was taken from was exposed for it.
+    // Half floats hold about 30 stops, and light culling depends on the exposure. A reading is
+    // accepted once it agrees with the exposure of the picture it was taken from.
     for _ in 0..METER_ROUNDS {
         let mut settings = session.settings(exposure, vec![]);
         settings.clustered_lights.cull_bound /= 1024.0;
@@ -199,33 +202,33 @@ fn meter_from(
     Ok(Some(exposure))
 }
 
-/// Stops that a picture may be off from what its histogram reads for that to count: lamps of a
-/// 1024th of white may be missing.
+/// Maximum difference in stops between a picture's exposure and its histogram's reading: lights
+/// below 1/1024 of white may be culled.
 const HISTOGRAM_STOPS: f64 = 6.0;
 
-/// The part of a picture's pixels that may be black for its histogram to count: one in so many.
+/// A histogram is rejected if more than one in `BLACK_PART` pixels is black.
 const BLACK_PART: u64 = 64;
 
-/// Readings that `meter` takes at most.
+/// Maximum iterations of [`meter`].
 const METER_ROUNDS: u32 = 8;
 
-/// How a picture is exposed, and by whom.
+/// Exposure of a picture and its source.
 #[derive(Clone, Copy, Debug)]
 pub struct ExposureState {
-    /// The camera's exposure.
+    /// Exposure of the picture.
     pub exposure: Exposure,
-    /// What the scene meters at; none where it was not asked for or nothing is lit.
+    /// Metered exposure; `None` if not metered or nothing is lit.
     pub metered: Option<Exposure>,
-    /// What the camera has adapted to, which it is exposed for where it is not set by hand: over a
-    /// sequence it follows what is metered (`follow`), before that it is the same.
+    /// Adapted exposure, which automatic modes expose for. Over a sequence it approaches `metered`
+    /// ([`adapt`]); initially it equals it.
     pub adapted: Option<Exposure>,
-    /// Who set the exposure.
+    /// Exposure mode.
     pub control: ExposureControl,
-    /// The dials as the camera turned them, in a priority mode.
+    /// Solved dials of a priority mode.
     pub solved: Option<SolvedExposure>,
 }
 
-/// Who sets the exposure: the look's mode; without one the dials, where it names any.
+/// Exposure mode of the look: `camera.exposure.mode`, else manual if it sets dials, else auto.
 #[must_use]
 pub fn control(look: &Look) -> ExposureControl {
     let manual = ExposureControl::Dials(ExposureMode::Manual);
@@ -236,12 +239,12 @@ pub fn control(look: &Look) -> ExposureControl {
     })
 }
 
-/// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by
-/// hand is read only if it is `wanted`.
+/// Exposure by the look's mode. With manual dials the scene is metered only if `wanted`.
 ///
 /// # Errors
-/// Dials that are out of range; incident light that is to set the exposure where no surface is;
-/// whatever rendering meets.
+///
+/// [`SessionError::Look`] for dials out of range, [`SessionError::InvalidRequest`] if incident
+/// metering sets the exposure and finds no surface, [`SessionError::Gpu`] if rendering fails.
 pub fn determine_exposure(
     session: &Session,
     renderer: &mut Renderer,
@@ -259,26 +262,27 @@ pub fn determine_exposure(
     {
         let at = metered_pixel(session, view)?;
         return Err(SessionError::InvalidRequest(format!(
-            "camera.metering.mode = incident: there is no surface at pixel {},{} to hold the meter to; set \
-             camera.metering.at to one",
+            "camera.metering.mode = incident: there is no surface at pixel {},{}; set camera.metering.position to one",
             at[0], at[1]
         )));
     }
     exposure_from_metering(session, metered)
 }
 
-/// An exposure with the look's compensation.
+/// The exposure with the look's compensation.
 ///
 /// # Errors
-/// A compensation beyond what exposures can be.
+///
+/// [`SessionError::Look`] if the compensated exposure is out of range.
 pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, SessionError> {
     Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
 }
 
-/// The dials that a mode turns to reach an exposure, from the look's and within its ranges.
+/// Solves the dials of a mode for an exposure, from the look's dials and within its ranges.
 ///
 /// # Errors
-/// Ranges or dials that contradict each other.
+///
+/// [`SessionError::Look`] for contradictory dials or ranges.
 pub fn solve(
     look: &Look,
     mode: ExposureMode,
@@ -290,11 +294,13 @@ pub fn solve(
         .map_err(LookError::from)?)
 }
 
-/// The matrix of the look's white balance. A grey card is looked up in the picture as it is without
-/// one.
+/// White balance matrix of the look, on linear Rec.709. A gray card is read from a picture rendered
+/// without white balance.
 ///
 /// # Errors
-/// A card outside of the picture or black; whatever rendering meets.
+///
+/// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
+/// black, [`SessionError::Gpu`] if rendering fails.
 pub fn white_balance(
     session: &Session,
     renderer: &mut Renderer,
@@ -315,11 +321,13 @@ pub fn white_balance(
     Ok(look.white_balance(picked)?.as_mat3())
 }
 
-/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where
-/// nothing is lit, and of incident light, which no finished picture holds.
+/// Metered exposure of a path traced picture (nits, linear Rec.709). Luminance is divided by
+/// `falloff` (vignetting, 0 to 1, by pixel position). `None` if nothing is lit, and for incident
+/// metering.
 ///
 /// # Errors
-/// A place outside of the picture.
+///
+/// [`SessionError::InvalidRequest`] if the metering position is outside the picture.
 pub fn meter_pixels(
     session: &Session,
     nits: &[DVec3],
@@ -344,11 +352,11 @@ pub fn meter_pixels(
     }
 }
 
-/// How a picture is exposed for what was metered: by the dials, by the meter, or by dials that
-/// follow the meter.
+/// Exposure by the look's mode for a metered exposure.
 ///
 /// # Errors
-/// Dials that are out of range.
+///
+/// [`SessionError::Look`] for dials out of range.
 pub fn exposure_from_metering(
     session: &Session,
     metered: Option<Exposure>,
@@ -356,8 +364,7 @@ pub fn exposure_from_metering(
     exposure_from_adaptation(session, metered, metered)
 }
 
-/// As `exposure_from_metering`, for a camera that has adapted to something else than what is
-/// metered now.
+/// As [`exposure_from_metering`], with an adapted exposure that differs from the metered one.
 fn exposure_from_adaptation(
     session: &Session,
     metered: Option<Exposure>,
@@ -380,25 +387,26 @@ fn exposure_from_adaptation(
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 
-/// Whether the exposure follows what pictures show: `follow` then wants their histograms
-/// (`Settings::histogram`).
+/// Whether the exposure adapts over a sequence; [`adapt`] then uses the pictures' histograms
+/// (`RenderSettings::histogram`).
 #[must_use]
 pub fn is_adaptive(look: &Look) -> bool {
     control(look) != ExposureControl::Dials(ExposureMode::Manual)
 }
 
-/// The exposure of the next picture of a sequence, `seconds` after the last one, which was made
-/// with `last`: what the camera has adapted to comes nearer to what the last picture meters at,
-/// with the time constants of `camera.exposure.adaptation`. Dials set by hand stay as they are; so
-/// does everything in the dark, and a camera that has seen nothing yet adapts at once.
+/// Exposure of the next picture of a sequence, `seconds` after `picture`, which was rendered with
+/// `last`. The adapted exposure approaches the metered one with the time constants of
+/// `camera.exposure.adaptation`. Manual dials and dark scenes keep the exposure; the first reading
+/// is adopted at once.
 ///
-/// The mean in stops is that of the picture's histogram, as long as it was exposed nearly for what
-/// it shows: far brighter than that, half floats are blown, and far darker, lamps were left out of
-/// it. Otherwise, where there is none or unlit surfaces are in the scene, and in the other modes of
-/// metering, which weigh places, a small picture is metered as a still's is.
+/// Log-average metering uses the picture's histogram if the picture was exposed nearly correctly:
+/// overexposure saturates half floats, underexposure culls lights. A small picture is metered
+/// instead if the histogram is missing or rejected, with unlit surfaces in the scene, and in the
+/// other metering modes.
 ///
 /// # Errors
-/// Dials that are out of range; whatever rendering meets.
+///
+/// [`SessionError::Look`] for dials out of range, [`SessionError::Gpu`] if rendering fails.
 pub fn adapt(
     session: &Session,
     renderer: &mut Renderer,
@@ -411,7 +419,7 @@ pub fn adapt(
     if !is_adaptive(look) {
         return Ok(*last);
     }
-    // Compensation comes after adaptation, for dials that are solved for need it there.
+    // Compensation is applied after adaptation, where the dials are solved.
     let auto = look.metering.auto_exposure(0.0);
     let whole = look.metering.mode.unwrap_or_default() == MeteringMode::LogAverage;
     let unlit = session.scene.materials.iter().any(|material| material.unlit);
@@ -429,14 +437,14 @@ pub fn adapt(
     exposure_from_adaptation(session, read, adapted)
 }
 
-/// What the histogram of a picture made at an exposure reads; none where it is not to be trusted,
-/// or nothing is lit.
+/// Reading of the histogram of a picture rendered at `exposure`; `None` if it is unreliable or
+/// nothing is lit.
 fn read_histogram(
     auto: &AutoExposure,
     counts: &LuminanceHistogram,
     exposure: Exposure,
 ) -> Result<Option<Exposure>, SessionError> {
-    // Black pixels may be those whose lamps were left out.
+    // Black pixels may have lost their lights to culling.
     if u64::from(counts.black()) * BLACK_PART > counts.pixels() {
         return Ok(None);
     }
@@ -449,10 +457,12 @@ fn read_histogram(
     }
 }
 
-/// The matrix of the look's white balance for a picture in nits.
+/// White balance matrix of the look for a picture in nits, in rows of `width` pixels.
 ///
 /// # Errors
-/// A card outside of the picture, or black.
+///
+/// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
+/// black.
 pub fn white_balance_from_pixels(
     session: &Session,
     nits: &[DVec3],

@@ -1,6 +1,5 @@
-//! A scene as it is worked with: read, with its look applied, seen through its camera, exposed.
-//! Every command and the look-dev window open scenes by this door, so that they show the same
-//! picture and read the same numbers.
+//! A session: a scene with its look applied, its camera and its exposure. All commands and the
+//! look-dev window open scenes here, so that they show the same picture and the same readings.
 
 pub mod expose;
 pub mod preview;
@@ -40,54 +39,54 @@ use crate::{
     },
 };
 
-/// What is asked for: a scene, and how it is looked at.
+/// Request to open a scene: files, camera, picture size, look overrides and time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenRequest {
-    /// A .glb or .gltf file, or a built-in scene as `builtin:NAME`; none is the built-in still
-    /// life.
+    /// A .glb or .gltf file, or a built-in scene as `builtin:NAME` (default: the built-in still
+    /// life).
     pub scene: Option<PathBuf>,
-    /// The look file; none takes NAME.look.toml beside the scene, where there is one.
+    /// Look file (default: NAME.look.toml beside the scene, if it exists).
     pub look: Option<PathBuf>,
-    /// The folder that files beside the scene may come from, with all below it; none is the scene's
-    /// own folder, or the working directory where that contains it.
+    /// Root folder of the files that the scene may reference (default: the scene's folder, or the
+    /// working directory if that contains it).
     pub root: Option<PathBuf>,
-    /// The camera by its address (`scene::address`); none takes the look's, else the file's first,
-    /// else one framed on the scene.
+    /// Camera by its address (`scene::address`). Default: the look's, else the file's first, else
+    /// one framed on the scene.
     pub camera: Option<String>,
-    /// Pixels across and down; none takes the look's resolution, else 720 down.
+    /// Picture size in pixels (default: the look's resolution, else a height of 720).
     pub size: Option<Size>,
-    /// Properties of the look set over it, as PATH=VALUE.
+    /// Overrides of look properties, as PATH=VALUE.
     pub set: Vec<String>,
-    /// When (s), of what is animated; none is the scene at rest.
+    /// Animation time in s; `None` is the scene at rest.
     pub time: Option<f64>,
 }
 
-/// Why a scene cannot be shown.
+/// Error of opening, exposing or rendering a session.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// What was asked for contradicts what is there.
+    /// The request contradicts the scene or the look, or names something that does not exist.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The scene's file.
+    /// The scene file cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// The look.
+    /// The look cannot be read or applied.
     #[error(transparent)]
     Look(#[from] LookError),
-    /// The device.
+    /// A Vulkan error.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// Broken logic of ours.
+    /// A bug in this program.
     #[error("{0}")]
     Internal(String),
 }
 
-/// A picture's size.
+/// Picture size in pixels; parses from `WIDTHxHEIGHT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
 }
 
@@ -97,7 +96,7 @@ impl FromStr for Size {
     fn from_str(text: &str) -> Result<Self, String> {
         let oops = || {
             format!(
-                "'{text}' is no size: write it as WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360"
+                "invalid size '{text}': expected WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360"
             )
         };
         let (width, height) = text.split_once(['x', 'X']).ok_or_else(oops)?;
@@ -106,49 +105,49 @@ impl FromStr for Size {
     }
 }
 
-/// A scene with the look applied. Clones share the scene.
+/// A scene with its look applied, its camera and its picture size. Clones share the scene.
 #[derive(Clone)]
 pub struct Session {
-    /// What was asked for.
+    /// The request that opened the session.
     pub request: OpenRequest,
-    /// The scene, at its time, with all that the look changes.
+    /// The scene at the playback time, with the look applied.
     pub scene: Arc<Scene>,
     /// The look.
     pub look: Look,
-    /// The camera's name, or what stands for one.
+    /// Name of the camera; its address or a description if it has none.
     pub camera_name: String,
-    /// Where the camera stands (to the world; it looks down -Z) and what it sees.
+    /// Camera-to-world transform (m; the camera looks down -Z) and projection.
     pub camera: (DMat4, Projection),
-    /// The picture's size.
+    /// Picture size in pixels.
     pub size: Size,
-    /// What the camera does to the picture.
+    /// Camera effects.
     pub effects: CameraEffects,
-    /// The lens of the look's prescription, set for the picture.
+    /// The lens of the look's prescription, with its dials set.
     pub lens: Option<Arc<MountedLens>>,
-    /// What is played, where the scene is.
+    /// Animation playback; `None` for a scene at rest.
     pub playback: Option<Playback>,
-    /// What the user should know, a remark each.
+    /// Warnings and notes for the user, one each.
     pub remarks: Vec<String>,
 }
 
-/// A scene that is played.
+/// Animation playback state.
 #[derive(Clone)]
 pub struct Playback {
     /// The scene at rest, with the look applied.
     rest: Arc<Scene>,
     play: AnimationSelection,
-    /// When (s).
+    /// Time in s.
     pub time: f64,
-    /// The node of the camera that is looked through; none where it is no node's.
+    /// Node of the active camera; `None` for a framed camera.
     camera: Option<usize>,
 }
 
-/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has
-/// what more would bring.
+/// Samples a pixel of a still picture with temporal anti-aliasing (docs/anti-aliasing.md has the
+/// error by sample count).
 const STILL_SAMPLES: f64 = 16.0;
 
 impl OpenRequest {
-    /// The scene for messages.
+    /// Name of the scene for messages.
     #[must_use]
     pub fn name(&self) -> String {
         self.scene
@@ -156,10 +155,11 @@ impl OpenRequest {
             .map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
     }
 
-    /// The built-in scene that is asked for; none where it is a file.
+    /// The requested built-in scene; `None` for a file.
     ///
     /// # Errors
-    /// A built-in scene that is not there.
+    ///
+    /// [`SessionError::InvalidRequest`] for an unknown built-in scene.
     pub fn builtin(&self) -> Result<Option<BuiltinScene>, SessionError> {
         let Some(path) = &self.scene else { return Ok(BuiltinScene::named("still_life")) };
         if path.as_os_str() == "petals" && !path.exists() {
@@ -176,29 +176,29 @@ impl OpenRequest {
                 })
                 .collect();
             SessionError::InvalidRequest(format!(
-                "there is no built-in scene '{name}'; there are {}",
+                "unknown built-in scene '{name}': expected one of {}",
                 there.join(", ")
             ))
         })
     }
 }
 
-/// A scene as it was read, before any look.
+/// A scene as read, before its look is applied.
 pub struct SceneSource {
     /// The scene.
     pub scene: Scene,
-    /// The look's text; empty where there is none.
+    /// Text of the look (TOML); empty if there is none.
     pub look: String,
-    /// What the look is called in messages; files that it names are looked for beside it.
+    /// Name of the look in messages; relative paths in the look start from its folder.
     pub look_name: String,
-    /// The look's file; none where it is a built-in scene's own, or not there yet.
+    /// The look file; `None` for a built-in scene's look and if no file exists.
     pub look_file: Option<PathBuf>,
-    /// What the user should know of the file.
+    /// Warnings about the scene file.
     pub remarks: Vec<String>,
 }
 
-/// The place of the look that belongs to a scene's file: `NAME.look.toml` beside it, else a file of
-/// that name in other capitals. It may not be there.
+/// Path of the look file that belongs to a scene file: `NAME.look.toml` beside it, or a file whose
+/// name differs only in case. The file may not exist.
 #[must_use]
 pub fn default_look_path(scene: &Path) -> PathBuf {
     let usual = scene.with_extension("look.toml");
@@ -215,13 +215,16 @@ pub fn default_look_path(scene: &Path) -> PathBuf {
         .map_or_else(|| usual.clone(), |name| usual.with_file_name(name))
 }
 
-/// Reads a scene file, with the files beside it from where the request allows.
+/// Imports a scene file; referenced files must lie below `root` (default: see
+/// [`OpenRequest::root`]).
 ///
 /// # Errors
-/// A file that cannot be used; a root that does not contain it.
+///
+/// [`SessionError::Import`] if the file cannot be imported, [`SessionError::InvalidRequest`] if
+/// `root` does not contain it.
 pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> {
     let folder = match root.map(Path::to_path_buf).or_else(|| working_root(scene)) {
-        // A scene that is not there is said to be so.
+        // A missing scene file is reported by the import below.
         Some(root) if scene.exists() => gltf::Folder::within(scene, &root)
             .map_err(|what| SessionError::InvalidRequest(format!("--root: {what}")))?,
         _ => gltf::Folder::of(scene),
@@ -229,8 +232,8 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
     Ok(gltf::load_from(scene, &folder)?)
 }
 
-/// The working directory where it contains the scene: the project that the user stands in. One that
-/// contains the home directory is no project.
+/// The working directory as root folder, if it contains the scene. A folder that contains the home
+/// directory is not used.
 fn working_root(scene: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -239,15 +242,17 @@ fn working_root(scene: &Path) -> Option<PathBuf> {
     (!wide && gltf::contains(&here, scene)).then_some(here)
 }
 
-/// Reads the scene, or makes the built-in one, with the text of the look that belongs to it.
+/// Reads the scene file or generates the built-in scene, with the text of its look.
 ///
 /// # Errors
-/// Files that cannot be used; a built-in scene that is not there.
+///
+/// [`SessionError::Import`] or [`SessionError::Look`] for unusable files,
+/// [`SessionError::InvalidRequest`] for an unknown built-in scene.
 pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
     if let Some(builtin) = request.builtin()? {
         if let Some(root) = &request.root {
             let what =
-                format!("--root {}: {} has no files; leave it out", root.display(), request.name());
+                format!("--root {}: {} has no files; omit --root", root.display(), request.name());
             return Err(SessionError::InvalidRequest(what));
         }
         let (scene, text) =
@@ -277,9 +282,8 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
     let mut remarks = Vec::new();
     if !worth_saying.is_empty() {
         let (name, count) = (path.display(), worth_saying.len());
-        let mut text = format!(
-            "{name}: remarks on the file: {count} (`sunny16 inspect {name}` lists them); the first of them:"
-        );
+        let mut text =
+            format!("{name}: {count} warnings (`sunny16 inspect {name}` lists all); the first:");
         for note in worth_saying.iter().take(3) {
             text += &format!("\n  {:?} {}: {}", note.kind, note.place, note.message);
         }
@@ -288,11 +292,12 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
     Ok(SceneSource { scene, look, look_name, look_file, remarks })
 }
 
-/// Reads scene and look, and chooses the camera.
+/// Opens a scene: reads scene and look, applies the look and selects the camera.
 ///
 /// # Errors
-/// Files that cannot be used; properties that contradict each other or the scene; a camera or an
-/// animation that is not there.
+///
+/// [`SessionError::Import`] or [`SessionError::Look`] for unusable files or properties,
+/// [`SessionError::InvalidRequest`] for an unknown camera, animation or built-in scene.
 pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
@@ -303,23 +308,26 @@ pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     apply_look(request, source.scene, look, source.remarks)
 }
 
-/// Applies a look to a scene as it was read, and chooses the camera.
+/// Applies a look to a scene as read, and selects the camera. Warnings are appended to `remarks`.
 ///
 /// # Errors
-/// Properties that contradict each other or the scene; a camera or an animation that is not there.
+///
+/// [`SessionError::Look`] for properties that contradict each other or the scene,
+/// [`SessionError::InvalidRequest`] for an unknown camera or animation.
 pub fn apply_look(
     args: &OpenRequest,
     mut scene: Scene,
     look: Look,
     mut remarks: Vec<String>,
 ) -> Result<Session, SessionError> {
-    // A scene whose lamps are switched off is dark because somebody wants it.
+    // A scene whose lights are all switched off is dark on purpose: no default light.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
     look.apply(&mut scene)?;
     remarks.extend(
         scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)),
     );
+    remarks.extend(look.notices());
     remarks.extend(look.environment.warning());
     remarks.extend(look.light_warnings());
     remarks.extend(scene.profile_warnings());
@@ -334,7 +342,7 @@ pub fn apply_look(
             .filter_map(|placed| scene.lights.get(placed.node.light?))
             .any(|light| light.shadow && light.emitter().area().is_some());
         if shaped {
-            let text = "passes.shadows.method = maps: lights with a surface throw no shadows by maps; auto traces theirs";
+            let text = "passes.shadows.method = maps: shadow maps do not support area lights, which cast no shadows; use auto to trace them";
             remarks.push(text.into());
         }
     }
@@ -349,10 +357,7 @@ pub fn apply_look(
             Some(Playback { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
-            remarks.push(format!(
-                "nothing in {} is animated: it looks the same at any time",
-                args.name()
-            ));
+            remarks.push(format!("{} has no animation: --time has no effect", args.name()));
             None
         }
         None => None,
@@ -360,7 +365,7 @@ pub fn apply_look(
     let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
     if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
         return Err(SessionError::InvalidRequest(format!(
-            "camera.target = {} {} {}: the camera stands there itself; aim it at another point",
+            "camera.target = {} {} {} is the camera's own position; aim it at another point",
             at.x, at.y, at.z
         )));
     }
@@ -370,21 +375,20 @@ pub fn apply_look(
         let before = scene.notes.len();
         defaults::add_lights(&mut scene, world);
         for note in scene.notes.iter().skip(before) {
-            remarks
-                .push(format!("{} (--set scene.default_light=false leaves it out)", note.message));
+            remarks.push(format!("{} (--set scene.default_light=false disables it)", note.message));
         }
     } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
-        let text = "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set \
+        let text = "the scene has no lights, and emissive surfaces light nothing (scene.emissive_lights is false; --set \
                     scene.default_light=true adds a sun)";
         remarks.push(text.into());
     }
     if scene.emissive_lights {
-        let EmissiveLights { triangles, lights: patches, merged } = emissive_lights(&scene);
+        let EmissiveLights { triangles, lights, merged } = emissive_lights(&scene);
         if merged > 0 {
             remarks.push(format!(
-                "{triangles} triangles glow: they light the scene as {} lights of the same flux, {merged} of which stand for \
-                 several (scene.emissive_patches)",
-                patches.len()
+                "{triangles} emissive triangles light the scene as {} lights of the same flux; {merged} of these merge \
+                 several triangles (scene.max_emissive_lights)",
+                lights.len()
             ));
         }
     }
@@ -392,7 +396,7 @@ pub fn apply_look(
     let shape = default_aspect_ratio(&look, &projection);
     if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
         remarks.push(format!(
-            "the camera's picture is {shape} times as wide as high, and this one {:.1} times; --size gives another",
+            "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
             f64::from(size.width) / f64::from(size.height)
         ));
     }
@@ -413,7 +417,7 @@ pub fn apply_look(
     })
 }
 
-/// Which animations the look plays.
+/// The animations that `scene.animation` of the look selects.
 fn chosen_animation(
     args: &OpenRequest,
     look: &Look,
@@ -436,11 +440,11 @@ fn chosen_animation(
     }
 }
 
-/// What the camera sees by: its projection, its effects, and the lens where it is a real one.
+/// Projection, effects, and the prescription's lens if there is one.
 type MountedCamera = (Projection, CameraEffects, Option<Arc<MountedLens>>);
 
-/// The projection and the effects of the look's lens: a focal length takes the place of the file's
-/// field of view. `mounted` is the prescription's lens where this look and size have set it before.
+/// Projection and effects of the look's lens; a focal length replaces the file's field of view.
+/// `mounted` is the prescription's lens if it is already set for this look and size.
 fn mount_camera(
     look: &Look,
     mut projection: Projection,
@@ -489,22 +493,22 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
     }
 }
 
-/// Width over height of pictures whose size nobody says.
+/// Range of aspect ratios (width / height) of pictures without an explicit size.
 const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
 
-/// Width over height of the camera's picture where nobody says how large it is.
+/// Aspect ratio (width / height) of the camera.
 fn default_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
     let rig = &look.camera.rig;
     let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
     match *projection {
-        // A body with a lens takes pictures of its sensor's shape.
+        // With a lens, the picture has the sensor's aspect ratio.
         _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
         Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
         Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
     }
 }
 
-/// Name, node, place and projection of the camera.
+/// Name, node, camera-to-world transform and projection of the camera.
 type Chosen = (String, Option<usize>, DMat4, Projection);
 
 fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chosen, SessionError> {
@@ -513,11 +517,8 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
     let found = match wanted {
         Some(name) => Some(cameras.find(name).first().copied().ok_or_else(|| {
             let names = cameras.suggestions();
-            let there = if names.is_empty() {
-                "no camera; leave the name out".into()
-            } else {
-                names.join(", ")
-            };
+            let there =
+                if names.is_empty() { "no camera; omit the name".into() } else { names.join(", ") };
             SessionError::InvalidRequest(format!(
                 "{} has no camera '{name}'; it has {there}",
                 args.name()
@@ -545,8 +546,8 @@ fn choose_camera(args: &OpenRequest, look: &Look, scene: &Scene) -> Result<Chose
     })
 }
 
-/// The part of a camera's way that its axes see: velocity and angular velocity while it goes from
-/// one place to another in this time (s).
+/// Velocity (m/s) and angular velocity (rad/s) of a camera in its own axes at `middle`, for the
+/// motion from `from` to `to` in `seconds`.
 fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3, DVec3) {
     let axes = |world: DMat4| {
         glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix())
@@ -561,10 +562,11 @@ fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3,
 }
 
 impl Session {
-    /// Goes to another time (s) of what is played.
+    /// Sets the playback time in s; no effect for a scene at rest.
     ///
     /// # Errors
-    /// A lens that the camera cannot have there.
+    ///
+    /// [`SessionError::Look`] if the lens cannot be set for the camera at that time.
     pub fn seek(&mut self, time: f64) -> Result<(), SessionError> {
         let Some(animated) = &mut self.playback else { return Ok(()) };
         animated.time = time;
@@ -581,12 +583,12 @@ impl Session {
         Ok(())
     }
 
-    /// Looks at the same scene with another camera's dials, effects and passes, in another size.
-    /// What the look says of lights, surroundings and materials must be as it was. The camera stays
-    /// where the look has it.
+    /// Replaces the look and the picture size of the same scene: camera, dials, effects and passes.
+    /// Lights, environment and materials of the look must be unchanged.
     ///
     /// # Errors
-    /// A lens that the camera cannot have; nothing has changed then.
+    ///
+    /// [`SessionError::Look`] if the lens cannot be set; the session is then unchanged.
     pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
         let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
@@ -597,8 +599,8 @@ impl Session {
         Ok(())
     }
 
-    /// The open shutter's blur, with the way that the camera goes in what is played; none where
-    /// nothing is played or the look wants none.
+    /// Motion blur of the open shutter, with the camera's animated motion; `None` for a scene at
+    /// rest and if the look disables motion blur.
     #[must_use]
     pub fn animated_motion_blur(&self, effects: &CameraEffects) -> Option<MotionBlur> {
         let animated = self.playback.as_ref()?;
@@ -617,7 +619,8 @@ impl Session {
         Some(blur)
     }
 
-    /// Lets what is played move while the shutter is open: the camera, and things on the device.
+    /// Adds animated motion during the exposure to `settings`: of the camera, and the poses of
+    /// objects when the shutter opens and closes.
     pub fn set_motion(&mut self, settings: &mut RenderSettings, on_device: &GpuScene) {
         let (Some(blur), Some(animated)) =
             (self.animated_motion_blur(&settings.effects), &self.playback)
@@ -634,7 +637,7 @@ impl Session {
         settings.shutter = Some(poses);
     }
 
-    /// The scene as it is so many seconds from the picture's time.
+    /// The scene at `offset` seconds from the playback time; `None` for a scene at rest.
     #[must_use]
     pub fn scene_at_offset(&self, offset: f64) -> Option<Scene> {
         let animated = self.playback.as_ref()?;
@@ -645,13 +648,13 @@ impl Session {
         Some(scene)
     }
 
-    /// The view of the chosen camera.
+    /// View of the session's camera.
     #[must_use]
     pub fn view(&self) -> View {
         View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
     }
 
-    /// How shadows are found.
+    /// Shadow settings of the look.
     #[must_use]
     pub fn shadows(&self) -> ShadowSettings {
         let shadows = ShadowSettings::default();
@@ -663,7 +666,7 @@ impl Session {
         }
     }
 
-    /// What is not drawn, and how coarsely the rest.
+    /// Culling and level-of-detail settings of the look.
     #[must_use]
     pub fn culling(&self) -> CullingSettings {
         let (look, culling) = (&self.look.passes, CullingSettings::default());
@@ -676,13 +679,13 @@ impl Session {
         }
     }
 
-    /// Which meshes get coarser levels of detail.
+    /// Which meshes get coarser levels of detail, by the look.
     #[must_use]
     pub fn levels(&self) -> LodGeneration {
         if self.culling().error_pixels > 0.0 { LodGeneration::Large } else { LodGeneration::None }
     }
 
-    /// How edges are made smooth.
+    /// Anti-aliasing settings of the look.
     #[must_use]
     pub fn anti_aliasing(&self) -> AntiAliasing {
         let (look, default) = (&self.look.passes, TemporalSettings::default());
@@ -703,8 +706,8 @@ impl Session {
         }
     }
 
-    /// Frames that a still picture is made of: as the look says, else one, or where frames are
-    /// joined anyway so many that each pixel of the picture gets `STILL_SAMPLES`.
+    /// Number of frames accumulated for a still picture: the look's `passes.aa.samples`, else 1.
+    /// With temporal anti-aliasing or GI, each output pixel gets `STILL_SAMPLES` samples.
     #[must_use]
     pub fn still_samples(&self) -> u32 {
         self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
@@ -718,7 +721,7 @@ impl Session {
         })
     }
 
-    /// Ambient occlusion by the look.
+    /// Ambient occlusion settings of the look.
     #[must_use]
     pub fn ao(&self) -> AoSettings {
         let (look, ao) = (&self.look.passes.ao, AoSettings::default());
@@ -735,7 +738,7 @@ impl Session {
         }
     }
 
-    /// Reflections in the picture by the look.
+    /// Screen-space reflection settings of the look.
     #[must_use]
     pub fn ssr(&self) -> SsrSettings {
         let (look, ssr) = (&self.look.passes.ssr, SsrSettings::default());
@@ -752,7 +755,7 @@ impl Session {
         }
     }
 
-    /// How participating volumes are drawn, by the look.
+    /// Participating media settings of the look.
     #[must_use]
     pub fn volumes(&self) -> VolumeSettings {
         let (look, volumes) = (&self.look.passes.volumes, VolumeSettings::default());
@@ -765,7 +768,7 @@ impl Session {
         }
     }
 
-    /// Bounced light by the look.
+    /// Indirect light (GI) settings of the look.
     #[must_use]
     pub fn gi(&self) -> GiSettings {
         let (look, gi) = (&self.look.gi, GiSettings::default());
@@ -790,29 +793,32 @@ impl Session {
         }
     }
 
-    /// Puts the scene on the device, with what the look asks for.
+    /// Uploads the scene, with the resources that the look's passes need.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    ///
+    /// [`GpuError`], e.g. out of memory or device lost.
     pub fn upload(&self, renderer: &mut Renderer) -> GpuResult<GpuScene> {
         let mut on_device = renderer.upload_with(&self.scene, &self.shadows(), self.levels())?;
         self.update_gi(renderer.gpu(), &mut on_device)?;
         Ok(on_device)
     }
 
-    /// Goes along with the scene into another pose.
+    /// Updates the uploaded scene to the session's pose.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    ///
+    /// [`GpuError`], e.g. out of memory or device lost.
     pub fn update_pose(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
         on_device.follow(gpu, &self.scene)?;
         self.update_gi(gpu, on_device)
     }
 
-    /// Goes along with lights that shine otherwise (`GpuScene::relight`).
+    /// Updates the lights of the uploaded scene ([`GpuScene::relight`]).
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    ///
+    /// [`GpuError`], e.g. out of memory or device lost.
     pub fn relight(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
         on_device.relight(gpu, &self.scene)?;
         self.update_gi(gpu, on_device)
@@ -830,11 +836,11 @@ impl Session {
         }
     }
 
-    /// Settings of the finished picture: with what the camera does to it, by its dials as they were
-    /// turned.
+    /// Render settings of the final picture, with camera effects for the solved dials.
     ///
     /// # Errors
-    /// Dials that the lens cannot have.
+    ///
+    /// [`SessionError::Look`] if the lens cannot be set to the dials.
     pub fn picture_settings(
         &self,
         exposed: &ExposureState,
@@ -845,8 +851,8 @@ impl Session {
                 let mut look = self.look.clone();
                 look.camera.shutter = Some(dials.shutter_s);
                 look.camera.iso = Some(dials.iso);
-                // The mode turned what exposes: with a T-stop that is the T-number, and the iris
-                // follows in proportion.
+                // The solved stop is the exposing one: with a T-stop it is the T-number, and the
+                // f-number scales in proportion.
                 let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
                     (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
                     _ => 1.0,
@@ -869,7 +875,8 @@ impl Session {
         })
     }
 
-    /// Settings by the look, at an exposure, of the scene before the camera: what meters read.
+    /// Render settings of the look at an exposure, without camera effects and history; meters use
+    /// them.
     #[must_use]
     pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> RenderSettings {
         let default = ClusteredLightSettings::default();
@@ -888,7 +895,7 @@ impl Session {
             shadows: self.shadows(),
             culling: self.culling(),
             ao: self.ao(),
-            // What meters read keeps no history.
+            // Metering renders single frames without history.
             ssr: SsrSettings { max_history_frames: 0, ..self.ssr() },
             gi: GiSettings { max_history_frames: 0, ..self.gi() },
             volumes: self.volumes(),
@@ -920,7 +927,7 @@ mod tests {
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };
         let told = |session: &Session| {
-            session.remarks.iter().filter(|remark| remark.contains("as wide as high")).count()
+            session.remarks.iter().filter(|remark| remark.contains("aspect ratio")).count()
         };
         assert_eq!(told(&session(10.0, None)), 0);
         let wide = session(20.0, None);

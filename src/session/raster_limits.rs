@@ -1,5 +1,4 @@
-//! Limits of the rasterizer that a scene meets, as far as the host knows them before a frame is
-//! drawn.
+//! Limits of the rasterizer that a scene exceeds, as far as the host knows them before a frame.
 
 use super::Session;
 use crate::{
@@ -11,10 +10,9 @@ use crate::{
 };
 
 impl Session {
-    /// One remark for each limit of the rasterizer that acts on this scene: lights on what
-    /// refraction finds beyond the picture, suns whose light water scatters, suns that make
-    /// caustics, transparent triangles that are sorted one by one. The path tracer has none of
-    /// them.
+    /// One warning for each rasterizer limit that this scene exceeds. Limits: lights on off-screen
+    /// refracted surfaces, suns scattered by water, suns that cast caustics, and transparent
+    /// triangles sorted one by one. The path tracer has none of these limits.
     #[must_use]
     pub fn raster_limits(&self) -> Vec<String> {
         limits(&self.scene, self.look.passes.refraction.unwrap_or_default())
@@ -36,20 +34,20 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
         let lights = suns.len() + lamps.len() + pieces;
         if lights > REFRACTION_LIGHTS as usize {
             remarks.push(format!(
-                "refraction: surfaces beyond the picture's edge and behind others are lit by the first {REFRACTION_LIGHTS} of {lights} lights"
+                "refraction: off-screen and occluded surfaces are lit by the first {REFRACTION_LIGHTS} of {lights} lights"
             ));
         }
     }
     let waters = || shown.iter().filter_map(|material| material.water.as_ref());
     if suns.len() > MAX_WATER_SUNS as usize && waters().next().is_some() {
         remarks.push(format!(
-            "water scatters the light of the first {MAX_WATER_SUNS} of {} suns",
+            "water: in-scattering uses the first {MAX_WATER_SUNS} of {} suns",
             suns.len()
         ));
     }
     if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
         remarks.push(format!(
-            "caustics are those of the strongest of {} suns (water.*.caustics)",
+            "caustics: only the strongest of {} suns casts them (water.*.caustics)",
             suns.len()
         ));
     }
@@ -64,8 +62,8 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
         .sum::<usize>();
     if over > MAX_SORTED {
         remarks.push(format!(
-            "transparency: {over} blended and refracting triangles are sorted object by object, where more than \
-             {MAX_SORTED} are in view at once: objects that interlock cover each other wrongly"
+            "transparency: {over} blended and refracting triangles are sorted object by object if more than \
+             {MAX_SORTED} are in view; interlocking objects then blend in the wrong order"
         ));
     }
     remarks

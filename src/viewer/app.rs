@@ -1,4 +1,4 @@
-//! The window's state and one frame of it, whoever makes the window: winit, or a test.
+//! Window state and one frame of it, independent of the window system: winit or a test drives it.
 
 use std::{
     io::Write,
@@ -49,23 +49,22 @@ use crate::{
     session::{self, OpenRequest},
 };
 
-/// What the window was asked for.
+/// Options of the viewer window.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The scene; none opens the gallery.
+    /// The scene to open; none opens the gallery.
     pub request: OpenRequest,
-    /// Begin with the gallery.
+    /// Starts with the gallery.
     pub gallery: bool,
-    /// The folder where recent scenes and the window's settings are kept; none keeps them for this
-    /// run only.
+    /// Folder of the recent scenes and the window's settings; none keeps them for this run only.
     pub state: Option<PathBuf>,
-    /// Readings that are copied go to standard output too, a line each.
+    /// Copied readings also go to standard output, one line each.
     pub prints: bool,
-    /// At the end the window's pulse goes to standard output.
+    /// Frame-pacing statistics go to standard output at exit.
     pub pacing: bool,
 }
 
-/// A line for the user, shown for a while.
+/// A message for the user, shown for a limited time.
 pub(super) struct Message {
     pub text: String,
     pub is_error: bool,
@@ -73,52 +72,51 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// How long it stays.
+    /// Display time: errors stay twice as long.
     const fn stays(&self) -> Duration {
         if self.is_error { MESSAGE.saturating_mul(2) } else { MESSAGE }
     }
 }
 
-/// How long messages stay; bad ones twice as long.
+/// Display time of messages; errors stay twice as long.
 const MESSAGE: Duration = Duration::from_secs(6);
 
-/// While something is waited for, the window looks so often how it goes.
+/// Redraw interval while a result is pending.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// While shaders are followed, they are looked at so often.
+/// Interval at which shader sources are checked for changes.
 const WATCH: Duration = Duration::from_secs(1);
 
-/// What became of shaders.
+/// Outcome of a shader compilation.
 type Compiled = Result<Vec<Replacement>, String>;
 
-/// A scene that is open.
+/// An open scene.
 pub struct Workspace {
-    /// On the device.
+    /// The scene as uploaded to the device.
     pub viewport: Viewport,
-    /// Its look.
+    /// The look.
     pub document: Document,
     pub(super) controller: Controller,
-    /// The controller's pose when the document last placed the camera: what differs from it is not
-    /// saved.
+    /// The controller's pose when the document last placed the camera; any other pose is unsaved.
     pub(super) placed: CameraPose,
     pub(super) recovered: Option<Recovered>,
     pub(super) selected: Selection,
     pub(super) pointer: Pointer,
-    /// What the document says that the scene cannot be: the picture shows the last look that fits.
+    /// Why the document's look does not fit the scene; the picture shows the last look that does.
     pub(super) broken: Option<String>,
-    /// What the renderer has met since it last drew what is wanted.
+    /// The last render error since the current request was last drawn.
     pub(super) trouble: Option<String>,
     /// Why the picture does not have the window's size.
     pub(super) misfit: Option<String>,
     pub(super) walls: Option<Arc<CollisionMesh>>,
-    /// Other looks to go back to: a name and a text.
+    /// Stored looks: name and text.
     pub(super) snapshots: Vec<(String, String)>,
-    /// The light that is left alone, in the picture and not in the look.
+    /// The light that is soloed, in the picture only; the look is unchanged.
     pub(super) solo: Option<String>,
 }
 
 impl Workspace {
-    /// Selects something, as a click in the outliner does.
+    /// Sets the selection, as a click in the outliner does.
     pub fn select(&mut self, selection: Selection) {
         self.selected = selection;
     }
@@ -129,20 +127,20 @@ impl Workspace {
         self.pointer.surface
     }
 
-    /// What the meters say of the pixel under the pointer.
+    /// Meter readings of the pixel under the pointer.
     #[must_use]
     pub fn reading(&self) -> Option<PixelReading> {
         let finished = self.viewport.last_frame.as_ref()?;
         let mut reading = PixelReading::of(finished, &self.pointer)?;
         if finished.request_id != self.viewport.request_id() {
-            // Of what is wanted now there is no picture yet.
+            // No picture answers the current request yet.
             reading.frames[0] = 0;
         }
         Some(reading)
     }
 
-    /// The look that the picture shows: the document's, with all lights off but the one that is
-    /// left alone. Its own switch does not count.
+    /// The look that the picture shows: the document's look, or with a soloed light all other
+    /// lights off. The soloed light's own `enabled` is ignored.
     fn shown_look(&self) -> Result<Look, ViewError> {
         let mut look = self.document.look().map_err(session::SessionError::from)?;
         if let Some(alone) = &self.solo {
@@ -154,104 +152,104 @@ impl Workspace {
         Ok(look)
     }
 
-    /// The last reading of incident light, in words.
+    /// Text of the last incident-light reading.
     #[must_use]
     pub fn incident(&self) -> Option<&str> {
         self.pointer.incident.as_ref().map(|incident| incident.text.as_str())
     }
 }
 
-/// What takes the place of the look that is open.
+/// The action that waits until unsaved changes are resolved.
 #[derive(Clone, Debug)]
 pub(super) enum PendingClose {
-    /// Nothing: the window closes.
+    /// Close the window.
     Close,
-    /// Another scene.
+    /// Open another scene.
     Open(Box<OpenRequest>),
 }
 
-/// What a window that was closed leaves to be finished.
-#[must_use = "the device must not go before it is over"]
+/// The thread that finishes the work of a closed window.
+#[must_use = "the device must outlive the thread: call wait()"]
 pub struct ShutdownHandle(Option<JoinHandle<()>>);
 
 impl ShutdownHandle {
-    /// Waits until the last thread is over.
+    /// Waits until the last thread has ended.
     pub fn wait(self) {
         if let Some(thread) = self.0 {
-            // It panicked: there is nothing to lose.
+            // A panic is ignored: nothing can be lost here.
             let _ = thread.join();
         }
     }
 }
 
-/// The whole window.
+/// State of the whole window.
 pub struct App {
     engine: Arc<Engine>,
     pub(super) wake: Wake,
     ctx: Context,
-    /// The picture as the window shows it, and its number.
+    /// Texture of the displayed picture, and its number.
     pub(super) shown: Option<(TextureHandle, u64)>,
-    /// What is open.
+    /// The open scene.
     pub workspace: Option<Workspace>,
     pub(super) options: Options,
-    /// The folder that files beside scenes may come from, as the command line has it.
+    /// Root folder for files beside scenes, from the command line.
     root: Option<PathBuf>,
     pub(super) messages: Vec<Message>,
     pub(super) scopes: Scopes,
-    /// The comparison with a reference.
+    /// Comparison with a reference.
     pub reference_view: ReferenceView,
-    /// The balance of lights.
+    /// The light mixer.
     pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
     pub(super) pacing: FramePacing,
-    /// Outliner and inspector are shown beside the picture.
+    /// Whether the outliner and the inspector are visible.
     pub(super) sides: bool,
-    /// The handle that is held.
+    /// The handle being dragged.
     pub(super) drag_handle: Option<DragHandle>,
     pub(super) sun_drag_handle: Option<SunDragHandle>,
     pub(super) picture_rect: Rect,
-    /// What flow is painted with, the stroke under way, and what it is painted on.
+    /// Flow painting: brush, current stroke and canvas.
     pub(super) brush: FlowBrush,
     pub(super) stroke: Option<FlowStroke>,
     pub(super) canvas: Option<FlowCanvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
-    /// The scene that is being read.
+    /// The scene being loaded.
     pub(super) loading: Option<Loading>,
-    /// What waits for the user's word on changes that are not saved.
+    /// The action that waits for an answer about unsaved changes.
     pub(super) pending_close: Option<PendingClose>,
-    /// The place that is to be saved to over what is there, after the user was told.
+    /// The existing file that the user has been warned will be replaced.
     pub(super) replaces: Option<PathBuf>,
-    /// Where shaders are compiled from, the thread that does it, and when they were looked at last.
+    /// Shader sources, the compiling worker, and when the sources were last checked.
     shaders: Option<ShaderSources>,
     compiles: Option<BackgroundWorker<ShaderSources, Compiled>>,
     watched: Option<(Instant, Option<SystemTime>)>,
-    /// The keyboard points: at the middle of the picture.
+    /// The keyboard pointer is active, at the middle of the picture.
     pub(super) by_keys: bool,
     pub(super) open_field: String,
     pub(super) save_field: Option<String>,
-    /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a
-    /// second.
+    /// The sequence to write: file name, start (s), duration (s), pictures per second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
     pub(super) recent: RecentScenes,
     kept: SettingsStore,
-    /// What the window's display takes, and for which wish that was said.
+    /// Encoding of the window's display, and the HDR setting for which it was last reported.
     pub(super) encoding: DisplayEncoding,
     said_of: bool,
-    /// The window is to close.
+    /// The window is about to close.
     pub closes: bool,
-    /// A device error that ends the picture; the look is kept.
+    /// A device error that ends rendering; the look is kept.
     pub fatal: Option<String>,
     last_frame: Instant,
 }
 
 impl App {
-    /// A window's content, drawn by a device; opens what was asked for. `wake` is called from other
-    /// threads when there is something new to show.
+    /// Creates the window's content on a device and opens the requested scene. `wake` is called
+    /// from other threads when there is a new result to show.
     ///
     /// # Errors
-    /// No thread for the renderer. A scene that cannot be opened is said in the window.
+    /// The render thread cannot be started. A scene that cannot be opened is reported in the
+    /// window.
     pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
         style(&ctx);
@@ -314,9 +312,9 @@ impl App {
         &self.ctx
     }
 
-    /// Opens a scene in the place of the one before, after a question where that has changes that
-    /// are not saved; where it cannot be opened the old one stays. It is read beside the window:
-    /// `opening` says so, `finish_opening` waits.
+    /// Opens a scene in place of the current one. Unsaved changes prompt first; if opening fails,
+    /// the current scene stays. Loading is asynchronous: `opening` reports it, `finish_opening`
+    /// waits.
     pub fn open(&mut self, request: &OpenRequest) {
         if self.unsaved() {
             self.pending_close = Some(PendingClose::Open(Box::new(request.clone())));
@@ -329,32 +327,32 @@ impl App {
         self.workspace.as_ref().is_some_and(|work| work.document.changed())
     }
 
-    /// Opens a scene in the place of the one before, whatever that has to lose. It is read on a
-    /// thread of its own; until it is there the old one stays, and a newer wish takes its place.
+    /// Opens a scene without prompting for unsaved changes. It loads on its own thread; the current
+    /// scene stays until then, and a newer request replaces this one.
     pub(super) fn open_now(&mut self, request: &OpenRequest) {
         let request = whole_name(request);
         let text = self.workspace.as_ref().map(|work| work.document.text().to_owned());
         match Loading::begin(request, self.options.state.clone(), text, Arc::clone(&self.wake)) {
             Ok(loading) => self.loading = Some(loading),
-            Err(error) => self.error(format!("no thread to open a scene: {error}")),
+            Err(error) => self.error(format!("cannot start the loading thread: {error}")),
         }
     }
 
-    /// Whether a scene is being read.
+    /// Whether a scene is being loaded.
     #[must_use]
     pub const fn opening(&self) -> bool {
         self.loading.is_some()
     }
 
-    /// The scene that is being read is not wanted any more.
+    /// Cancels the loading of a scene.
     pub fn cancel_opening(&mut self) {
         if let Some(loading) = self.loading.take() {
             self.gallery |= self.workspace.is_none();
-            self.info(format!("{} is not opened", loading.request.name()));
+            self.info(format!("opening of {} canceled", loading.request.name()));
         }
     }
 
-    /// Waits for the scene that is being read, where there is one.
+    /// Waits for the scene being loaded, if any.
     pub fn finish_opening(&mut self) {
         while let Some(loading) = &self.loading {
             let read = loading.wait();
@@ -362,7 +360,7 @@ impl App {
         }
     }
 
-    /// Takes the scene that was being read, once it is there.
+    /// Takes the loaded scene when it is ready.
     fn take_opened(&mut self) {
         if let Some(read) = self.loading.as_ref().and_then(Loading::result) {
             self.take_read(read);
@@ -377,7 +375,7 @@ impl App {
             .as_ref()
             .is_some_and(|work| work.document.changed() && begun_with != Some(work.document.text()))
         {
-            // Changed while it was read: that was not asked about.
+            // The look changed during loading: prompt.
             self.pending_close = Some(PendingClose::Open(Box::new(loading.request)));
             return;
         }
@@ -397,7 +395,7 @@ impl App {
         let mut controller = Controller::new(pose, fov(&viewport));
         controller.set_mode(NavigationMode::Orbit);
         if let Some((low, high)) = viewport.session.scene.bounds() {
-            // The middle of the picture, as far as the middle of the scene.
+            // The target lies on the view axis, at the depth of the scene's center.
             let distance = ((low + high) / 2.0 - pose.position).dot(pose.forward()).max(0.1);
             controller.set_target(pose.position + pose.forward() * distance);
         }
@@ -409,7 +407,7 @@ impl App {
             self.info(remark);
         }
         if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
-            self.error(format!("the list of recent scenes is not kept: {error}"));
+            self.error(format!("cannot save the list of recent scenes: {error}"));
         }
         self.workspace = Some(Workspace {
             viewport,
@@ -433,21 +431,20 @@ impl App {
         self.options.request = request;
     }
 
-    /// Opens a scene file, whose own files may come from the folder that the window was given where
-    /// that contains it.
+    /// Opens a scene file. The window's root folder applies if it contains the file.
     pub(super) fn open_scene(&mut self, file: &Path) {
         let root = self.root.clone().filter(|root| gltf::contains(root, file));
         self.open(&OpenRequest { scene: Some(file.into()), root, ..OpenRequest::default() });
     }
 
-    /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens,
-    /// surroundings.
+    /// Opens a file by its kind: scene, look, reference, photometric profile, lens or environment
+    /// map.
     pub fn open_file(&mut self, file: &Path) {
         let name =
             file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.ends_with(ending);
         let text = file.display().to_string();
-        // The look may lie elsewhere than where the program was started.
+        // An absolute path: the look may lie outside of the working directory.
         let whole = std::path::absolute(file)
             .map_or_else(|_| text.clone(), |whole| whole.display().to_string());
         if ends(".glb") || ends(".gltf") {
@@ -459,13 +456,13 @@ impl App {
             match self.workspace.as_ref().and_then(|work| work.selected.light_name()) {
                 Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&whole))]),
                 None => self.error(
-                    "select the light that the profile is for, then drop the file again".into(),
+                    "no light selected: select the light for this profile, then drop the file again".into(),
                 ),
             }
         } else if ends(".json") {
             self.set(&[("camera.lens.prescription", Some(&whole))]);
         } else {
-            // Images go by their first bytes, whatever they are called.
+            // Image formats are detected by their first bytes, not by their names.
             match Format::of_file(file) {
                 Ok(Format::Radiance) => self.set(&[("environment.file", Some(&whole))]),
                 Ok(Format::Exr | Format::Png | Format::Jpeg) => match self.reference_view.load(file) {
@@ -480,28 +477,27 @@ impl App {
         }
     }
 
-    /// What a click in the picture does from now on.
+    /// Sets the action of clicks in the picture.
     pub fn set_tool(&mut self, tool: Tool) {
         if let Some(work) = self.workspace.as_mut().filter(|_| self.tool != tool) {
-            // A shadow that was begun is not gone on with later.
+            // A half-made shadow placement is dropped.
             work.pointer.occluder = None;
         }
         self.tool = tool;
     }
 
-    /// How the window keeps pace.
+    /// Frame-pacing statistics.
     #[must_use]
     pub const fn pacing(&self) -> &FramePacing {
         &self.pacing
     }
 
-    /// The last frame took the window's thread so long, until it was handed to the display.
+    /// Records how long the last frame took the window's thread, up to presentation.
     pub fn record_frame_time(&mut self, time: Duration) {
         self.pacing.record_frame_time(time, self.reference_view.is_tracing());
     }
 
-    /// Leaves a light alone in the picture, or lets all shine again that the look has on. The look
-    /// stays as it is.
+    /// Isolates a light in the picture, or with none shows all lights again. The look is unchanged.
     pub fn solo(&mut self, light: Option<String>) {
         if let Some(work) = &mut self.workspace {
             work.solo = light;
@@ -509,10 +505,10 @@ impl App {
         }
     }
 
-    /// Copies what the meters say of the pixel under the pointer.
+    /// Copies the meter readings of the pixel under the pointer.
     pub fn copy_reading(&mut self) {
         let Some(reading) = self.workspace.as_ref().and_then(Workspace::reading) else {
-            return self.error("nothing is read: point at the picture, then copy".into());
+            return self.error("no reading: point at the picture, then copy".into());
         };
         let text = reading.to_string();
         let [x, y] = reading.pixel;
@@ -528,16 +524,18 @@ impl App {
             Ok(())
         };
         match printed {
-            Ok(()) => self.info(format!("the reading of pixel {x},{y} is copied")),
+            Ok(()) => self.info(format!("copied the reading of pixel {x},{y}")),
             Err(error) => {
-                // Nobody listens any more: once is enough.
+                // Standard output is closed: stop printing after one error.
                 self.options.prints = false;
-                self.error(format!("readings are copied, but not printed any more: {error}"));
+                self.error(format!(
+                    "cannot print readings to standard output: {error}; they are still copied"
+                ));
             }
         }
     }
 
-    /// Where the picture lies in the window (points), as of the last frame.
+    /// The picture's rectangle in the window (points), as of the last frame.
     #[must_use]
     pub const fn picture_rect(&self) -> Rect {
         self.picture_rect
@@ -549,13 +547,13 @@ impl App {
         self.kept.now()
     }
 
-    /// Other settings of the window from now on.
+    /// Replaces the window's settings.
     pub fn set_settings(&mut self, settings: WindowSettings) {
         self.kept.put(settings);
         self.ctx.request_repaint();
     }
 
-    /// What codes the window's display takes. Whether that is what the settings ask for is said.
+    /// Sets the encoding of the window's display and reports whether it matches the HDR setting.
     pub fn set_display_encoding(&mut self, encoding: DisplayEncoding) {
         self.encoding = encoding;
         let WindowSettings { hdr, range } = self.settings();
@@ -566,7 +564,7 @@ impl App {
         match (hdr, encoding) {
             (false, _) => self.info("HDR is off: the window shows sRGB".into()),
             (true, DisplayEncoding::Srgb) => self.error(
-                "no HDR output is offered for this window, neither scRGB nor HDR10: it shows sRGB, where highlights end at white"
+                "no HDR output is offered for this window, neither scRGB nor HDR10: it shows sRGB, with highlights clipped at white"
                     .into(),
             ),
             (true, _) => self.info(format!(
@@ -578,8 +576,7 @@ impl App {
         }
     }
 
-    /// The picture in light, for displays that show more than white; none where there is no
-    /// picture.
+    /// The picture in nits, for HDR displays; none without a picture.
     #[must_use]
     pub fn hdr_picture(&self) -> Option<HdrPicture<'_>> {
         let viewport = &self.workspace.as_ref()?.viewport;
@@ -599,12 +596,12 @@ impl App {
         })
     }
 
-    /// What flow is painted with from now on.
+    /// Sets the brush for painting flow.
     pub fn set_brush(&mut self, brush: FlowBrush) {
         self.brush = brush;
     }
 
-    /// The last thing that went wrong, while it is shown.
+    /// The last error, while it is displayed.
     #[must_use]
     pub fn error_message(&self) -> Option<&str> {
         self.messages
@@ -623,7 +620,7 @@ impl App {
         self.messages.push(Message { text, is_error: true, since: Instant::now() });
     }
 
-    /// Changes properties of the look as one step, and follows it.
+    /// Sets properties of the look as one undo step, and applies it.
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) {
         let Some(work) = &mut self.workspace else { return };
         if let Err(error) = work.document.set(changes) {
@@ -632,7 +629,7 @@ impl App {
         self.apply_document();
     }
 
-    /// Makes the picture follow the document.
+    /// Applies the document's look to the picture.
     pub(super) fn apply_document(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         let old = work.viewport.session.look.camera.clone();
@@ -647,7 +644,7 @@ impl App {
             Ok((moved, change)) => {
                 work.broken = None;
                 if change == LookChange::Scene {
-                    // Read in another light.
+                    // The reading was taken in other light.
                     work.pointer.incident = None;
                 }
                 work.controller.set_fov(fov(&work.viewport));
@@ -659,8 +656,7 @@ impl App {
             }
             Err(error) if error.is_fatal() => self.lost(error.to_string()),
             Err(error) => {
-                // A name that no light has, sizes that are missing: the text stays, and undo takes
-                // it back.
+                // An unknown light or missing sizes: the text stays, and undo reverts it.
                 let text = error.to_string();
                 work.broken = Some(text.clone());
                 self.error(text);
@@ -668,7 +664,7 @@ impl App {
         }
     }
 
-    /// The device is gone: the look is what counts.
+    /// The device is lost: autosaves the look.
     fn lost(&mut self, error: String) {
         if let Some(work) = &mut self.workspace {
             work.document.autosave_now();
@@ -688,12 +684,12 @@ impl App {
     pub(super) fn redo(&mut self) {
         let done = self.workspace.as_mut().and_then(|work| work.document.redo());
         if let Some(what) = done {
-            self.info(format!("done again: {what}"));
+            self.info(format!("redone: {what}"));
             self.apply_document();
         }
     }
 
-    /// Saves the look; asks for a place where it has none.
+    /// Saves the look; asks for a file if it has none.
     pub fn save(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         if work.document.file().is_none() {
@@ -706,7 +702,7 @@ impl App {
         }
     }
 
-    /// Puts the camera's place into the look, so that it is saved.
+    /// Writes the camera's pose to the look, so that it is saved.
     pub(super) fn keep_camera(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         let pose = work.controller.pose();
@@ -721,7 +717,7 @@ impl App {
         self.set(&changes);
     }
 
-    /// Back to where the look has the camera.
+    /// Returns to the look's camera.
     pub(super) fn home(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         work.controller.place(work.placed);
@@ -729,21 +725,22 @@ impl App {
         self.reference_view.restart();
     }
 
-    /// Whether shaders can be compiled anew.
+    /// Whether shaders can be recompiled.
     pub(super) const fn can_reload(&self) -> bool {
         self.shaders.is_some()
     }
 
-    /// Compiles the shaders of these sources from now on.
+    /// Sets the shader sources to compile.
     pub fn take_shaders(&mut self, sources: ShaderSources) {
         self.shaders = Some(sources);
     }
 
-    /// Compiles shaders anew and draws by them; from then on each save of one does so.
+    /// Recompiles the shaders and draws with them; from then on each saved change does so.
     pub fn reload_shaders(&mut self) {
         let Some(sources) = self.shaders.clone() else {
-            return self
-                .error("the sources that this program was built from are not here: build it on this machine".into());
+            return self.error(
+                "shader sources not found: build sunny16 on this machine to reload shaders".into(),
+            );
         };
         self.watched = Some((Instant::now(), sources.written()));
         let compile = |sources: ShaderSources| sources.compile();
@@ -757,19 +754,17 @@ impl App {
                 compiles.submit(sources);
                 self.info("compiling shaders".into());
             }
-            Err(error) => self.error(format!("no thread to compile shaders: {error}")),
+            Err(error) => self.error(format!("cannot start the shader compiler's thread: {error}")),
         }
     }
 
-    /// Takes shaders that were compiled, and looks whether others were saved.
+    /// Applies compiled shaders, and checks the sources for changes.
     fn follow_shaders(&mut self) {
         match self.compiles.as_ref().and_then(BackgroundWorker::result) {
             Some(Ok(modules)) => {
                 self.info(match modules.len() {
-                    0 => "shaders are those of the build".into(),
-                    count => format!(
-                        "{count} shaders differ from the build: the picture is drawn by them"
-                    ),
+                    0 => "shaders match the build".into(),
+                    count => format!("{count} shaders differ from the build and are in use"),
                 });
                 self.engine.replace_shaders(modules);
                 if let Some(work) = &mut self.workspace {
@@ -789,7 +784,7 @@ impl App {
         }
     }
 
-    /// Walks, flies or orbits.
+    /// Sets the navigation mode: walk, fly or orbit.
     pub(super) fn set_camera_mode(&mut self, mode: NavigationMode) {
         let Some(work) = &mut self.workspace else { return };
         if mode == NavigationMode::Walk && work.walls.is_none() {
@@ -807,7 +802,7 @@ impl App {
         }
     }
 
-    /// Moves the camera by what the hands did.
+    /// Moves the camera by the user's input.
     pub(super) fn move_camera(&mut self, input: &Input) {
         let dt = self.last_frame.elapsed().as_secs_f64();
         let Some(work) = &mut self.workspace else { return };
@@ -819,8 +814,7 @@ impl App {
         }
     }
 
-    /// When the window should be drawn again, though nobody calls for it: while something moves, or
-    /// is waited for.
+    /// Time until the next redraw without input: while the scene plays or a result is pending.
     fn next_redraw_in(&self) -> Option<Duration> {
         let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
         if work.viewport.is_playing() {
@@ -833,7 +827,7 @@ impl App {
             .min()
     }
 
-    /// Takes what became of an errand.
+    /// Handles the result of a job.
     fn take(&mut self, outcome: JobResult) {
         let Some(work) = &mut self.workspace else { return };
         match outcome {
@@ -852,15 +846,14 @@ impl App {
                 self.mixer.take(None);
                 self.error(error);
             }
-            JobResult::Written(Ok(count)) => self.info(format!("{count} pictures are written")),
+            JobResult::Written(Ok(count)) => self.info(format!("wrote {count} pictures")),
             JobResult::Illuminance(_, Err(error)) | JobResult::Written(Err(error)) => {
                 self.error(error)
             }
         }
     }
 
-    /// Asks for the next frame of the picture and takes what is there; errors are said in the
-    /// window.
+    /// Requests the next frame and receives finished ones; errors are shown in the window.
     pub fn draw(&mut self) {
         if self.fatal.is_some() {
             return;
@@ -894,7 +887,7 @@ impl App {
         }
     }
 
-    /// Brings the newest picture to the texture that shows it; true where it is another one.
+    /// Uploads the newest picture to the displayed texture; true if it is a new one.
     fn show_newest(&mut self) -> bool {
         let Some(finished) =
             self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
@@ -922,7 +915,7 @@ impl App {
         true
     }
 
-    /// One frame: input in, shapes and the wishes of the window system out.
+    /// One frame: takes input, returns shapes and requests to the window system.
     pub fn frame(&mut self, input: RawInput) -> FullOutput {
         for file in input.dropped_files.clone() {
             self.open_file(file.path());
@@ -934,7 +927,7 @@ impl App {
         let mut output = ctx.run_ui(input, |ui| self.layout(ui));
         self.last_frame = Instant::now();
         let wished = wish(self);
-        // What opens is no input that a picture of before could answer.
+        // A newly opened scene is not an input that an earlier picture could answer.
         self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
         let shown = self.show_newest();
@@ -944,15 +937,15 @@ impl App {
             self.pacing.record_displayed(finished.request_id);
         }
         if shown {
-            // This very frame shows it.
+            // This frame displays it.
             output.textures_delta.append(ctx.tex_manager().write().take_delta());
-            // Panels, which were laid out before it came, follow with the next.
+            // Panels were laid out before the picture came; the next frame updates them.
             ctx.request_repaint();
         }
         if !ctx.input(|i| i.pointer.any_down())
             && let Err(error) = self.kept.keep()
         {
-            self.error(format!("the window's settings are not kept: {error}"));
+            self.error(format!("cannot save the window's settings: {error}"));
         }
         if let Some(work) = &mut self.workspace {
             work.document.autosave();
@@ -971,7 +964,7 @@ impl App {
         if let Some(again) = self.next_redraw_in() {
             ctx.request_repaint_after(again);
         }
-        // Each is drawn once more when it goes.
+        // Redraw once when a message expires.
         if let Some(left) = self
             .messages
             .iter()
@@ -986,8 +979,8 @@ impl App {
         output
     }
 
-    /// Somebody wants the window closed: at once, or after a question where there is something to
-    /// lose; who asks twice gets it, and the next start offers what was not saved.
+    /// Closes the window. Unsaved changes prompt first; a second request closes at once and keeps
+    /// an autosave that the next start offers.
     pub fn close(&mut self) {
         if self.unsaved() && !matches!(self.pending_close, Some(PendingClose::Close)) {
             self.pending_close = Some(PendingClose::Close);
@@ -997,7 +990,7 @@ impl App {
         }
     }
 
-    /// Leaves the look for what waits.
+    /// Continues with the pending action.
     pub(super) fn proceed(&mut self) {
         match self.pending_close.take() {
             Some(PendingClose::Close) => self.closes = true,
@@ -1006,22 +999,22 @@ impl App {
         }
     }
 
-    /// Scenes opened lately, newest first.
+    /// Recent scenes, newest first.
     #[must_use]
     pub fn recent(&self) -> &[PathBuf] {
         self.recent.scenes()
     }
 
-    /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its
-    /// own. The device must outlive that.
+    /// Releases everything without waiting for the current frame, which ends on its own thread. The
+    /// device must outlive that thread.
     pub fn shut_down(self) -> ShutdownHandle {
         self.engine.end();
         let left = std::thread::Builder::new().name("leaving".into()).spawn(move || drop(self));
-        // Without a thread all was let go here.
+        // Without a thread, everything was dropped here.
         ShutdownHandle(left.ok())
     }
 
-    /// The program ends in a way that nobody wanted.
+    /// Autosaves the look before an unplanned exit.
     pub fn autosave_now(&mut self) {
         if let Some(work) = &mut self.workspace {
             work.document.autosave_now();
@@ -1029,7 +1022,7 @@ impl App {
     }
 }
 
-/// An illuminance as people read it: four digits after the point, or four that count.
+/// An illuminance as text: four decimals, or four significant digits below 0.01 lx.
 pub(super) fn lux_text(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.01 {
         format!("{value:.3e} lx")
@@ -1038,7 +1031,7 @@ pub(super) fn lux_text(value: f64) -> String {
     }
 }
 
-/// A request that names a built-in scene by the name that it has everywhere.
+/// A request with the full name of a built-in scene.
 fn whole_name(request: &OpenRequest) -> OpenRequest {
     match request.builtin() {
         Ok(Some(builtin)) => {
@@ -1049,14 +1042,14 @@ fn whole_name(request: &OpenRequest) -> OpenRequest {
     }
 }
 
-/// Whether a look has the camera elsewhere than the one before.
+/// Whether a look places the camera elsewhere than the previous look.
 fn placed_elsewhere(old: &crate::scene::look::CameraLook, new: &Look) -> bool {
     let new = &new.camera;
     (&old.name, old.position, old.target, old.roll)
         != (&new.name, new.position, new.target, new.roll)
 }
 
-/// The vertical field of view (rad).
+/// Vertical field of view (rad).
 fn fov(viewport: &Viewport) -> f64 {
     match viewport.session.camera.1 {
         crate::scene::Projection::Perspective { vertical_fov, .. } => f64::from(vertical_fov),
@@ -1064,20 +1057,20 @@ fn fov(viewport: &Viewport) -> f64 {
     }
 }
 
-/// Dark and neutral: colours are judged here. Type large enough to read at arm's length.
+/// A dark, neutral theme, because colors are judged here. Text is readable at arm's length.
 fn style(ctx: &Context) {
     ctx.set_theme(egui::Theme::Dark);
     ctx.all_styles_mut(|style| {
-        let grey = egui::Color32::from_gray;
-        style.visuals.panel_fill = grey(38);
-        style.visuals.window_fill = grey(44);
-        style.visuals.extreme_bg_color = grey(24);
-        style.visuals.override_text_color = Some(grey(225));
+        let gray = egui::Color32::from_gray;
+        style.visuals.panel_fill = gray(38);
+        style.visuals.window_fill = gray(44);
+        style.visuals.extreme_bg_color = gray(24);
+        style.visuals.override_text_color = Some(gray(225));
         style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     });
 }
 
-/// The pixel of a place in the picture (0 to 1 each).
+/// The pixel at a position in the picture (0 to 1 each).
 pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
     let side =
         |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));

@@ -1,8 +1,8 @@
-//! The look being worked on: its text, with comments and order kept, undo and redo, saving and a
-//! copy for accidents.
+//! The look being edited: its text with comments and order kept, undo and redo, saving and
+//! autosave.
 //!
-//! The text is the truth; every panel changes it by a property's path, as `--set` does, and the
-//! look is read from it. What is saved is therefore what the command line reads.
+//! The text is the single source. Every panel edits it by a property's path, as `--set` does, and
+//! the look is parsed from it. A saved look is therefore what the command line reads.
 
 use std::{
     collections::BTreeMap,
@@ -24,47 +24,46 @@ use crate::{
     },
 };
 
-/// Steps that can be undone at most: their texts are kept whole.
+/// Maximum number of undo steps; each keeps its whole text.
 const MAX_UNDO_STEPS: usize = 1000;
 
-/// Bytes of painted flow maps that wait to be undone, at most; the oldest steps go first.
+/// Maximum bytes of painted flow maps in the undo history; the oldest steps are dropped first.
 const MAX_UNDO_MAP_BYTES: usize = 256 << 20;
 
-/// How long a change waits for the copy for accidents.
+/// Delay from a change to its autosave.
 const AUTOSAVE_DELAY: Duration = Duration::from_secs(2);
 
-/// A look file in the making.
+/// A look file being edited.
 pub struct Document {
     text: String,
-    /// What messages call it; files that it names are looked for beside it.
+    /// Name used in messages; files that it names are relative to it.
     name: String,
-    /// Where it is saved; none asks for a place.
+    /// The file it is saved to; with none, saving asks for one.
     file: Option<PathBuf>,
-    /// Flow maps painted here, by the water's name: they go over the files that the text names.
+    /// Flow maps painted here, by the water's name; they override the files that the text names.
     maps: Maps,
-    /// Those that their files have.
+    /// Painted maps as last saved to their files.
     saved_maps: Maps,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// What the last change was, until the hands rest: changes of the same are one step, however
-    /// long a dial is held.
+    /// The current gesture's change: further changes of the same properties join its undo step.
     last: Option<String>,
-    /// The text as the file has it.
+    /// The text as saved in the file.
     saved: String,
-    /// When the first change came that the copy for accidents lacks.
+    /// Time of the first change that the autosave lacks.
     autosave_pending_since: Option<Instant>,
-    /// The copy for accidents of a look without a file.
+    /// Autosave path of a look without a file.
     unnamed_copy: Option<PathBuf>,
-    /// Whether this run has written the copy for accidents.
+    /// Whether this run has written the autosave.
     copied: bool,
-    /// The file's text as others have written it, of which the user has been told.
+    /// The file's text as another program wrote it, once the user has been warned.
     told_of: Option<String>,
 }
 
 /// A flow map painted here.
 #[derive(Clone)]
 struct Painted {
-    /// The file as the text has it, beside the look.
+    /// The file name in the text, relative to the look.
     file: String,
     map: Arc<FlowMap>,
 }
@@ -77,7 +76,7 @@ fn same(a: &Maps, b: &Maps) -> bool {
         && a.iter().all(|(name, painted)| b.get(name).is_some_and(|other| alike(painted, other)))
 }
 
-/// A text before a change, with the maps that belong to it, and what the change was.
+/// An undo step: the text and maps before a change, and the change's name.
 #[derive(Clone)]
 struct Step {
     text: String,
@@ -86,7 +85,7 @@ struct Step {
 }
 
 impl Step {
-    /// Bytes of its maps that the next step no longer has.
+    /// Bytes of its maps that the next step does not share.
     fn new_bytes(&self, next: &Maps) -> usize {
         let gone = |(name, painted): &(&String, &Painted)| {
             next.get(*name).is_none_or(|other| !Arc::ptr_eq(&other.map, &painted.map))
@@ -97,11 +96,11 @@ impl Step {
     }
 }
 
-/// What a document's copy for accidents holds, where it is newer than the file.
+/// A document's autosave that differs from its file.
 pub struct Recovered {
     /// Its text.
     pub text: String,
-    /// The copy.
+    /// The autosave file.
     pub file: PathBuf,
     maps: Maps,
 }
@@ -127,7 +126,7 @@ impl Document {
         }
     }
 
-    /// The document with a place for its copy for accidents as long as it has no file.
+    /// Sets the autosave path for a document without a file.
     #[must_use]
     pub fn with_autosave(self, copy: PathBuf) -> Self {
         Self { unnamed_copy: Some(copy), ..self }
@@ -139,28 +138,28 @@ impl Document {
         &self.text
     }
 
-    /// Where it is saved.
+    /// The file it is saved to.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Whether it holds what its file does not.
+    /// Whether it has unsaved changes.
     #[must_use]
     pub fn changed(&self) -> bool {
         self.text != self.saved || !same(&self.maps, &self.saved_maps)
     }
 
-    /// The look that it stands for.
+    /// The look parsed from the text.
     ///
     /// # Errors
-    /// What `Look::parse` finds wrong.
+    /// The errors of `Look::parse`.
     pub fn look(&self) -> Result<Look, LookError> {
         let mut look = Look::default();
         look.parse(&self.name, &self.text)?;
         for (name, painted) in &self.maps {
             let file = self.beside(&painted.file);
-            // The text may name another one by now.
+            // The text may name another file by now.
             if let Some(water) =
                 look.water.get_mut(name).filter(|water| water.flow.as_ref() == Some(&file))
             {
@@ -170,17 +169,17 @@ impl Document {
         Ok(look)
     }
 
-    /// A file that the text names.
+    /// Resolves a file name of the text.
     fn beside(&self, file: &str) -> PathBuf {
         Path::new(&self.name).parent().unwrap_or_else(|| Path::new("")).join(file)
     }
 
-    /// Gives a water another flow map, as one step: the text names its file, which is written when
-    /// the look is saved. `before` is the map as it was, `rectangle` what it covers (least x and z,
-    /// size; m), `speed` what a component of 1 stands for (m/s), where that is new.
+    /// Sets a water's flow map as one undo step. The text names its file, which is written when the
+    /// look is saved. `before` is the previous map, `rectangle` its extent (minimum x and z, size;
+    /// m), `speed` the speed of a component of 1 (m/s), where it changes.
     ///
     /// # Errors
-    /// A name that the look does not take.
+    /// A name that the look rejects.
     pub fn paint(
         &mut self,
         name: &str,
@@ -194,17 +193,18 @@ impl Document {
         let own = self.name_for(name);
         let file = match named {
             Some(file) if self.maps.get(name).is_some_and(|painted| painted.file == file) => file,
-            // Painted in an earlier run: undo goes back to what the file had, also after a save.
+            // The map was painted in an earlier run: undo restores what the file had, also after a
+            // save.
             Some(file) if file == own => {
                 let painted = Painted { file: file.clone(), map: Arc::clone(before) };
-                // Each step that can be taken back had it too, in its file.
+                // Each earlier step had this map too, in its file.
                 let steps = self.undo.iter_mut().chain(&mut self.redo).map(|step| &mut step.maps);
                 for maps in steps.chain([&mut self.maps, &mut self.saved_maps]) {
                     maps.entry(name.into()).or_insert_with(|| painted.clone());
                 }
                 file
             }
-            // Somebody else's map stays as it is.
+            // A map from elsewhere is not overwritten.
             _ => self.free(own),
         };
         let pair = |v: DVec2| format!("{} {}", v.x, v.y);
@@ -225,7 +225,7 @@ impl Document {
         Ok(())
     }
 
-    /// A file's name, numbered where there is such a file already.
+    /// A file name, numbered if the file exists.
     fn free(&self, own: String) -> String {
         if !self.beside(&own).exists() {
             return own;
@@ -235,7 +235,7 @@ impl Document {
         numbered.into_iter().find(|name| !self.beside(name).exists()).unwrap_or(own)
     }
 
-    /// The name of a flow map's file: of the look and of the water.
+    /// File name of a flow map, made of the look's and the water's names.
     fn name_for(&self, water: &str) -> String {
         let file =
             self.file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy());
@@ -247,21 +247,24 @@ impl Document {
         format!("{look}.{}.flow.png", water.chars().map(plain).collect::<String>())
     }
 
-    /// The properties that the text sets, by path, as `--set` would have them.
+    /// The properties that the text sets, by path, in the syntax of `--set`.
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, String> {
         look::flattened(&self.text).into_iter().collect()
     }
 
-    /// Sets properties, as (path, value), or takes them out where there is no value; all of them or
+    /// Sets properties, given as (path, value), or removes those without a value; all of them or
     /// none.
     ///
     /// # Errors
-    /// A property that is not there, or a value that it does not take: nothing has changed then.
+    /// An unknown property or an invalid value; nothing has changed then.
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) -> Result<(), LookError> {
         let mut text = self.text.clone();
         for &(path, value) in changes {
             text = edited(&self.name, &text, path, value)?;
+            for old in look::old_paths(path) {
+                text = edited(&self.name, &text, &old, None)?;
+            }
         }
         Look::default().parse(&self.name, &text)?;
         let what = changes.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
@@ -269,16 +272,16 @@ impl Document {
         Ok(())
     }
 
-    /// Puts another text in the place of this one, as one step; `what` names the change.
+    /// Replaces the text as one undo step; `what` names the change.
     pub fn replace(&mut self, text: String, what: &str) {
         self.step(text, self.maps.clone(), what);
     }
 
-    /// Takes up what an accident left, as one step.
+    /// Restores an autosave as one undo step.
     pub fn restore(&mut self, recovered: Recovered) {
         let mut maps = self.maps.clone();
         maps.extend(recovered.maps);
-        self.step(recovered.text, maps, "what an earlier run left");
+        self.step(recovered.text, maps, "restored autosave");
     }
 
     fn step(&mut self, text: String, maps: Maps, what: &str) {
@@ -313,12 +316,12 @@ impl Document {
         self.autosave_pending_since.get_or_insert_with(Instant::now);
     }
 
-    /// Ends a gesture: the next change is a step of its own.
+    /// Ends a gesture: the next change starts a new undo step.
     pub fn end_gesture(&mut self) {
         self.last = None;
     }
 
-    /// Takes the last step back; says what it was.
+    /// Undoes the last step and returns its name.
     pub fn undo(&mut self) -> Option<String> {
         let step = self.undo.pop()?;
         self.redo.push(Step {
@@ -331,7 +334,7 @@ impl Document {
         Some(step.what)
     }
 
-    /// Takes the last step taken back again.
+    /// Redoes the last undone step and returns its name.
     pub fn redo(&mut self) -> Option<String> {
         let step = self.redo.pop()?;
         self.undo.push(Step {
@@ -344,21 +347,21 @@ impl Document {
         Some(step.what)
     }
 
-    /// What undo and redo would change.
+    /// Names of the steps that undo and redo would apply.
     #[must_use]
     pub fn steps(&self) -> [Option<&str>; 2] {
         [&self.undo, &self.redo].map(|steps| steps.last().map(|step| step.what.as_str()))
     }
 
-    /// Writes the file, and flow maps painted here before it: each whole, or not at all.
+    /// Writes painted flow maps and then the file, each atomically.
     ///
     /// # Errors
-    /// No place to save to; whatever the file system says. The old file is still there then.
+    /// No file to save to, or a file system error; the old file is kept then.
     pub fn save(&mut self) -> Result<PathBuf, OutputError> {
         let Some(file) = self.file.clone() else {
             return Err(OutputError {
                 file: self.name.clone(),
-                detail: "it has no place yet".into(),
+                detail: "the look has no file yet: save it as a file".into(),
             });
         };
         if let Ok(there) = Look::text_of(&file)
@@ -369,7 +372,7 @@ impl Document {
             self.told_of = Some(there);
             return Err(OutputError {
                 file: file.display().to_string(),
-                detail: "another program has changed it since it was read; save again to replace what that wrote, or save as another file"
+                detail: "another program has changed it since it was read; save again to replace it, or save as another file"
                     .into(),
             });
         }
@@ -391,11 +394,11 @@ impl Document {
         Ok(file)
     }
 
-    /// Saves to another file from now on, over what is there. What the text names beside the old
-    /// file is named from the new one; maps painted here go beside it, over nobody's.
+    /// Saves to another file from now on, replacing it. Relative file names are rewritten for the
+    /// new folder; painted maps are saved beside it and replace no existing file.
     ///
     /// # Errors
-    /// Whatever the file system says; all is as it was then.
+    /// A file system error; nothing has changed then.
     pub fn save_as(&mut self, file: PathBuf) -> Result<PathBuf, OutputError> {
         if self.file.as_ref() == Some(&file) {
             self.told_of = Look::text_of(&file).ok();
@@ -430,7 +433,7 @@ impl Document {
         self.told_of = Look::text_of(&file).ok();
         let saved = self.save();
         if saved.is_ok() {
-            // Those of the old place, which has no accident behind it.
+            // The autosave of the old location is obsolete.
             for copy in copies {
                 let _ = fs::remove_file(copy);
             }
@@ -441,19 +444,19 @@ impl Document {
         saved
     }
 
-    /// The maps painted here that the text names.
+    /// The painted maps that the text names.
     fn used(&self) -> Vec<(&String, &Painted)> {
         used(&self.text, &self.maps)
     }
 
-    /// The copy for accidents: beside the file, else where it was told.
+    /// Path of the autosave: beside the file, or the path given for a look without one.
     fn autosave_file(&self) -> Option<PathBuf> {
         let Some(file) = self.file.as_ref() else { return self.unnamed_copy.clone() };
         Some(copy_of(file))
     }
 
-    /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs
-    /// nothing but itself.
+    /// Writes the autosave once `AUTOSAVE_DELAY` has passed since a change. A failure is only
+    /// logged.
     pub fn autosave(&mut self) {
         let due =
             self.autosave_pending_since.is_some_and(|since| since.elapsed() >= AUTOSAVE_DELAY);
@@ -468,7 +471,7 @@ impl Document {
             if let Some(folder) =
                 self.unnamed_copy.as_deref().and_then(Path::parent).filter(|_| self.file.is_none())
             {
-                // Where it cannot be made, the copy says so.
+                // If this fails, writing the autosave reports it.
                 let _ = fs::create_dir_all(folder);
             }
             if let Err(error) =
@@ -478,8 +481,7 @@ impl Document {
                 return;
             }
             self.copied = true;
-            // Maps of an earlier accident that were not taken up: no text would have them but by
-            // mistake.
+            // Maps of an earlier autosave that was not restored: no text refers to them.
             let used: Vec<PathBuf> =
                 self.used().iter().map(|(_, painted)| self.copy_of_map(&painted.file)).collect();
             for map in before.iter().filter(|map| !used.contains(map)) {
@@ -488,8 +490,7 @@ impl Document {
         }
     }
 
-    /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote
-    /// it.
+    /// The map files that belong to the autosave on disk, whichever run wrote it.
     fn copied_maps(&self) -> Vec<PathBuf> {
         let text =
             self.autosave_file().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
@@ -500,7 +501,7 @@ impl Document {
             .filter(|(path, file)| {
                 path.starts_with("water.") && path.ends_with(".flow") && plain(file)
             })
-            // Ours are all beside the look; what lies elsewhere is not touched.
+            // Autosaved maps lie beside the look; files elsewhere are not touched.
             .map(|(_, file)| self.copy_of_map(&file))
             .collect()
     }
@@ -511,7 +512,7 @@ impl Document {
             .try_for_each(|(_, painted)| write_map(&self.copy_of_map(&painted.file), &painted.map))
     }
 
-    /// Writes the copy for accidents at once, as before an end that nobody wants.
+    /// Writes the autosave at once, as before an unplanned exit.
     pub fn autosave_now(&mut self) {
         self.autosave_pending_since = self
             .autosave_pending_since
@@ -519,24 +520,24 @@ impl Document {
         self.autosave();
     }
 
-    /// When the copy is due.
+    /// Time until the autosave is due.
     #[must_use]
     pub fn autosave_due(&self) -> Option<Duration> {
         self.autosave_pending_since.map(|since| AUTOSAVE_DELAY.saturating_sub(since.elapsed()))
     }
 
-    /// The user has seen what is not saved and does not want it: there is no accident.
+    /// Discards the unsaved changes: deletes the autosave.
     pub fn discard(&mut self) {
         self.delete_autosave();
     }
 
-    /// The copy for accidents of a flow map's file.
+    /// Autosave path of a flow map's file.
     fn copy_of_map(&self, file: &str) -> PathBuf {
         let unnamed = self.unnamed_copy.as_deref().filter(|_| self.file.is_none());
         copy_of(&unnamed.map_or_else(|| self.beside(file), |copy| copy.with_file_name(file)))
     }
 
-    /// The copy for accidents and those of maps; they may never have been written.
+    /// Paths of the autosave and of its maps; they may not exist.
     fn own_copies(&self) -> Vec<PathBuf> {
         let Some(copy) = self.autosave_file() else { return Vec::new() };
         let maps = self.maps.values().map(|painted| self.copy_of_map(&painted.file));
@@ -550,7 +551,7 @@ impl Document {
         }
     }
 
-    /// What an accident left: a copy that differs from the file.
+    /// The autosave of an earlier run, if it differs from the file.
     #[must_use]
     pub fn recovered(&self) -> Option<Recovered> {
         let file = self.autosave_file()?;
@@ -569,7 +570,7 @@ impl Document {
     }
 }
 
-/// The maps painted here that a text names.
+/// The painted maps that a text names.
 fn used<'a>(text: &str, maps: &'a Maps) -> Vec<(&'a String, &'a Painted)> {
     let values: BTreeMap<String, String> = look::flattened(text).into_iter().collect();
     let named = |name: &str, file: &str| {
@@ -583,9 +584,9 @@ fn folder_of(name: &str) -> PathBuf {
     Path::new(name).parent().unwrap_or_else(|| Path::new("")).into()
 }
 
-/// What a text and its maps become in another place.
+/// Rewrites a text and its maps for another folder.
 struct Moves {
-    /// The old folder, where the new one is another.
+    /// The old folder, if it differs from the new one.
     from: Option<PathBuf>,
     /// Old and new files of painted maps, by their water.
     maps: BTreeMap<String, (String, String)>,
@@ -601,14 +602,13 @@ impl Moves {
             let new = match (painted, &self.from) {
                 (Some((_, new)), _) => new.clone(),
                 (None, Some(folder)) if look::is_file_property(&path, &value) => {
-                    // A path that cannot be made whole stays: the look says that the file is
-                    // missing.
+                    // A path that cannot be made absolute stays; the look reports the missing file.
                     std::path::absolute(folder.join(&value))
                         .map_or(value, |whole| whole.display().to_string())
                 }
                 _ => continue,
             };
-            // The text has been read before: it can be edited.
+            // The text was parsed before, so the edit succeeds.
             text = edited("", &text, &path, Some(&new)).unwrap_or(text);
         }
         for (water, (old, new)) in &self.maps {
@@ -620,7 +620,7 @@ impl Moves {
     }
 }
 
-/// The copy for accidents of a file.
+/// Autosave path of a file.
 fn copy_of(file: &Path) -> PathBuf {
     output::with_suffix(file, ".autosave")
 }
@@ -631,11 +631,11 @@ fn write_map(file: &Path, map: &FlowMap) -> Result<(), OutputError> {
     output::write_with(file, |to| to.write_all(&bytes))
 }
 
-/// The keys of a property's path: names of lights may hold dots.
+/// The keys of a property's path; names of lights may contain dots.
 fn keys(path: &str) -> Vec<String> {
     let section = path.split('.').next().unwrap_or_default();
     let named = look::properties().filter_map(|(known, _)| known.split_once(".*."));
-    // The longest known end: `water.*.depth.red` before `water.*.red`.
+    // The longest known suffix wins: `water.*.depth.red` before `water.*.red`.
     let end = named
         .filter(|(of, end)| *of == section && path.ends_with(&format!(".{end}")))
         .map(|(_, end)| end)
@@ -650,7 +650,7 @@ fn keys(path: &str) -> Vec<String> {
     path.split('.').map(str::to_owned).collect()
 }
 
-/// A value as TOML has it: numbers and booleans as such, all else as text.
+/// A TOML value: numbers and booleans as such, anything else as a string.
 fn value_of(text: &str) -> Value {
     if let Ok(whole) = text.parse::<i64>() {
         return whole.into();
@@ -667,7 +667,7 @@ fn value_of(text: &str) -> Value {
     }
 }
 
-/// The text with a property set or taken out; comments stay.
+/// The text with a property set or removed; comments are kept.
 fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<String, LookError> {
     let oops = |detail: String| LookError::File { file: name.into(), detail };
     let mut document: DocumentMut =
@@ -686,7 +686,7 @@ fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<Str
         }
         table = match table.get_mut(key).and_then(Item::as_table_like_mut) {
             Some(inner) => inner,
-            None => return Err(oops(format!("{path}: '{key}' is a value there, not a section"))),
+            None => return Err(oops(format!("{path}: '{key}' is a value, expected a section"))),
         };
     }
     match value {
@@ -696,7 +696,7 @@ fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<Str
         Some(value) => {
             let mut new = value_of(value);
             if let Some(Item::Value(old)) = table.get(last) {
-                // The comment behind a value stays with it.
+                // The comment after a value is kept.
                 *new.decor_mut() = old.decor().clone();
             }
             table.insert(last, Item::Value(new));
@@ -769,6 +769,16 @@ mod tests {
     }
 
     #[test]
+    fn setting_a_property_removes_its_old_name() {
+        let mut document = Document::new("[gi]\nrays = 8\n", "a.look.toml", None);
+        assert_eq!(document.values()["gi.vpl_samples"], "8");
+        document.set(&[("gi.vpl_samples", Some("4"))]).unwrap();
+        assert_eq!(document.text(), "[gi]\nvpl_samples = 4\n");
+        document.set(&[("gi.vpl_samples", None)]).unwrap();
+        assert!(document.values().is_empty(), "{}", document.text());
+    }
+
+    #[test]
     fn steps_are_taken_back_and_forth_and_a_drag_is_one() {
         let mut document = Document::new(TEXT, "a.look.toml", None);
         for stop in 1..50 {
@@ -787,7 +797,7 @@ mod tests {
         assert!(document.redo().is_none());
         document.undo().unwrap();
         document.set(&[("camera.body.iso", Some("100"))]).unwrap();
-        assert!(document.redo().is_none(), "another way was taken");
+        assert!(document.redo().is_none(), "a new change clears redo");
     }
 
     #[test]
@@ -811,14 +821,14 @@ mod tests {
         assert_eq!(document.undo().as_deref(), Some("flow of My pool"));
         assert_eq!(flow(&document), Some(Arc::clone(&one)));
         document.redo().unwrap();
-        // An accident.
+        // A crash.
         document.autosave_now();
         assert!(!dir.path().join("a.My_pool.flow.png").exists(), "the file waits for a save");
         let mut next = open(TEXT);
         let recovered = next.recovered().unwrap();
         next.restore(recovered);
         assert_eq!(flow(&next).as_deref(), Some(&*two));
-        // A save, and what it leaves.
+        // A save, and the files it leaves.
         document.save().unwrap();
         assert!(!document.changed());
         let mut names: Vec<String> = fs::read_dir(dir.path())
@@ -828,25 +838,25 @@ mod tests {
         names.sort();
         assert_eq!(names, ["a.My_pool.flow.png", "a.look.toml"]);
         assert_eq!(FlowMap::read(&dir.path().join("a.My_pool.flow.png")).unwrap(), *two);
-        // The next run paints on: undo finds the old map, also after a save.
+        // The next run continues painting: undo finds the old map, also after a save.
         let text = fs::read_to_string(&file).unwrap();
         let mut later = open(&text);
         assert!(later.recovered().is_none() && !later.changed());
         later.paint("My pool", &two, Arc::clone(&three), rectangle, None).unwrap();
-        assert!(later.changed(), "though the text is the same");
+        assert!(later.changed(), "the map differs, though the text is the same");
         assert_eq!(later.text(), text);
         later.save().unwrap();
         assert_eq!(FlowMap::read(&dir.path().join("a.My_pool.flow.png")).unwrap(), *three);
         later.undo().unwrap();
         assert!(later.changed());
         assert_eq!(flow(&later), Some(Arc::clone(&two)));
-        // Another file by hand is another flow.
+        // A file set by hand replaces the painted flow.
         later.set(&[("water.My pool.flow", Some("other.png"))]).unwrap();
         assert_eq!(flow(&later), None);
         later.paint("My pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
         assert!(
             later.text().contains("a.My_pool.2.flow.png"),
-            "nobody's file is lost: {}",
+            "the existing file is kept: {}",
             later.text()
         );
     }
@@ -876,7 +886,7 @@ mod tests {
         let copies = ["a.Pool.flow.png.autosave", "a.look.toml", "a.look.toml.autosave"];
         accident();
         assert_eq!(names(), copies);
-        // Not taken up: they wait for the next start, until there is something newer.
+        // Not restored: they are kept for the next start, until a newer autosave.
         let mut next = open();
         assert!(next.recovered().is_some());
         assert_eq!(names(), copies);
@@ -885,10 +895,10 @@ mod tests {
         assert_eq!(names(), copies[1..]);
         next.save().unwrap();
         assert_eq!(names(), copies[1..2]);
-        // Saved before any copy is due.
+        // Saved before an autosave is due.
         fs::write(&file, TEXT).unwrap();
         accident();
-        // A map elsewhere is nobody's copy of ours.
+        // A map in another folder is not part of the autosave.
         let copy = dir.path().join(copies[2]);
         let text = fs::read_to_string(&copy).unwrap();
         let elsewhere = dir.path().join("sub/b.png.autosave");
@@ -936,7 +946,7 @@ mod tests {
                 "{water}"
             );
         }
-        // Back before the strokes, and before the dial: the maps are those of the file then.
+        // Undo past the strokes and the setting: the maps are those of the file then.
         for _ in 0..3 {
             next.undo().unwrap();
             let maps = next.look().unwrap().water;
@@ -966,7 +976,7 @@ mod tests {
     }
 
     #[test]
-    fn saved_elsewhere_a_look_still_finds_its_files_and_takes_nobodys() {
+    fn saved_elsewhere_a_look_still_finds_its_files_and_takes_no_others() {
         let dir = tempfile::tempdir().unwrap();
         let [here, there] = ["here", "there"].map(|name| dir.path().join(name));
         fs::create_dir(&here).unwrap();
@@ -978,7 +988,7 @@ mod tests {
         document.paint("Pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
         document.autosave_now();
         assert!(here.join("a.look.toml.autosave").exists());
-        // Somebody else's map has the name that ours would have there.
+        // An existing file has the name that the map would get there.
         fs::write(there.join("b.Pool.flow.png"), b"theirs").unwrap();
         document.save_as(there.join("b.look.toml")).unwrap();
         let values = document.values();
@@ -988,7 +998,7 @@ mod tests {
         assert_eq!(FlowMap::read(&there.join("b.Pool.2.flow.png")).unwrap(), *one);
         assert_eq!(fs::read(there.join("b.Pool.flow.png")).unwrap(), b"theirs");
         assert_eq!(document.look().unwrap().water["Pool"].map, Some(Arc::clone(&one)));
-        assert_eq!(fs::read_dir(&here).unwrap().count(), 0, "no accident is left behind");
+        assert_eq!(fs::read_dir(&here).unwrap().count(), 0, "the autosave is deleted");
         document.undo().unwrap();
         assert_eq!(
             document.values()["lights.Key.ies"],
@@ -1012,7 +1022,7 @@ mod tests {
         assert!(document.changed());
         document.save().unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), document.text());
-        // Again by hand, again asked.
+        // Changed by hand again: it warns again.
         fs::write(&file, &theirs).unwrap();
         document.set(&[("camera.lens.f_stop", Some("5.6"))]).unwrap();
         document.save().unwrap_err();
@@ -1031,7 +1041,7 @@ mod tests {
         next.restore(next.recovered().unwrap());
         assert_eq!(next.text(), document.text());
         assert_eq!(next.look().unwrap().water["Pond"].map.as_deref(), Some(&*one));
-        // Whoever does not want it has no accident.
+        // After discarding there is no autosave.
         document.discard();
         assert_eq!(fs::read_dir(dir.path().join("unsaved")).unwrap().count(), 0);
         assert!(open().recovered().is_none());
@@ -1040,7 +1050,7 @@ mod tests {
     #[test]
     fn a_property_can_be_taken_out() {
         let mut document = Document::new(TEXT, "a.look.toml", None);
-        document.set(&[("lights.Key.lumens", None), ("lights.Nobody.lumens", None)]).unwrap();
+        document.set(&[("lights.Key.lumens", None), ("lights.Missing.lumens", None)]).unwrap();
         assert!(
             document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none())
         );
@@ -1056,18 +1066,14 @@ mod tests {
         document.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
         document.autosave_now();
         assert_eq!(fs::read_to_string(&file).unwrap(), TEXT, "the file waits for a save");
-        // The program ends here; the next one finds the copy.
+        // The program ends here; the next run finds the autosave.
         let next = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
         assert_eq!(next.recovered().unwrap().text, document.text());
         document.save().unwrap();
         assert!(!document.changed());
-        assert!(next.recovered().is_none(), "a save takes the copy away");
+        assert!(next.recovered().is_none(), "a save deletes the autosave");
         assert_eq!(fs::read_to_string(&file).unwrap(), document.text());
         document.save_as(dir.path().join("no/such/folder/b.toml")).unwrap_err();
-        assert_eq!(
-            document.file(),
-            Some(file.as_path()),
-            "what cannot be written is not where it is saved"
-        );
+        assert_eq!(document.file(), Some(file.as_path()), "a failed save does not change the file");
     }
 }

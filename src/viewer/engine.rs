@@ -1,8 +1,8 @@
-//! The renderer at work on a thread of its own: the window stays alive however long a frame takes.
+//! The render thread: the window stays responsive however long a frame takes.
 //!
-//! The window puts its wish, an `Order`, into a box that holds one: the newest wish is the one that
-//! counts. The engine brings the scene on the device up to it, draws the frames of the picture, and
-//! puts each into the `Results`.
+//! The window puts a `RenderRequest` into an inbox that holds one: the newest request replaces an
+//! older one. The engine updates the scene on the device, draws the picture's frames, and puts each
+//! into the `Results`.
 
 mod jobs;
 
@@ -39,82 +39,82 @@ use crate::{
     },
 };
 
-/// What the window wants to see.
+/// A request of the window for pictures.
 pub(super) struct RenderRequest {
-    /// Another one for each wish.
+    /// Unique and increasing.
     pub id: u64,
-    /// The scene before any look: another one is another scene.
+    /// The scene before any look; another pointer means another scene.
     pub base: Arc<Scene>,
-    /// The scene with its look, from where the camera stands, in the size wanted.
+    /// The scene with its look, camera and picture size.
     pub session: Session,
-    /// The time to go to (s), where the scene is played.
+    /// Animation time (s), if the scene is animated.
     pub time: Option<f64>,
-    /// Where the user has taken the camera, whatever is played.
+    /// The user's camera pose, which overrides the animated one.
     pub pose: Option<DMat4>,
-    /// When the view counts as still: until then frames are single ones.
+    /// When the view counts as still; until then each frame stands alone.
     pub still_at: Instant,
-    /// Whether the size is the one that a still view has.
+    /// Whether the size is that of a still view.
     pub full: bool,
     /// Further outputs.
     pub aovs: Vec<Aov>,
 }
 
-/// A finished picture's further facts, for meters and scopes.
+/// A finished picture with the data for meters and scopes.
 pub struct RenderedFrame {
     /// The picture in nits, with its exposure.
     pub picture: RenderedImage,
-    /// How it was exposed.
+    /// How the exposure was determined.
     pub exposed: ExposureState,
-    /// The matrix of its white balance.
+    /// White-balance matrix.
     pub white_balance: Mat3,
-    /// Frames that it is the mean of, and how many it will be.
+    /// Accumulated frames, and their target number.
     pub samples: [u32; 2],
-    /// The wish that it answers.
+    /// The request it answers.
     pub request_id: u64,
-    /// Whether it is of a still view.
+    /// Whether the view was still.
     pub still: bool,
-    /// The scene at its moment, where it is of a still view.
+    /// The scene at the picture's time, for a still view.
     pub scene: Option<Arc<Scene>>,
-    /// Where its camera stood, and what it sees.
+    /// Camera pose and projection.
     pub camera: (DMat4, Projection),
-    /// How long its frame took, from the first command to the last byte (ms).
+    /// Frame time, from the first command to the last byte read back (ms).
     pub frame_ms: f64,
-    /// Its number: another one for each picture.
+    /// Unique number of the picture.
     pub number: u64,
 }
 
-/// What the engine does at the moment.
+/// The engine's current task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Puts scene or lights on the device.
+    /// Uploads the scene or its lights.
     Upload,
-    /// Reads the meter.
+    /// Takes a meter reading.
     Meter,
     /// Draws.
     Draw,
-    /// Draws several pictures: so many of how many are done.
+    /// Draws several pictures: number done and total.
     DrawBatch(usize, usize),
 }
 
 #[derive(Default)]
 struct Inbox {
     request: Option<RenderRequest>,
-    /// Modules in the place of the built ones, from the next frame on.
+    /// Shader modules that replace the built ones from the next frame on.
     shaders: Option<Vec<Replacement>>,
-    /// Each with its number and that of its scene's first order.
+    /// Each with its number and the first request of its scene.
     jobs: VecDeque<([u64; 2], Job)>,
-    /// Errands so far.
+    /// Jobs submitted so far.
     sent: u64,
 }
 
-/// What the engine has to say.
+/// The engine's output.
 #[derive(Default)]
 struct Results {
     finished: Option<Arc<RenderedFrame>>,
-    /// Each with the number of its scene's first order.
+    /// Each with the first request of its scene.
     outcomes: Vec<(u64, JobResult)>,
     error: Option<ViewError>,
-    /// The wish that the error answers, or the last that has ended without one.
+    /// The request that failed, or the last that ended without an error.
     answered: u64,
     task: Option<(Task, Instant)>,
 }
@@ -126,10 +126,10 @@ struct Shared {
     results: Mutex<Results>,
     results_changed: Condvar,
     ends: AtomicBool,
-    /// The errand under way, and the last that is not wanted any more.
+    /// The running job, and the last canceled one.
     running: AtomicU64,
-    cancelled: AtomicU64,
-    /// No more pictures will come.
+    canceled: AtomicU64,
+    /// The thread has ended: no more pictures will come.
     thread_ended: AtomicBool,
 }
 
@@ -137,28 +137,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Called from other threads when there is something new to show.
+/// Called from other threads when there is a new result to show.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// The thread that draws.
+/// The render thread.
 pub struct Engine {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A guard against wake-ups that are missed.
+/// Maximum wait, a guard against missed wake-ups.
 const GUARD: Duration = Duration::from_millis(250);
 
 impl Engine {
     /// Starts the thread.
     ///
     /// # Errors
-    /// No thread can be had.
+    /// The thread cannot be started.
     pub fn new(gpu: &Gpu, wake: Wake) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (own, gpu) = (Arc::clone(&shared), gpu.clone());
         let thread = std::thread::Builder::new().name("renderer".into()).spawn(move || {
-            // Whatever ends the thread, even broken logic: the window is told.
+            // Reports the end of the thread to the window, even after a panic.
             let _over = Over(Arc::clone(&own), Arc::clone(&wake));
             let mut worker = Worker {
                 gpu,
@@ -175,13 +175,13 @@ impl Engine {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// What is wanted from now on.
+    /// Sets the current request.
     pub(super) fn send(&self, order: RenderRequest) {
         lock(&self.shared.inbox).request = Some(order);
         self.shared.wake.notify_all();
     }
 
-    /// Has something done beside the picture of the last order.
+    /// Submits a job for the scene of the last request.
     pub(super) fn submit_job(&self, scene: u64, errand: Job) {
         {
             let mut inbox = lock(&self.shared.inbox);
@@ -192,35 +192,34 @@ impl Engine {
         self.shared.wake.notify_all();
     }
 
-    /// Draws by other shaders from the next order on.
+    /// Replaces shaders from the next request on.
     pub(super) fn replace_shaders(&self, modules: Vec<Replacement>) {
         lock(&self.shared.inbox).shaders = Some(modules);
         self.shared.wake.notify_all();
     }
 
-    /// Ends the errand under way, soon.
+    /// Cancels the running job.
     pub fn cancel(&self) {
-        self.shared.cancelled.store(self.shared.running.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.shared.canceled.store(self.shared.running.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Nothing that was asked of the scene that is open is wanted any more.
+    /// Cancels all jobs of the open scene.
     pub(super) fn cancel_all_jobs(&self) {
         let last = {
             let mut inbox = lock(&self.shared.inbox);
             inbox.jobs.clear();
             inbox.sent
         };
-        self.shared.cancelled.store(last, Ordering::Relaxed);
+        self.shared.canceled.store(last, Ordering::Relaxed);
     }
 
-    /// Nothing more is wanted: the thread ends with the step that it is at.
+    /// Ends the thread after its current step.
     pub(super) fn end(&self) {
         self.shared.ends.store(true, Ordering::Relaxed);
         self.shared.wake.notify_all();
     }
 
-    /// What became of a scene's errands, each once; what became of those of scenes before it nobody
-    /// asks.
+    /// Results of a scene's jobs, each once; results for earlier scenes are dropped.
     pub(super) fn job_results(&self, scene: u64) -> Vec<JobResult> {
         let outcomes = std::mem::take(&mut lock(&self.shared.results).outcomes);
         outcomes.into_iter().filter(|(of, _)| *of == scene).map(|(_, outcome)| outcome).collect()
@@ -231,7 +230,7 @@ impl Engine {
         lock(&self.shared.results).finished.clone()
     }
 
-    /// What went wrong, once.
+    /// The last error, once.
     pub(super) fn error(&self) -> Option<ViewError> {
         let error = lock(&self.shared.results).error.take();
         error.or_else(|| {
@@ -242,19 +241,19 @@ impl Engine {
         })
     }
 
-    /// What it does, and since when.
+    /// The current task, and for how long it has run.
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
         lock(&self.shared.results).task.map(|(task, since)| (task, since.elapsed()))
     }
 
-    /// Whether nothing more comes of an order by itself: it failed.
+    /// Whether a request has failed, so that no picture will come of it.
     pub(super) fn failed(&self, order: u64) -> bool {
         lock(&self.shared.results).answered == order
     }
 
-    /// Waits until something holds of the newest picture, or an order has failed; at most this
-    /// long. True where it holds.
+    /// Waits until a predicate holds for the newest picture or the request has failed, at most
+    /// `most`. True if it holds.
     pub(super) fn wait(
         &self,
         order: u64,
@@ -293,13 +292,13 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.end();
         if let Some(thread) = self.thread.take() {
-            // It panicked: there is no picture to lose.
+            // A panic is ignored: no picture can be lost here.
             let _ = thread.join();
         }
     }
 }
 
-/// Says that the thread is over, when it is let go.
+/// Reports the end of the thread when dropped.
 struct Over(Arc<Shared>, Wake);
 
 impl Drop for Over {
@@ -310,27 +309,26 @@ impl Drop for Over {
     }
 }
 
-/// Seconds that exposure follows the light by in one frame at most: a window that was hidden has
-/// not watched.
+/// Maximum time step of exposure adaptation in one frame (s), for a window that was hidden.
 const LONGEST_STEP: f64 = 1.0;
 
 /// A scene on the device.
 struct SceneState {
     base: Arc<Scene>,
-    /// The scene of the order, before the engine took it to another time.
+    /// The request's scene, before the engine changed its time.
     source: Arc<Scene>,
     session: Session,
     gpu_scene: GpuScene,
     exposed: Option<ExposureState>,
-    /// When the last frame was drawn: exposure follows the light by the clock while the view moves
-    /// or plays.
+    /// When the last frame was drawn: exposure adapts by wall-clock time while the view moves or
+    /// the scene plays.
     drawn_at: Instant,
     white_balance: Mat3,
     request_id: u64,
     still_at: Instant,
     full: bool,
     aovs: Vec<Aov>,
-    /// The view or the moment is another one than the meter has read.
+    /// The view or the time has changed since the last meter reading.
     meter_stale: bool,
 }
 
@@ -338,9 +336,9 @@ struct Worker {
     gpu: Gpu,
     renderer: Option<Renderer>,
     scene_state: Option<SceneState>,
-    /// Frames of the still view so far; 0 begins anew.
+    /// Accumulated frames of the still view; 0 restarts.
     still: u32,
-    /// The last wish of which a frame was drawn.
+    /// The last request of which a frame was drawn.
     drawn: u64,
     number: u64,
     shared: Arc<Shared>,
@@ -353,12 +351,12 @@ impl Worker {
             let (order, errand) = {
                 let mut inbox = lock(&self.shared.inbox);
                 if let Some(modules) = inbox.shaders.take() {
-                    // Pipelines are made anew with all that holds them.
+                    // Pipelines are recreated with everything that holds them.
                     (self.scene_state, self.renderer) = (None, None);
                     self.gpu.replace_shaders(modules);
                 }
                 let order = inbox.request.take();
-                // One thing at a time: a wish first.
+                // One at a time: requests come before jobs.
                 let errand = if order.is_none() { inbox.jobs.pop_front() } else { None };
                 (order, errand)
             };
@@ -371,7 +369,7 @@ impl Worker {
                 (None, Some(([number, scene], errand))) => {
                     self.shared.running.store(number, Ordering::Relaxed);
                     let outcome = self.run_job(errand);
-                    // It drew other pictures: this one begins anew, unless it is finished.
+                    // The job drew other pictures: restart accumulation, unless it is finished.
                     let of = self
                         .scene_state
                         .as_ref()
@@ -387,9 +385,9 @@ impl Worker {
                 }
                 (None, None) => Ok(false),
             };
-            // A wish is followed by its first frame at once.
+            // A request is followed by its first frame at once.
             let done = match done {
-                // Nobody waits for it.
+                // The result is no longer needed.
                 Ok(_) if self.shared.ends.load(Ordering::Relaxed) => return,
                 Ok(done) => self.draw().map(|drew| drew || done),
                 Err(error) => Err(error),
@@ -408,14 +406,13 @@ impl Worker {
                         (news.error, news.answered) = (Some(error), wish);
                     }
                     self.tell();
-                    // What cannot be drawn is not tried again until something changes.
+                    // A failed picture is not retried until something changes.
                     self.drawn = wish;
                     self.still = u32::MAX;
                     if lost {
                         self.shared.ends.store(true, Ordering::Relaxed);
                     } else if of_device {
-                        // Memory that is full, a limit: the next wish begins with nothing of what
-                        // failed.
+                        // Out of memory or a limit: the next request starts from empty.
                         (self.scene_state, self.renderer) = (None, None);
                     }
                 }
@@ -435,7 +432,7 @@ impl Worker {
         (self.wake)();
     }
 
-    /// Sleeps until there is something to do.
+    /// Sleeps until there is work.
     fn wait(&self) {
         let inbox = lock(&self.shared.inbox);
         let asked = inbox.request.is_some() || !inbox.jobs.is_empty();
@@ -447,11 +444,11 @@ impl Worker {
             .as_ref()
             .map(|there| there.still_at.saturating_duration_since(Instant::now()));
         let most = rests.filter(|left| !left.is_zero()).map_or(GUARD, |left| left.min(GUARD));
-        // Awake by chance or by time: the loop looks again.
+        // Woken spuriously or by timeout: the loop checks again.
         drop(self.shared.wake.wait_timeout(inbox, most).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Brings the scene on the device up to a wish.
+    /// Updates the scene on the device to a request.
     fn follow(&mut self, order: RenderRequest) -> Result<(), ViewError> {
         let renderer = match &mut self.renderer {
             Some(renderer) => renderer,
@@ -464,8 +461,8 @@ impl Worker {
         let played = |session: &Session| session.playback.as_ref().map(|animated| animated.time);
         let was = before.as_ref().and_then(|there| played(&there.session));
         if let Some(there) = before.as_mut().filter(|there| Arc::ptr_eq(&there.source, &source)) {
-            // The engine's own copy, at the time that it was last at: only the first change of time
-            // copies the scene.
+            // The engine's own copy, at its last time: only the first change of time copies the
+            // scene.
             session.scene = std::mem::take(&mut there.session.scene);
             if let (Some(animated), Some(was)) = (&mut session.playback, was) {
                 animated.time = was;
@@ -492,7 +489,7 @@ impl Worker {
                 } else {
                     Ok(())
                 };
-                // What fails here is the device's, which ends it.
+                // An error here is a device error, which resets the scene.
                 followed?;
                 if change != LookChange::Nothing {
                     there.exposed = None;
@@ -502,7 +499,7 @@ impl Worker {
                     || was != played(&session);
                 SceneState {
                     source,
-                    session: session,
+                    session,
                     request_id: number,
                     still_at,
                     full,
@@ -518,7 +515,7 @@ impl Worker {
                 SceneState {
                     base,
                     source,
-                    session: session,
+                    session,
                     gpu_scene: on_device,
                     exposed: None,
                     drawn_at: Instant::now(),
@@ -535,7 +532,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Draws the next frame, if another would change the picture; true where one was drawn.
+    /// Draws the next frame, if it would change the picture; true if one was drawn.
     fn draw(&mut self) -> Result<bool, ViewError> {
         let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
             return Ok(false);
@@ -543,12 +540,12 @@ impl Worker {
         let of = there.session.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
         let fresh = self.drawn != there.request_id;
-        // One frame of a moving view; and a view of fewer pixels is moved, or soon wanted with all
-        // of them.
+        // A moving view needs one frame. A view at reduced size is moving, or is soon requested at
+        // full size.
         if !fresh && (moving || !there.full || self.still >= of) {
             return Ok(false);
         }
-        // Broken dials are told, and not tried again.
+        // Invalid settings were reported, and are not retried.
         if !fresh && self.still == u32::MAX {
             return Ok(false);
         }
@@ -560,8 +557,7 @@ impl Worker {
         let by_hand =
             expose::control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
         let exposed = match there.exposed {
-            // A still's meter reads once the view has come to rest; on the way the exposure follows
-            // what frames show.
+            // The meter is read when the view is still; in motion, exposure adapts to the frames.
             Some(exposed)
                 if moving
                     || self.still > 0
@@ -601,7 +597,7 @@ impl Worker {
             ..session.picture_settings(&exposed, there.aovs.clone())?
         };
         session.set_motion(&mut settings, &there.gpu_scene);
-        // Incident light takes a scene with cards in it: too dear for each frame.
+        // An incident-light reading renders a scene with cards: too slow for every frame.
         let follows = moving
             && expose::is_adaptive(&session.look)
             && session.look.metering.mode != Some(MeteringMode::Incident);
@@ -609,10 +605,10 @@ impl Worker {
         let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
         let number = if moving { 0 } else { self.still };
         if number == 0 && !moving {
-            // A still picture is the same wherever the view has come from.
+            // A still picture does not depend on earlier views.
             renderer.reset_history();
         }
-        // The frames that `Renderer::render_still` joins.
+        // The frames that `Renderer::render_still` accumulates.
         let settings = if of > 1 && !scaled && !moving {
             let sample = Some(FrameSample { number, of });
             RenderSettings {

@@ -1,4 +1,4 @@
-//! A flow map painted by hand: strokes over a water surface, and what they make of its map.
+//! Painting of flow maps: strokes over a water surface and the resulting map.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use glam::{DVec2, Vec2};
 
 use crate::scene::FlowMap;
 
-/// Texels across a brush that a map of its own has, and the fewest with which a map that is there
-/// is painted on.
+/// Texels across the brush: of a new map, and the minimum for painting on an existing map.
 const TEXELS: [f64; 2] = [12.0, 4.0];
-/// Sides (texels) of maps that are made for painting: the device and undo keep them whole.
+/// Minimum and maximum size (texels) of maps made for painting: the device and undo keep them
+/// whole.
 const SIDES: [f64; 2] = [16.0, 1024.0];
 
-/// What a stroke paints with.
+/// Brush settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowBrush {
-    /// How fast the water goes along the stroke (m/s), 0 to 100: 0 stills it.
+    /// Flow speed along the stroke (m/s), 0 to 100; 0 stills the water.
     pub speed: f64,
-    /// Half of what it covers (m): whole up to a half of this from the stroke, then less and less.
+    /// Radius (m): full strength up to half of it, then falling to 0.
     pub radius: f64,
 }
 
@@ -27,16 +27,14 @@ impl Default for FlowBrush {
     }
 }
 
-/// How much of a stroke's flow there is so far from it, in radii: 1 within a half, 0 beyond 1,
-/// smoothly in between.
+/// Brush strength at a distance in radii: 1 within 0.5, 0 beyond 1, smoothstep in between.
 fn falloff(radii: f64) -> f64 {
     let t = ((1.0 - radii) * 2.0).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A map over a rectangle of this size (m) that a brush can paint on: the same one where it is fine
-/// enough, else one of more texels with the same flow. `made` says that the map is nobody's work,
-/// and as fine as is wanted.
+/// A map over a rectangle of this size (m) fine enough for a brush: the same map, or a resampled
+/// one with the same flow. `made` means the map is new and may have any resolution.
 #[must_use]
 pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<FlowMap> {
     let fewest = if made { TEXELS[0] } else { TEXELS[1] };
@@ -57,38 +55,38 @@ pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<F
         .map_or_else(|| Arc::clone(map), Arc::new)
 }
 
-/// A stroke under way.
+/// A stroke in progress.
 #[derive(Clone, Debug)]
 pub struct FlowStroke {
     brush: FlowBrush,
     base: Arc<FlowMap>,
-    /// Of a component of 1 in the map (m/s).
+    /// Speed of a component of 1 in the map (m/s).
     speed: f64,
-    /// Least x and z of the map's rectangle and its size (m).
+    /// The map's rectangle: minimum x and z, and size (m).
     rectangle: [DVec2; 2],
-    /// How much of the stroke each texel has, and which way it goes there.
+    /// Per texel: strength of the stroke and its direction.
     covered: Vec<(f32, Vec2)>,
     places: Vec<DVec2>,
     latest: Option<DVec2>,
 }
 
 impl FlowStroke {
-    /// A stroke that begins on a map over a rectangle, least x and z and size (m); `speed` is what
-    /// a component of 1 stands for (m/s).
+    /// Starts a stroke on a map over a rectangle (minimum x and z, and size; m); `speed` is that of
+    /// a component of 1 (m/s).
     #[must_use]
     pub fn new(base: Arc<FlowMap>, speed: f64, rectangle: [DVec2; 2], brush: FlowBrush) -> Self {
         let covered = vec![(0.0, Vec2::ZERO); base.width() * base.height()];
         Self { brush, base, speed, rectangle, covered, places: Vec::new(), latest: None }
     }
 
-    /// Where it went (m, x and z).
+    /// The stroke's path (m, x and z).
     #[must_use]
     pub fn places(&self) -> &[DVec2] {
         &self.places
     }
 
-    /// Goes on to a place (m). Steps of less than a fifth of the radius wait for more: the way of a
-    /// hand's trembling is none.
+    /// Continues to a position (m). Steps below a fifth of the radius are deferred, to ignore
+    /// jitter.
     pub fn to(&mut self, place: DVec2) {
         self.latest = Some(place);
         match self.places.last() {
@@ -98,7 +96,7 @@ impl FlowStroke {
         }
     }
 
-    /// Paints from one place to the next.
+    /// Paints a segment.
     fn go(&mut self, from: DVec2, to: DVec2) {
         let [origin, size] = self.rectangle;
         let (width, height) = (self.base.width(), self.base.height());
@@ -115,7 +113,7 @@ impl FlowStroke {
                 let place = origin + (DVec2::new(x as f64, z as f64) + 0.5) * texel;
                 let along = (place - from).dot(way).clamp(0.0, from.distance(to));
                 let part = falloff(place.distance(from + way * along) / radius) as f32;
-                // The strongest counts, and of equals the last: dabs do not add up.
+                // The maximum strength wins, and of equal ones the latest: dabs do not add up.
                 if let Some(covered) = self.covered.get_mut(z * width + x)
                     && part > 0.0
                     && part >= covered.0
@@ -127,8 +125,8 @@ impl FlowStroke {
         self.places.push(to);
     }
 
-    /// The map with the stroke in it, as a file keeps it, and what a component of 1 stands for
-    /// there (m/s); none where the stroke went nowhere on the map.
+    /// The map with the stroke, quantized as in a file, and the speed of a component of 1 (m/s);
+    /// none if the stroke missed the map.
     #[must_use]
     pub fn finished(mut self) -> Option<(FlowMap, f64)> {
         if let (Some(last), Some(latest)) = (self.places.last().copied(), self.latest)
@@ -175,8 +173,8 @@ mod tests {
         assert_eq!(speed, 0.8, "the scale grows with what is faster");
         let want = DVec2::new(2.0, -0.5).normalize() * 0.8;
         assert!((flow(&map, speed, 0.0, -0.05) - want).length() < 0.8 / 127.0);
-        // Beside it: whole at 0.4 of the radius, half at three quarters (half of the smooth step),
-        // nothing beyond.
+        // Across the stroke: full at 0.4 of the radius, half at 0.75 (middle of the smoothstep), 0
+        // beyond.
         let side = DVec2::new(0.5, 2.0).normalize() * brush.radius;
         let beside =
             |part: f64| flow(&map, speed, side.x * part, -0.05 + side.y * part).length() / 0.8;
@@ -187,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_keeps_its_metres_a_second() {
+    fn what_was_there_keeps_its_meters_a_second() {
         let was = Arc::new(FlowMap::new(64, 32, vec![Vec2::new(0.5, -0.25); 64 * 32]).unwrap());
         let mut stroke =
             FlowStroke::new(was, 1.0, RECTANGLE, FlowBrush { speed: 4.0, radius: 0.3 });
@@ -198,7 +196,7 @@ mod tests {
         let far = flow(&map, speed, 1.0, 0.5);
         assert!((far - DVec2::new(0.5, -0.25)).abs().max_element() < 0.6 * 4.0 / 127.0, "{far}");
         assert!((flow(&map, speed, -1.25, -0.5) - DVec2::new(4.0, 0.0)).length() < 0.04);
-        // Speed 0 stills water again.
+        // Speed 0 stills the water again.
         let mut stroke =
             FlowStroke::new(Arc::new(map), speed, RECTANGLE, FlowBrush { speed: 0.0, radius: 0.3 });
         stroke.to(DVec2::new(-1.6, -0.5));
@@ -228,7 +226,7 @@ mod tests {
         let made = canvas(&even, DVec2::new(4.0, 2.0), 0.25, true);
         assert_eq!((made.width(), made.height()), (96, 48));
         assert!((made.at(DVec2::splat(0.3)) - DVec2::X).length() < 1e-6);
-        // Somebody's own map is painted on as it is, unless it is too coarse for the brush.
+        // An existing map is painted on as it is, unless it is too coarse for the brush.
         assert!(Arc::ptr_eq(&canvas(&made, DVec2::new(4.0, 2.0), 0.25, false), &made));
         let finer = canvas(&made, DVec2::new(4.0, 2.0), 0.02, false);
         assert_eq!((finer.width(), finer.height()), (400, 200));

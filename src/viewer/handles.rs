@@ -1,9 +1,8 @@
-//! Handles in the picture that move, turn and size a light: where they lie, and what a drag of one
-//! makes of the light's numbers.
+//! Light handles in the picture: where they lie, and how a drag changes the light's position, aim,
+//! size or cone.
 //!
-//! All is worked out from the place of the pointer when the drag began and where it is now, through
-//! the view of that moment: what is dragged neither drifts nor depends on how many events came on
-//! the way.
+//! A drag depends only on its first and current pointer positions, in the view of its start. It
+//! therefore neither drifts nor depends on the number of events.
 
 use egui::{Pos2, Rect};
 use glam::{DMat3, DMat4, DVec2, DVec3, DVec4};
@@ -24,7 +23,7 @@ pub struct ScreenProjection {
 }
 
 impl ScreenProjection {
-    /// A camera's view that fills a rectangle.
+    /// The projection of a camera's view that fills a rectangle.
     #[must_use]
     pub fn new(view: &View, rect: Rect) -> Self {
         let point = |p: Pos2| DVec2::new(f64::from(p.x), f64::from(p.y));
@@ -43,21 +42,19 @@ impl ScreenProjection {
         self.matrix * (place - self.eye).extend(1.0)
     }
 
-    /// Where a place of the world (m) is seen (points of the window); none behind the eye.
+    /// Projects a world position (m) to the window (points); none behind the eye.
     #[must_use]
     pub fn project(&self, place: DVec3) -> Option<DVec2> {
         let clip = self.clip(place);
         (clip.w > 1e-6).then(|| self.middle + self.half * (clip.truncate().truncate() / clip.w))
     }
 
-    /// The line of screen through a point of the window: where it begins and where it goes (length
-    /// 1).
+    /// The view ray through a point of the window: origin and direction (length 1).
     #[must_use]
     pub fn ray(&self, at: DVec2) -> Option<(DVec3, DVec3)> {
         let [x, y] = ((at - self.middle) / self.half).to_array();
         let inverse = self.matrix.inverse();
-        // Depth is reversed, and 0 may be at infinity: the near plane, and what lies at twice its
-        // depth.
+        // Depth is reversed, and 0 may be at infinity: use the near plane and twice its depth.
         let place = |depth: f64| {
             let p = inverse * DVec4::new(x, y, depth, 1.0);
             p.truncate() / p.w
@@ -69,7 +66,7 @@ impl ScreenProjection {
             .then(|| (self.eye + if self.parallel { near } else { DVec3::ZERO }, way))
     }
 
-    /// Metres that a point of the window is across at a place; none behind the eye.
+    /// Size (m) of a window point at a world position; none behind the eye.
     #[must_use]
     pub fn meters_per_point(&self, place: DVec3) -> Option<f64> {
         let step = 1e-4 * self.clip(place).w.abs().max(1e-3);
@@ -77,18 +74,18 @@ impl ScreenProjection {
         (across > 0.0).then(|| step / across)
     }
 
-    /// How far (m) along a line the place is whose picture is nearest to the pointer. None where
-    /// the line points at the eye, or there is no such place before it.
+    /// Parameter (m) of the point on a line whose projection is nearest to the pointer. None if the
+    /// line points at the eye, or if that point is behind it.
     ///
-    /// In clip space the line is a + t b; what is seen of it, (a.xy + t b.xy) / (a.w + t b.w),
-    /// moves on a straight line along b.xy a.w - a.xy b.w, so that the t whose picture lies at the
-    /// pointer's foot on it is that of a linear equation.
+    /// In clip space the line is a + t b. Its projection, (a.xy + t b.xy) / (a.w + t b.w), moves on
+    /// a straight line along b.xy a.w - a.xy b.w. The t whose projection is the pointer's foot on
+    /// that line solves a linear equation.
     #[must_use]
     pub fn closest_on_line(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
         let (a, b) = (self.clip(origin), self.matrix * axis.extend(0.0));
         let flat = |v: DVec4| v.truncate().truncate() * self.half;
         let way = flat(b) * a.w - flat(a) * b.w;
-        // Points of the window a metre, here and across the line of screen.
+        // Window points per meter, at the origin and across the view ray.
         let seen = way.length() / (a.w * a.w);
         if a.w <= 1e-6 || seen * self.meters_per_point(origin)? < 0.03 {
             return None;
@@ -99,8 +96,8 @@ impl ScreenProjection {
         (t.is_finite() && a.w + t * b.w > 1e-6).then_some(t)
     }
 
-    /// The angle (rad) of the place on a circle whose picture is nearest to the pointer, at most
-    /// `reach` from another.
+    /// Angle (rad) of the point on a circle whose projection is nearest to the pointer, at most
+    /// `reach` from `near`.
     #[must_use]
     pub fn closest_on_circle(
         &self,
@@ -118,7 +115,7 @@ impl ScreenProjection {
         if off(angle(best)).is_infinite() {
             return None;
         }
-        // Thirds between the neighbours of the best of these.
+        // Ternary search between the neighbors of the best sample.
         let (mut low, mut high) = (angle((best - 1).max(-STEPS)), angle((best + 1).min(STEPS)));
         for _ in 0..60 {
             let third = (high - low) / 3.0;
@@ -131,15 +128,15 @@ impl ScreenProjection {
 /// A circle in the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Circle {
-    /// Its middle (m).
+    /// Center (m).
     pub center: DVec3,
-    /// Where it begins and where it is a quarter later, seen from its middle (m): as long as each
-    /// other, at right angles.
+    /// Directions from the center (m) to the points at 0 and at a quarter turn: equally long,
+    /// perpendicular.
     pub axes: [DVec3; 2],
 }
 
 impl Circle {
-    /// The place at an angle (rad).
+    /// The point at an angle (rad).
     #[must_use]
     pub fn at(&self, angle: f64) -> DVec3 {
         self.center + self.axes[0] * angle.cos() + self.axes[1] * angle.sin()
@@ -149,22 +146,22 @@ impl Circle {
 /// What handles do to the selected light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Move it along the world's axes.
+    /// Move it along the world axes.
     Move,
-    /// Turn what it shines at around the world's axes.
+    /// Rotate its aim about the world axes.
     Turn,
-    /// Change its shape's size, or its cone.
+    /// Change the size of its shape, or its cone.
     Size,
 }
 
 /// A length of a light's shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// `width`, on both sides of the middle.
+    /// `width`, symmetric about the center.
     Width,
-    /// `height`, likewise.
+    /// `height`, symmetric about the center.
     Height,
-    /// `length` of a tube, likewise.
+    /// `length` of a tube, symmetric about the center.
     Tube,
     /// `radius`.
     Radius,
@@ -186,37 +183,37 @@ impl Length {
 /// A handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Handle {
-    /// An arrow along an axis of the world: 0 to 2.
+    /// An arrow along a world axis: 0 to 2.
     Arrow(usize),
-    /// A ring about an axis of the world.
+    /// A ring about a world axis: 0 to 2.
     Ring(usize),
-    /// A length, along a direction of the world (length 1).
+    /// A length, along a world direction (length 1).
     Length(Length, DVec3),
     /// The outer half angle of a spot.
     Cone,
 }
 
-/// A light that handles are for.
+/// A light that handles act on.
 #[derive(Clone, Copy, Debug)]
 pub struct HandleTarget {
-    /// Its place and axes; it shines along -Z.
+    /// Light to world; it emits along -Z.
     pub world: DMat4,
     /// Its kind and sizes.
     pub emitter: Emitter,
-    /// Whether it gives other light to other directions, as a photometric file says.
+    /// Whether its intensity depends on the direction, as with a photometric profile.
     pub directed: bool,
-    /// The least outer half angle (rad): the inner one, where the look sets that.
+    /// Minimum of the outer half angle (rad): the inner one, if the look sets it.
     pub inner: f64,
-    /// What it shines at (m), where the look says so.
+    /// The point it aims at (m), if the look sets it.
     pub aim: Option<DVec3>,
 }
 
-/// How long handles are (points of the window).
+/// Length of handles (points of the window).
 pub(super) const HANDLE_LENGTH: f64 = 80.0;
-/// The pointer is at a handle at most so far (points) from it.
+/// Maximum distance (points) at which the pointer hits a handle.
 pub(super) const NEAR: f64 = 7.0;
-/// Between what a light gives least and most of a length (m): as its properties take them, and no
-/// smaller than one can see.
+/// Minimum and maximum of a length (m): the range of its properties, above what is too small to
+/// see.
 const SIZES: [f64; 2] = [1e-3, 1e4];
 
 const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
@@ -234,7 +231,7 @@ impl HandleTarget {
         -self.axis(2)
     }
 
-    /// The handles that this light has for a action; none where nothing of it can be changed so.
+    /// The handles of this light for an action; none if the action does not apply to it.
     #[must_use]
     pub fn handles(&self, action: Action, screen: &ScreenProjection) -> Vec<Handle> {
         let both = |length, axis: usize| {
@@ -260,7 +257,7 @@ impl HandleTarget {
         }
     }
 
-    /// A length as it is now (m), and how much of it lies on the handle's side.
+    /// A length (m), and the fraction of it on the handle's side.
     fn length(&self, length: Length) -> (f64, f64) {
         let value = match (length, self.emitter) {
             (Length::Width, Emitter::Rectangle { width, .. }) => width,
@@ -286,14 +283,14 @@ impl HandleTarget {
         Circle { center: self.place(), axes: [x, y] }
     }
 
-    /// The circle through the axis of a spot and one side of its cone, so many radians about the
-    /// axis: the rim is at the outer half angle.
+    /// The circle through a spot's axis and one side of its cone, at an angle (rad) about the axis.
+    /// The rim is at the outer half angle.
     fn side(&self, turned: f64, reach: f64) -> Circle {
         let way = self.axis(0) * turned.cos() + self.axis(1) * turned.sin();
         Circle { center: self.place(), axes: [self.forward() * reach, way * reach] }
     }
 
-    /// The same through the side whose rim is seen nearest to the pointer.
+    /// The same, through the side whose rim projects nearest to the pointer.
     fn side_at(&self, screen: &ScreenProjection, reach: f64, pointer: DVec2) -> Circle {
         let sides =
             (0..32).map(|step| self.side(std::f64::consts::TAU * f64::from(step) / 32.0, reach));
@@ -305,7 +302,7 @@ impl HandleTarget {
         sides.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or_else(|| self.side(0.0, reach))
     }
 
-    /// What is drawn of a handle, and where it can be taken hold of: a line through the world.
+    /// A handle's polyline in the world, for drawing and hit testing.
     #[must_use]
     pub fn line(&self, handle: Handle, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
         let reach = HANDLE_LENGTH * screen.meters_per_point(self.place())?;
@@ -320,7 +317,7 @@ impl HandleTarget {
             }
             Handle::Length(length, way) => {
                 let (value, part) = self.length(length);
-                // Small lamps have handles that can be taken hold of.
+                // A minimum length keeps the handles of small lights usable.
                 let (near, far) = (value * part, (value * part).max(reach * 0.35));
                 vec![self.place() + way * near.min(far * 0.5), self.place() + way * far]
             }
@@ -331,7 +328,7 @@ impl HandleTarget {
         })
     }
 
-    /// The handle at the pointer, if there is one.
+    /// The handle at the pointer, if any.
     #[must_use]
     pub fn hit_test(
         &self,
@@ -354,14 +351,14 @@ impl HandleTarget {
     }
 }
 
-/// How far a point is from a stretch of a line.
+/// Distance of a point from a line segment.
 pub(super) fn distance(point: DVec2, from: DVec2, to: DVec2) -> f64 {
     let way = to - from;
     let part = ((point - from).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
     point.distance(from + way * part)
 }
 
-/// A handle that is held, as the light and the view were when it was taken hold of.
+/// A handle being dragged, with the light and the view at the start of the drag.
 #[derive(Clone, Debug)]
 pub struct DragHandle {
     /// The light's name.
@@ -370,16 +367,16 @@ pub struct DragHandle {
     pub handle: Handle,
     held: HandleTarget,
     screen: ScreenProjection,
-    /// What it goes around, where it does.
+    /// The circle of a rotation.
     circle: Circle,
-    /// Where on the handle the pointer took hold: metres along it, or radians around it.
+    /// Parameter at the start: meters along the handle, or radians around it.
     began: f64,
-    /// The angle at the last pull (rad): rings go on from there, also behind the light.
+    /// Angle of the last drag step (rad): rings continue from it, also behind the light.
     last: f64,
 }
 
 impl DragHandle {
-    /// Takes hold of a handle; none where it cannot be dragged from there, as an arrow towards the
+    /// Starts a drag; none if the handle cannot be dragged from there, e.g. an arrow towards the
     /// eye.
     #[must_use]
     pub fn new(
@@ -401,7 +398,7 @@ impl DragHandle {
         Some(drag_handle)
     }
 
-    /// Where on the handle's line the pointer is.
+    /// The pointer's parameter on the handle's line.
     fn parameter(&self, pointer: DVec2, reach: f64) -> Option<f64> {
         let place = self.held.place();
         match self.handle {
@@ -417,9 +414,9 @@ impl DragHandle {
         }
     }
 
-    /// The light's property that the pointer gives it now, and its value as the look has it.
+    /// The light's property at a pointer position, and its value in the look's syntax.
     pub fn drag_to(&mut self, pointer: DVec2) -> Option<(&'static str, String)> {
-        // A ring is followed a quarter at a time, so that it does not jump from its front to its
+        // A ring follows at most a quarter turn per step, so that it does not jump from front to
         // back.
         self.last = self.parameter(pointer, std::f64::consts::FRAC_PI_2)?;
         let by = self.last - self.began;
@@ -495,7 +492,7 @@ mod tests {
             for (axis, arrow) in AXES.into_iter().enumerate() {
                 for far in [0.5, -1.25, 0.01] {
                     let at = |t: f64| screen.project(held.place() + arrow * t).unwrap();
-                    // Beside the arrow: only what is along it counts.
+                    // Offset from the arrow: only the component along it counts.
                     let way = (at(0.1) - at(0.0)).normalize();
                     let beside = DVec2::new(-way.y, way.x) * 5.0;
                     let mut drag_handle =
@@ -539,7 +536,7 @@ mod tests {
                 let at = |angle: f64| screen.project(ring.at(angle)).unwrap();
                 let mut drag_handle =
                     DragHandle::new("a", held, Handle::Ring(axis), screen, at(0.4)).unwrap();
-                // Around nearly twice, a step at a time.
+                // Nearly two turns, in steps.
                 let mut value = String::new();
                 for step in 1..=30 {
                     value = drag_handle.drag_to(at(0.4 + 0.4 * f64::from(step))).unwrap().1;
@@ -569,7 +566,7 @@ mod tests {
                     (numbers(&value)[0] - (held.length(length).0 + 0.3)).abs() < 1e-4,
                     "{property} {value}"
                 );
-                // Pulled through its middle it stays a lamp.
+                // Dragged through its center it keeps a minimum size.
                 let (_, value) = drag_handle.drag_to(at(-3.0)).unwrap();
                 assert_eq!(numbers(&value)[0], SIZES[0]);
             }
@@ -618,7 +615,7 @@ mod tests {
             assert_eq!(held.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)), None);
             assert!(
                 held.handles(Action::Turn, &screen).is_empty(),
-                "a point shines alike whichever way"
+                "a point light has no direction"
             );
         }
     }

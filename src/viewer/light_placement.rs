@@ -1,24 +1,24 @@
-//! Where a light must stand so that its highlight or a shadow falls where somebody points.
+//! Places a light so that its highlight or a shadow falls on a given point.
 
 use glam::{DMat4, DVec3};
 
-/// Where a light goes and what it is aimed at (m, world).
+/// Position and aim of a light (m, world).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightPlacement {
-    /// Its place.
+    /// Its position.
     pub position: DVec3,
-    /// What it shines at.
+    /// The point it aims at.
     pub aim: DVec3,
 }
 
-/// The point that a light shines at, as far in front of it as `distance` (m).
+/// The point that a light aims at, `distance` (m) in front of it.
 #[must_use]
 pub fn target_of(world: DMat4, distance: f64) -> DVec3 {
     world.w_axis.truncate() - world.z_axis.truncate().normalize_or(DVec3::Z) * distance
 }
 
-/// Puts a light's highlight at a point of a surface: along the mirrored line of sight, as far from
-/// the point as it was. None where the surface shows its back, or the light stands in the point.
+/// Places a light so that its highlight falls on a surface point: along the mirrored view
+/// direction, at its former distance. None if the surface faces away, or the light is at the point.
 #[must_use]
 pub fn highlight(light: DMat4, eye: DVec3, point: DVec3, normal: DVec3) -> Option<LightPlacement> {
     let distance = (light.w_axis.truncate() - point).length();
@@ -28,13 +28,14 @@ pub fn highlight(light: DMat4, eye: DVec3, point: DVec3, normal: DVec3) -> Optio
     if cos <= 0.0 || distance <= 0.0 {
         return None;
     }
-    // The law of reflection: the direction to the light is that to the eye, mirrored at the normal.
+    // Law of reflection: the direction to the light is the direction to the eye, mirrored at the
+    // normal.
     let mirrored = normal * (2.0 * cos) - out;
     Some(LightPlacement { position: point + mirrored * distance, aim: point })
 }
 
-/// Puts the shadow of a point (what throws it) at another: the light goes to the line through both,
-/// beyond the first, as far from it as it was. None where the two are one.
+/// Places a light so that the shadow of an occluder falls on a point: on the line through both,
+/// beyond the occluder, at its former distance from it. None if the two coincide.
 #[must_use]
 pub fn shadow(light: DMat4, occluder: DVec3, shadow: DVec3) -> Option<LightPlacement> {
     let up = (occluder - shadow).try_normalize()?;
@@ -58,9 +59,9 @@ mod tests {
         let was = (light.w_axis.truncate() - point).length();
         assert!(
             ((placed.position - point).length() - was).abs() < 1e-12,
-            "the distance, and so the illuminance, stays"
+            "the distance, and so the illuminance, is unchanged"
         );
-        assert!(highlight(light, eye, point, -normal).is_none(), "a back shows no highlight");
+        assert!(highlight(light, eye, point, -normal).is_none(), "a back face shows no highlight");
         assert!(highlight(light, point, point, normal).is_none());
     }
 

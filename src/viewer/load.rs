@@ -1,4 +1,4 @@
-//! Scenes are read on a thread of their own: the window stays alive, and may have enough of it.
+//! Loading of scenes on their own thread; the window stays responsive and can cancel.
 
 use std::{
     path::PathBuf,
@@ -17,7 +17,7 @@ use crate::{
     session::{self, OpenRequest, SessionError},
 };
 
-/// A scene that was read, with its look.
+/// A loaded scene with its look.
 pub(super) struct LoadedScene {
     pub prepared: PreparedScene,
     pub document: Document,
@@ -26,18 +26,18 @@ pub(super) struct LoadedScene {
 
 pub(super) type LoadResult = Result<Box<LoadedScene>, ViewError>;
 
-/// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and
-/// nobody takes what it has.
+/// A scene being loaded. Dropping it cancels: the thread ends after the file, and its result is
+/// discarded.
 pub(super) struct Loading {
     pub request: OpenRequest,
     pub since: Instant,
-    /// The text of the look that was open when it began.
+    /// Text of the look that was open when loading started.
     pub text: Option<String>,
     told: Receiver<LoadResult>,
 }
 
 impl Loading {
-    /// Begins; `wake` is called when it is over.
+    /// Starts loading; `wake` is called when it ends.
     pub fn begin(
         request: OpenRequest,
         state: Option<PathBuf>,
@@ -48,14 +48,14 @@ impl Loading {
         let wanted = request.clone();
         std::thread::Builder::new().name("scene".into()).spawn(move || {
             let read = read(&wanted, state).map(Box::new);
-            // Nobody waits for it any more.
+            // Fails if loading was canceled.
             drop(tell.send(read));
             wake();
         })?;
         Ok(Self { request, since: Instant::now(), text, told })
     }
 
-    /// What became of it, once it is over.
+    /// The result, once loading has ended.
     pub fn result(&self) -> Option<LoadResult> {
         match self.told.try_recv() {
             Ok(read) => Some(read),
@@ -64,21 +64,18 @@ impl Loading {
         }
     }
 
-    /// Waits until it is over.
+    /// Waits for the result.
     pub fn wait(&self) -> LoadResult {
         self.told.recv().unwrap_or_else(|_| Err(broken()))
     }
 }
 
-/// The thread is over and has told nothing.
+/// Error of a thread that ended without a result.
 fn broken() -> ViewError {
-    SessionError::Internal(
-        "reading the scene has ended unexpectedly; its last words are on the terminal".into(),
-    )
-    .into()
+    SessionError::Internal("the loading thread crashed; see the terminal for the log".into()).into()
 }
 
-/// Reads scene and look, and puts them together.
+/// Reads the scene and the look, and combines them.
 fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, ViewError> {
     let source = session::read(request)?;
     let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
@@ -87,7 +84,7 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
             .with_autosave(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
     }
     for assignment in &request.set {
-        // As `Look::assign`: the command line's assignments are changes that can be taken back.
+        // As in `Look::assign`: the command line's assignments can be undone.
         let (path, value) = look::split_assignment(assignment).unwrap_or((assignment, ""));
         let value = value_from_here(path, value);
         document.set(&[(path, Some(&value))]).map_err(SessionError::from)?;
@@ -98,8 +95,8 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
     Ok(LoadedScene { prepared, document, recovered })
 }
 
-/// A value as the command line gives it: files are named from where the program was started, not
-/// from the look.
+/// A value from the command line: file names are relative to the working directory, not to the
+/// look.
 fn value_from_here(path: &str, value: &str) -> String {
     let bare = value.trim_matches('"');
     if !look::is_file_property(path, bare) {
@@ -108,7 +105,7 @@ fn value_from_here(path: &str, value: &str) -> String {
     std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
 }
 
-/// Where a look is saved: its file, else beside the scene.
+/// Where a look is saved: its own file, else beside the scene.
 fn saved_at(request: &OpenRequest, source: &session::SceneSource) -> Option<PathBuf> {
     let builtin =
         request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));

@@ -1,10 +1,10 @@
-//! The look-dev window: a scene with its look, in real units, with the truth one key away.
+//! The look-development window: a scene with its look, in real units, compared with the path tracer
+//! by one key.
 //!
-//! `app.rs` is the window's content and knows of no window system: tests drive it as people do, by
-//! input events. This file is the window: made by winit, shown by a swapchain, redrawn when
-//! something changes. Pictures are drawn by `engine.rs`, on a thread and a device of its own: on
-//! software drivers a queue does one thing after the other, and the window would wait for each
-//! picture.
+//! `app.rs` is the window's content, independent of the window system; tests drive it by input
+//! events. This file is the window itself: winit, a swapchain, redraw on change. Pictures are
+//! rendered by `engine.rs` on its own thread and device. Software drivers execute a queue in order,
+//! so a shared device would make the window wait for each picture.
 
 pub mod app;
 pub mod background;
@@ -51,39 +51,39 @@ use crate::{
     session::SessionError,
 };
 
-/// Why the window cannot go on.
+/// An error that ends the window or its rendering.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// No window can be had.
-    #[error("no window can be opened: {detail}; `sunny16 render` needs none")]
+    /// No window can be created.
+    #[error("cannot open a window: {detail}; `sunny16 render` works without one")]
     Window {
-        /// Why.
+        /// Reason.
         detail: String,
     },
-    /// The device.
+    /// A device error.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// The scene or its look.
+    /// An error of the scene or its look.
     #[error(transparent)]
     Session(SessionError),
-    /// The renderer's thread has ended by broken logic of ours.
-    #[error("the renderer has ended unexpectedly; its last words are on the terminal")]
+    /// The render thread panicked.
+    #[error("the render thread crashed; see the terminal for the log")]
     RenderThreadCrashed,
-    /// What the validation layer had to say (`--validation`).
+    /// Messages of the validation layer (`--validation`).
     #[error("the validation layer reports {} messages", .0.len())]
     Validation(Vec<String>),
-    /// The system.
+    /// An error of the operating system.
     #[error("{0}")]
     System(#[from] std::io::Error),
 }
 
 impl ViewError {
-    /// Whether no more pictures come after it.
+    /// Whether rendering cannot continue after it.
     pub(in crate::viewer) const fn is_fatal(&self) -> bool {
         matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::RenderThreadCrashed)
     }
 
-    /// Whether the device is short of something, or refuses it.
+    /// Whether the device lacks a resource or rejects a call.
     const fn of_device(&self) -> bool {
         matches!(self, Self::Gpu(_))
     }
@@ -101,12 +101,12 @@ impl From<SessionError> for ViewError {
 /// Opens the window, and returns when it is closed.
 ///
 /// # Errors
-/// No display; no device that can show pictures in it; a lost device, after the look was kept.
+/// No display; no device that can present to it; a lost device, after the look was autosaved.
 pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
     let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
     let proxy = Mutex::new(events.create_proxy());
-    // A loop that has ended needs no more calls.
+    // Fails if the event loop has ended; then no wake-up is needed.
     let wake: Wake = Arc::new(move || {
         drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent))
     });
@@ -117,7 +117,7 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
         open.app.autosave_now();
     }
     ran.map_err(|error| oops(&error))?;
-    // What was open is let go before the display is.
+    // Open resources are released before the display.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
     let frame_pacing = handler
@@ -129,7 +129,7 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
         open.close();
     }
     if let Some(pacing) = frame_pacing {
-        // Who does not listen any more misses nothing else.
+        // Standard output may be closed; that is no error here.
         drop(writeln!(std::io::stdout(), "{pacing}"));
     }
     drop(handler);
@@ -142,10 +142,10 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     }
 }
 
-/// Frames a second that the window is redrawn at most while a picture grows.
+/// Maximum redraws per second while a picture accumulates.
 const MAX_REDRAW_RATE: u64 = 60;
 
-/// Another thread has something new to show.
+/// Another thread has a new result.
 struct WakeEvent;
 
 struct Handler {
@@ -156,27 +156,27 @@ struct Handler {
     failed: Option<ViewError>,
 }
 
-/// All that belongs to a window that is open; let go from top to bottom.
+/// All resources of an open window; dropped from top to bottom.
 struct Open {
     app: App,
     painter: Painter,
     swapchain: Option<Swapchain>,
     surface: Arc<Surface>,
     input: egui_winit::State,
-    /// The device of the window, and the one that draws pictures.
+    /// The window's device; the engine has its own.
     gpu: Gpu,
     renders: Gpu,
     window: Arc<Window>,
-    /// Whether the swapchain was asked for more than white.
+    /// Whether an HDR swapchain was requested.
     hdr: bool,
     redraw_at: Option<Instant>,
 }
 
-/// The smallest window in which all can be read (points). Window systems that do not hold it leave
-/// the window alive.
+/// Minimum window size (points) at which everything is readable. Window systems that ignore it do
+/// not break the window.
 pub const MIN_WINDOW_SIZE: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
 
-/// The window's first size (points), where `--size` asks for none.
+/// Initial window size (points) without `--size`.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 
 impl Handler {
@@ -229,11 +229,11 @@ fn size_of(size: PhysicalSize<u32>) -> [u32; 2] {
 }
 
 impl Open {
-    /// One frame of the window.
+    /// Draws one frame of the window.
     fn draw(&mut self) -> Result<(), ViewError> {
         let begun = Instant::now();
         let size = size_of(self.window.inner_size());
-        // Minimised: there is nothing to draw to, and nothing grows.
+        // Minimized: nothing is drawn, and nothing accumulates.
         if size.contains(&0) {
             return Ok(());
         }
@@ -280,12 +280,12 @@ impl Open {
         Ok(())
     }
 
-    /// Takes the window away at once; what is being drawn ends behind it.
+    /// Closes the window at once; the current frame ends in the background.
     fn close(self) {
         let Self { app, painter, swapchain, surface, input, gpu, renders, window, .. } = self;
         window.set_visible(false);
         let leaving = app.shut_down();
-        // In the order that they were made from each other.
+        // In reverse order of creation.
         drop((painter, swapchain, surface, input, gpu, window));
         leaving.wait();
         drop(renders);
@@ -306,9 +306,8 @@ impl Open {
     }
 }
 
-/// Whether a frame is to follow an event. egui-winit answers the redraw event itself by a wish for
-/// another, by which a window at rest would never sleep: what the frame wants next stands in its
-/// own output.
+/// Whether an event needs a redraw. egui-winit answers a redraw event by requesting another, which
+/// would keep an idle window awake; the frame's own output says when to redraw.
 fn event_needs_redraw(event: &WindowEvent, asked: bool) -> bool {
     asked && !matches!(event, WindowEvent::RedrawRequested)
 }
@@ -349,7 +348,7 @@ impl ApplicationHandler<WakeEvent> for Handler {
             }
             WindowEvent::RedrawRequested => {
                 if let Err(error) = open.draw() {
-                    // The look is worth more than the picture.
+                    // Autosave first: the look matters more than the picture.
                     open.app.autosave_now();
                     self.failed = Some(error);
                     return events.exit();

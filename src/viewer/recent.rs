@@ -1,7 +1,7 @@
-//! Scenes opened lately, kept from one run to the next in the folder for a program's state.
+//! Recent scenes, kept between runs in the program's state folder.
 //!
-//! The file is TOML: `scenes = ["/home/me/a.glb", "builtin:cornell"]`, newest first. Whatever it
-//! holds, the window opens: what cannot be read is said and begun anew.
+//! The file is TOML: `scenes = ["/home/me/a.glb", "builtin:cornell"]`, newest first. An unreadable
+//! file is reported and replaced by an empty list; the window opens anyway.
 
 use std::{
     ffi::OsString,
@@ -11,15 +11,14 @@ use std::{
 
 use crate::output;
 
-/// Scenes that are kept at most.
+/// Maximum number of scenes.
 pub const MAX_SCENES: usize = 10;
-/// Most bytes of the file, and of a name in it.
+/// Maximum size of the file, and of a name in it (bytes).
 const MAX_FILE_BYTES: u64 = 64 << 10;
 const MAX_NAME_BYTES: usize = 4096;
 
-/// The folder for this program's state, by the values of `XDG_STATE_HOME` and `HOME` (XDG Base
-/// Directory Specification 0.8: paths that are not absolute do not count); none where neither names
-/// one.
+/// The program's state folder, from the values of `XDG_STATE_HOME` and `HOME` (XDG Base Directory
+/// Specification 0.8: relative paths are ignored); none if neither is usable.
 #[must_use]
 pub fn state_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let folder = |name: Option<OsString>| name.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -27,17 +26,17 @@ pub fn state_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<Pat
     Some(state.join("sunny16"))
 }
 
-/// Scenes opened lately, newest first.
+/// Recent scenes, newest first.
 #[derive(Debug, Default)]
 pub struct RecentScenes {
-    /// None: only this run's.
+    /// None: kept for this run only.
     file: Option<PathBuf>,
     scenes: Vec<PathBuf>,
 }
 
 impl RecentScenes {
-    /// What the file `recent` of a folder holds, and a line for the user where it cannot be used;
-    /// without a folder nothing is kept.
+    /// Reads the file `recent` of a folder; also returns a message if it is unusable. Without a
+    /// folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
         let Some(file) = folder.map(|folder| folder.join("recent")) else {
@@ -48,7 +47,7 @@ impl RecentScenes {
             Err(detail) => (
                 Vec::new(),
                 Some(format!(
-                    "{}: {detail}; the list of recent scenes begins anew",
+                    "{}: {detail}; starting with an empty list of recent scenes",
                     file.display()
                 )),
             ),
@@ -62,10 +61,10 @@ impl RecentScenes {
         &self.scenes
     }
 
-    /// A scene was opened. Windows that are open at the same time add to the same list.
+    /// Adds an opened scene. Windows open at the same time share the list.
     ///
     /// # Errors
-    /// The file cannot be written: the list is this run's then.
+    /// The file cannot be written; the list is kept for this run only.
     pub fn put(&mut self, scene: &Path) -> Result<(), String> {
         let scene = if is_builtin(scene) {
             scene.into()
@@ -73,7 +72,8 @@ impl RecentScenes {
             std::path::absolute(scene).unwrap_or(scene.into())
         };
         if let Some(kept) = self.file.as_deref().and_then(|file| read(file).ok()) {
-            // What this run has and the file has not is older than what others have written since.
+            // Scenes of this run that the file lacks are older than what other windows have written
+            // since.
             let own = std::mem::replace(&mut self.scenes, kept);
             let new: Vec<PathBuf> =
                 own.into_iter().filter(|scene| !self.scenes.contains(scene)).collect();
@@ -83,14 +83,14 @@ impl RecentScenes {
         self.scenes.insert(0, scene);
         self.scenes.truncate(MAX_SCENES);
         let Some(file) = &self.file else { return Ok(()) };
-        // A name that is no text cannot be written, but it can be opened again in this run.
+        // A name that is not UTF-8 cannot be written, but can be opened again in this run.
         let names = self
             .scenes
             .iter()
             .filter_map(|scene| scene.to_str())
             .filter(|name| name.len() <= MAX_NAME_BYTES);
         let list: toml_edit::Array = names.collect();
-        let text = format!("# Scenes that sunny16 opened lately, newest first.\nscenes = {list}\n");
+        let text = format!("# Recent scenes of sunny16, newest first.\nscenes = {list}\n");
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
@@ -98,7 +98,7 @@ impl RecentScenes {
     }
 }
 
-/// Whether a scene can be opened again: it is one of the program's own, or its file is there.
+/// Whether a scene can be opened again: a built-in scene, or an existing file.
 #[must_use]
 pub fn is_there(scene: &Path) -> bool {
     is_builtin(scene) || scene.is_file()
@@ -112,21 +112,19 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
     let length = match fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error.to_string()),
-        Ok(known) if !known.is_file() => return Err("it is no file".into()),
+        Ok(known) if !known.is_file() => return Err("not a regular file".into()),
         Ok(known) => known.len(),
     };
     if length > MAX_FILE_BYTES {
-        return Err(format!(
-            "{length} bytes are more than a list of scenes has ({MAX_FILE_BYTES})"
-        ));
+        return Err(format!("{length} bytes exceed the maximum of {MAX_FILE_BYTES}"));
     }
     let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
+    let table: toml::Table = text.parse().map_err(|_| "not valid TOML".to_owned())?;
     let list =
-        table.get("scenes").and_then(toml::Value::as_array).ok_or("it has no list of scenes")?;
+        table.get("scenes").and_then(toml::Value::as_array).ok_or("expected a list 'scenes'")?;
     let names: Option<Vec<&str>> = list.iter().map(toml::Value::as_str).collect();
     let mut scenes: Vec<PathBuf> = Vec::new();
-    for name in names.ok_or("its scenes are no names")? {
+    for name in names.ok_or("expected strings in 'scenes'")? {
         let scene = PathBuf::from(name);
         if !name.is_empty() && name.len() <= MAX_NAME_BYTES && !scenes.contains(&scene) {
             scenes.push(scene);
@@ -182,21 +180,21 @@ mod tests {
             (next.scenes().len(), RecentScenes::of(Some(&folder)).0.scenes().len()),
             (MAX_SCENES, MAX_SCENES)
         );
-        // Nothing is left beside it.
+        // No temporary file is left.
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert!(!is_there(&odd) && is_there(Path::new("builtin:cornell")));
     }
 
     #[test]
-    fn whatever_the_file_holds_it_is_said_and_begun_anew() {
+    fn an_unreadable_file_is_reported_and_replaced() {
         let long = format!("scenes = [\"{}\"]", "x".repeat(70_000));
         for (bytes, said) in [
-            (&b"scenes = [\"a"[..], "no TOML"),
-            (b"scenes = 3", "no list"),
-            (b"scenes = [1, 2]", "no names"),
-            (b"", "no list"),
+            (&b"scenes = [\"a"[..], "not valid TOML"),
+            (b"scenes = 3", "expected a list"),
+            (b"scenes = [1, 2]", "expected strings"),
+            (b"", "expected a list"),
             (b"\xff\xfe\x00", "UTF-8"),
-            (long.as_bytes(), "more than"),
+            (long.as_bytes(), "exceed"),
         ] {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("recent"), bytes).unwrap();
@@ -205,11 +203,11 @@ mod tests {
             recent.put(Path::new("/a.glb")).unwrap();
             assert_eq!(RecentScenes::of(Some(dir.path())).0.scenes(), [PathBuf::from("/a.glb")]);
         }
-        // A folder in its place: said too, and the list is this run's.
+        // A folder at its path: reported too, and the list is kept for this run only.
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("recent")).unwrap();
         let (mut recent, notice) = RecentScenes::of(Some(dir.path()));
-        assert!(notice.is_some_and(|text| text.contains("no file")));
+        assert!(notice.is_some_and(|text| text.contains("not a regular file")));
         recent.put(Path::new("/a.glb")).unwrap_err();
         assert_eq!(recent.scenes(), [PathBuf::from("/a.glb")]);
     }

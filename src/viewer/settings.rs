@@ -1,7 +1,7 @@
-//! The window's own settings, kept from one run to the next in the folder for a program's state.
+//! The window's own settings, kept between runs in the program's state folder.
 //!
-//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. Whatever it
-//! holds, the window opens: what cannot be read is said, and the settings begin anew.
+//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. An
+//! unreadable file is reported and the defaults apply; the window opens anyway.
 
 use std::{
     fs,
@@ -10,37 +10,37 @@ use std::{
 
 use crate::{camera::DisplayRange, output, photometry::Nit};
 
-/// All settings, by path, with what they take.
+/// All settings: path and accepted values.
 pub const SETTINGS: [(&str, &str); 3] = [
+    ("window.hdr", "true or false: HDR output, where the window's display offers HDR10 or scRGB"),
     (
-        "window.hdr",
-        "true or false: highlights beyond white, where the window's display offers HDR10 or scRGB",
+        "window.paper_white",
+        "nit, 40 to 1000: luminance of the interface's white; 203 by ITU-R BT.2408",
     ),
-    ("window.paper_white", "nit, 40 to 1000: what panels show as white; 203 by ITU-R BT.2408"),
-    ("window.peak", "nit, 40 to 10000: the brightest that the display shows"),
+    ("window.peak", "nit, 40 to 10000: maximum luminance of the display"),
 ];
 
-/// Most bytes of the file.
+/// Maximum size of the file (bytes).
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// The settings.
+/// The window's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindowSettings {
-    /// More than white is wanted, where the window's display offers it.
+    /// Whether to use HDR output, if the window's display offers it.
     pub hdr: bool,
-    /// What the display shows then.
+    /// Luminance range of the HDR display.
     pub range: DisplayRange,
 }
 
 impl WindowSettings {
-    /// Sets one by its path; without a value it is the default again.
+    /// Sets a setting by its path; without a value it returns to its default.
     ///
     /// # Errors
-    /// A path that is none, or a value that it does not take, in words: nothing has changed then.
+    /// An unknown path or an invalid value, as text; nothing has changed then.
     pub fn set(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
         let Some((_, takes)) = SETTINGS.iter().find(|(known, _)| *known == path) else {
             let known = SETTINGS.map(|(path, _)| path).join(", ");
-            return Err(format!("{path}: no such setting; there are {known}"));
+            return Err(format!("{path}: no such setting; expected {known}"));
         };
         let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let default = Self::default();
@@ -66,11 +66,13 @@ impl WindowSettings {
         Ok(())
     }
 
-    /// The settings of a file, and what of it cannot be used.
+    /// Parses the settings of a file; also returns what is invalid in it.
     fn read(text: &str) -> Result<(Self, Option<String>), String> {
-        let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
-        let window =
-            table.get("window").and_then(toml::Value::as_table).ok_or("it has no [window]")?;
+        let table: toml::Table = text.parse().map_err(|_| "not valid TOML".to_owned())?;
+        let window = table
+            .get("window")
+            .and_then(toml::Value::as_table)
+            .ok_or("section [window] is missing")?;
         let (mut settings, mut unused) = (Self::default(), None);
         for (key, value) in window {
             let text = match value {
@@ -96,19 +98,19 @@ impl WindowSettings {
     }
 }
 
-/// The settings and where they are kept.
+/// The settings and their file.
 #[derive(Debug, Default)]
 pub struct SettingsStore {
-    /// None: only this run's.
+    /// None: kept for this run only.
     file: Option<PathBuf>,
     settings: WindowSettings,
-    /// They differ from the file's.
+    /// Whether they differ from the file.
     changed: bool,
 }
 
 impl SettingsStore {
-    /// What the file `settings` of a folder holds, and a line for the user where it cannot be used;
-    /// without a folder nothing is kept.
+    /// Reads the file `settings` of a folder; also returns a message if it is unusable. Without a
+    /// folder nothing is kept.
     #[must_use]
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
         let Some(file) = folder.map(|folder| folder.join("settings")) else {
@@ -116,35 +118,36 @@ impl SettingsStore {
         };
         let (settings, notice) = match read(&file) {
             Ok((settings, unused)) => {
-                let notice =
-                    unused.map(|detail| format!("{}: {detail}; the rest is taken", file.display()));
+                let notice = unused.map(|detail| {
+                    format!("{}: {detail}; the other settings apply", file.display())
+                });
                 (settings, notice)
             }
             Err(detail) => {
                 let notice =
-                    format!("{}: {detail}; the window's settings begin anew", file.display());
+                    format!("{}: {detail}; using the default window settings", file.display());
                 (WindowSettings::default(), Some(notice))
             }
         };
         (Self { file: Some(file), settings, changed: false }, notice)
     }
 
-    /// The settings now.
+    /// The current settings.
     #[must_use]
     pub fn now(&self) -> WindowSettings {
         self.settings
     }
 
-    /// Other settings from now on.
+    /// Replaces the settings.
     pub fn put(&mut self, settings: WindowSettings) {
         self.changed |= self.settings != settings;
         self.settings = settings;
     }
 
-    /// Writes what has changed since, as when a dial is let go.
+    /// Writes changed settings, e.g. at the end of a drag.
     ///
     /// # Errors
-    /// The file cannot be written: the settings are this run's then.
+    /// The file cannot be written; the settings are kept for this run only.
     pub fn keep(&mut self) -> Result<(), String> {
         if !std::mem::take(&mut self.changed) {
             return Ok(());
@@ -163,9 +166,9 @@ fn read(file: &Path) -> Result<(WindowSettings, Option<String>), String> {
             return Ok((WindowSettings::default(), None));
         }
         Err(error) => return Err(error.to_string()),
-        Ok(known) if !known.is_file() => return Err("it is no file".into()),
+        Ok(known) if !known.is_file() => return Err("not a regular file".into()),
         Ok(known) if known.len() > MAX_FILE_BYTES => {
-            return Err(format!("{} bytes are too many", known.len()));
+            return Err(format!("{} bytes: the file is too large", known.len()));
         }
         Ok(_) => {}
     }
@@ -185,7 +188,7 @@ mod tests {
         assert_eq!((kept.now(), notice), (WindowSettings::default(), None));
         assert!(
             !kept.now().hdr && kept.now().range.paper_white() == Nit(203.0),
-            "off, and as BT.2408 has it"
+            "off, with the white of BT.2408"
         );
         let mut settings = kept.now();
         for (path, value) in
@@ -226,10 +229,10 @@ mod tests {
     #[test]
     fn what_of_the_file_cannot_be_used_is_said_and_left_out() {
         for (bytes, said, hdr) in [
-            (&b"[window"[..], "no TOML", false),
-            (b"", "no [window]", false),
-            (b"window = 3", "no [window]", false),
-            // What can be used of it is.
+            (&b"[window"[..], "not valid TOML", false),
+            (b"", "[window] is missing", false),
+            (b"window = 3", "[window] is missing", false),
+            // Valid settings apply.
             (b"[window]\nhdr = true\npeak = -1", "window.peak", true),
             (b"[window]\nhdr = \"yes\"", "window.hdr", false),
             (b"[window]\nother = 1\nhdr = true", "no such setting", true),

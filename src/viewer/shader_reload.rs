@@ -1,5 +1,5 @@
-//! Shaders compiled anew while the window is open, by the compiler that built the program: its
-//! build script, which is still there on the machine where it was built.
+//! Recompiles shaders while the window is open, with the build script that compiled the program. It
+//! exists only on the machine where the program was built.
 
 use std::{
     fs,
@@ -11,30 +11,30 @@ use std::{
 
 use crate::gpu::shader::{Replacement, Shader};
 
-/// Lines of a compiler's complaint that are shown.
+/// Maximum lines of a compiler error that are shown.
 const LINES: usize = 8;
 
-/// Files of `shaders/` that are looked at; folders deeper than this are none of ours.
+/// Maximum number of entries of `shaders/` that are checked, nested folders included.
 const MAX_FILES: usize = 10_000;
 
-/// What shaders are compiled from, and by what.
+/// Shader sources and their compiler.
 #[derive(Clone, Debug)]
 pub struct ShaderSources {
     compiler: PathBuf,
-    /// Compiled modules by their sources' hashes: the build's, and those of earlier changes.
+    /// Compiled modules by the hashes of their sources: of the build and of earlier changes.
     cache: PathBuf,
     /// The folder that holds `shaders/`.
     folder: PathBuf,
 }
 
 impl ShaderSources {
-    /// Those of this program, where they are still there.
+    /// The sources of this program, if they still exist.
     #[must_use]
     pub fn of_build() -> Option<Self> {
         Self::below(Path::new(env!("CARGO_MANIFEST_DIR")))
     }
 
-    /// Those below another folder, compiled as this program's are.
+    /// The sources below another folder, compiled as this program's are.
     #[must_use]
     pub fn below(folder: &Path) -> Option<Self> {
         let [compiler, cache] =
@@ -43,14 +43,14 @@ impl ShaderSources {
         found.then(|| Self { compiler, cache, folder: folder.into() })
     }
 
-    /// When any of them was written last.
+    /// Latest modification time of the sources.
     #[must_use]
     pub fn written(&self) -> Option<SystemTime> {
         let mut newest = None;
         let mut folders = vec![self.folder.join("shaders")];
         let mut left = MAX_FILES;
         while let Some(folder) = folders.pop() {
-            // What cannot be read now is read the next time.
+            // An unreadable folder is checked again next time.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 left = left.checked_sub(1)?;
                 let Ok(known) = entry.metadata() else { continue };
@@ -64,10 +64,11 @@ impl ShaderSources {
         newest
     }
 
-    /// Compiles what differs from the build, and makes sure that the program can feed it.
+    /// Compiles shaders that differ from the build, and checks their interface against the
+    /// program's.
     ///
     /// # Errors
-    /// What the compiler complains of, with file and line; a shader that needs another program.
+    /// Compiler errors with file and line; a shader with another interface than the program has.
     pub fn compile(&self) -> Result<Vec<Replacement>, String> {
         let scratch = Scratch::new()?;
         let done = Command::new(&self.compiler)
@@ -83,7 +84,7 @@ impl ShaderSources {
             let lines: Vec<&str> =
                 said.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
             return Err(format!(
-                "shaders do not compile; the last that did are shown\n{}",
+                "shader compilation failed; keeping the previous shaders\n{}",
                 lines.join("\n")
             ));
         }
@@ -99,7 +100,7 @@ impl ShaderSources {
     }
 }
 
-/// A folder that goes with its owner.
+/// A temporary folder that its owner deletes.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -108,7 +109,7 @@ impl Scratch {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder =
             std::env::temp_dir().join(format!("sunny16-shaders-{}-{number}", std::process::id()));
-        // Nobody else's: an existing one is an error.
+        // Must be new: an existing folder is an error.
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self(folder))
     }
@@ -116,7 +117,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It lies where the system clears up.
+        // On failure the system cleans its temporary folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The truth beside the picture: the path tracer at work on the same view, on threads of its own.
+//! The path tracer as a reference: it renders the same view on its own threads.
 
 use std::{
     sync::{
@@ -18,40 +18,40 @@ use crate::{
     scene::Scene,
 };
 
-/// What is to be traced.
+/// A job of the path tracer.
 pub struct TraceJob {
     /// The scene with its look.
     pub scene: Arc<Scene>,
     /// The camera with its lens.
     pub camera: LensCamera,
-    /// Where it stands (m).
+    /// Eye position (m).
     pub eye: DVec3,
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [usize; 2],
-    /// Surfaces that paths meet.
+    /// Path settings.
     pub path_settings: PathSettings,
-    /// Samples a pixel after which it rests.
+    /// Samples per pixel at which it stops.
     pub samples: u32,
-    /// The luminance that the exposure renders white: unlit surfaces follow it.
+    /// The luminance that the exposure renders white: unlit surfaces are scaled by it.
     pub white: Nit,
 }
 
-/// A picture that grows.
+/// A picture in progress.
 #[derive(Clone, Default)]
 pub struct TracedImage {
-    /// Which job it is of.
+    /// Its job.
     pub job: u64,
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [usize; 2],
     /// Luminance by channel (nits), top row first.
     pub nits: Arc<Vec<[f32; 3]>>,
-    /// Samples a pixel so far.
+    /// Samples per pixel so far.
     pub samples: u32,
-    /// Estimated relative error of the whole.
+    /// Estimated relative error of the whole picture.
     pub error: f64,
-    /// How long it has taken (s).
+    /// Render time (s).
     pub seconds: f64,
-    /// Another one for each publication.
+    /// Unique number of the publication.
     pub number: u64,
 }
 
@@ -60,7 +60,7 @@ struct Shared {
     next: Mutex<Option<(u64, TraceJob)>>,
     wake: Condvar,
     traced: Mutex<TracedImage>,
-    /// The job that is wanted; work on any other ends soon.
+    /// The current job; work on any other ends soon.
     wanted: AtomicU64,
     ends: AtomicBool,
 }
@@ -75,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Pictures are shown this often, at most.
+/// Minimum interval between published pictures.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(250);
 
 struct TimeSlice<'a> {
@@ -96,11 +96,11 @@ impl CancelToken for TimeSlice<'_> {
 }
 
 impl Tracer {
-    /// Starts the thread, which waits for a job; `wake` is called for each new picture. It leaves a
-    /// processor to the window where there are several.
+    /// Starts the thread, which waits for a job; `wake` is called for each new picture. It leaves
+    /// one processor to the window if there are several.
     ///
     /// # Errors
-    /// No thread can be had.
+    /// The thread cannot be started.
     pub fn new(wake: Wake) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
@@ -119,7 +119,7 @@ impl Tracer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Begins a job; the one before is given up. Returns its number.
+    /// Starts a job and cancels the previous one. Returns its number.
     pub fn begin(&self, job: TraceJob) -> u64 {
         let number = self.shared.wanted.fetch_add(1, Ordering::Relaxed) + 1;
         *lock(&self.shared.next) = Some((number, job));
@@ -127,7 +127,7 @@ impl Tracer {
         number
     }
 
-    /// Gives up what it works on; what was published stays.
+    /// Cancels the current job; the last publication stays.
     pub fn stop(&self) {
         self.shared.wanted.fetch_add(1, Ordering::Relaxed);
         *lock(&self.shared.next) = None;
@@ -145,7 +145,7 @@ impl Drop for Tracer {
         self.shared.ends.store(true, Ordering::Relaxed);
         self.shared.wake.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It panicked: there is no picture to lose.
+            // A panic is ignored: no picture can be lost here.
             let _ = thread.join();
         }
     }
@@ -161,8 +161,7 @@ fn work(shared: &Shared, wake: &Wake) {
             if let Some(job) = next.take() {
                 break job;
             }
-            // The time is a guard: a wake-up between the look at `ends` and the wait would be
-            // missed.
+            // The timeout guards against a wake-up between the check of `ends` and the wait.
             let waited = shared
                 .wake
                 .wait_timeout(next, PUBLISH_INTERVAL)
@@ -261,7 +260,7 @@ mod tests {
         assert!(film.add(&world, &whole.camera, 8, &AtomicBool::new(false)));
         let expected: Vec<[f32; 3]> =
             film.displayed(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
-        assert_eq!(*traced.nits, expected, "bit for bit, whatever the turns");
+        assert_eq!(*traced.nits, expected, "bit for bit, independent of the time slices");
     }
 
     #[test]

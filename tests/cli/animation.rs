@@ -1,5 +1,4 @@
-//! Time on the command line: pictures at a time, sequences, blur of what moves, and what is
-//! refused.
+//! Animation on the command line: a time, sequences, motion blur, invalid values.
 
 use std::{fs, path::Path};
 
@@ -8,7 +7,7 @@ use base64::Engine as _;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A glowing square of 1 m, seen whole by a camera 4 m wide; it goes 2 m to the right in 2 s. A
+/// An emissive square of 1 m in the view of a camera 4 m wide. It moves 2 m to the right in 2 s; a
 /// second animation would move it up.
 fn workplace() -> TempDir {
     let floats: Vec<f32> = [
@@ -71,8 +70,7 @@ fn path(dir: &Path, more: &[&str]) -> Run {
     sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
 }
 
-/// The light's middle, in metres to the right and up, and its amount over that of the square at
-/// rest.
+/// Centroid of the light (m to the right and up), and its amount relative to the square at rest.
 fn light(file: &Path) -> (f64, f64, f64) {
     let values = exr_channel(file, "G");
     let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);
@@ -118,7 +116,7 @@ fn pictures_at_a_time_and_sequences() {
 }
 
 #[test]
-fn an_open_shutter_smears_by_its_time() {
+fn motion_blur_matches_shutter_time() {
     let dir = workplace();
     let dir = dir.path();
     // 1 m/s for half a second.
@@ -138,7 +136,7 @@ fn an_open_shutter_smears_by_its_time() {
 }
 
 #[test]
-fn times_and_names_that_are_none_are_refused() {
+fn invalid_times_and_animation_names_are_rejected() {
     let dir = workplace();
     let dir = dir.path();
     for (args, part) in [

@@ -1,5 +1,4 @@
-//! The program as its users meet it: exit codes, one-line errors, files that appear whole or not at
-//! all.
+//! The program's commands: exit codes, one-line errors, atomic output files.
 
 use std::{fs, path::Path, process::Command};
 
@@ -24,7 +23,7 @@ fn render(dir: &Path, more: &[&str]) -> Run {
     sunny16(dir, &args, &[])
 }
 
-/// The run failed with this code and said so in one line that holds all of `parts`.
+/// Asserts that the run failed with this code and one line of error that contains all `parts`.
 #[track_caller]
 fn failed(run: &Run, code: i32, parts: &[&str]) {
     assert_eq!(run.code, code, "{run:?}");
@@ -49,7 +48,7 @@ fn listing(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn options_of_the_other_renderer_are_refused() {
+fn options_of_the_other_renderer_are_rejected() {
     let dir = workplace();
     for option in [
         &["--resume"][..],
@@ -86,7 +85,7 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
     ] {
         failed(&sunny16(dir.path(), args, &[]), 2, parts);
     }
-    // What was asked for is no error.
+    // Requested help is no error.
     for args in [&["--help"][..], &["render", "--help"], &["--version"]] {
         let run = sunny16(dir.path(), args, &[]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
@@ -151,7 +150,7 @@ fn wrong_arguments_end_with_2() {
     let render = |more: &[&str]| render(dir.path(), more);
     failed(&render(&["-o", "out.jpg"]), 2, &["out.jpg", ".png", ".exr"]);
     failed(&render(&["-o", "out"]), 2, &[".png"]);
-    failed(&render(&["-o", "out.png", "--camera", "nobody"]), 2, &["nobody", "main"]);
+    failed(&render(&["-o", "out.png", "--camera", "missing"]), 2, &["missing", "main"]);
     failed(&render(&["-o", "out.png", "--aov", "depht"]), 2, &["depht", "depth"]);
     failed(
         &render(&["-o", "out.png", "--set", "camera.lens.fstop=2"]),
@@ -175,7 +174,7 @@ fn wrong_arguments_end_with_2() {
     );
     failed(&render(&["-o", "out.png", "--set", "lights.sun.lumens=3"]), 2, &["lights.sun", "lux"]);
     failed(&render(&["-o", "out.png", "--set", "camera.exposure.ev100=1000"]), 2, &["1000", "64"]);
-    // The argument parser explains itself in several lines.
+    // The argument parser's errors have several lines.
     for size in ["0x0", "0x10", "10", "axb", "-1x5", "99999999999x1", ""] {
         let run =
             sunny16(dir.path(), &["render", "small.glb", "-o", "out.png", "--size", size], &[]);
@@ -204,13 +203,13 @@ fn a_bad_look_file_is_named() {
         );
     }
     failed(&render(dir.path(), &["-o", "out.png", "--look", "none.toml"]), 4, &["none.toml"]);
-    // One beside the scene is found by its name.
+    // A look beside the scene is found by its name.
     fs::write(dir.path().join("small.look.toml"), "[camera.lens]\nwrong = 1").unwrap();
     failed(&render(dir.path(), &["-o", "out.png"]), 4, &["small.look.toml", "wrong"]);
 }
 
 #[test]
-fn unwritable_places_end_with_5() {
+fn unwritable_outputs_end_with_5() {
     let dir = workplace();
     fs::create_dir(dir.path().join("folder.png")).unwrap();
     failed(&render(dir.path(), &["-o", "no/where/out.png"]), 5, &["out.png"]);
@@ -220,7 +219,7 @@ fn unwritable_places_end_with_5() {
 }
 
 #[test]
-fn output_names_have_no_case_and_go_up_to_the_limit() {
+fn output_names_are_case_insensitive_and_up_to_the_maximum_length() {
     let dir = workplace();
     let at = |name: &str| dir.path().join(name);
     let run = |args: &[&str]| {
@@ -244,7 +243,7 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
     run(&["lens", "builtin:dgauss-50-f2", "-o", "Drawing.Png"]);
     run(&["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "FLOW.PNG"]);
     run(&["compare", "A.PNG", "A.PNG", "--html", "R.HTML", "--map", "M.PNG"]);
-    // 255 bytes, with further outputs beside it and a state to go on from, whose names are
+    // A name of 255 bytes, with further outputs and a checkpoint beside it, whose names are
     // shortened.
     let long = "\u{e4}".repeat(125) + "n.png";
     assert_eq!(long.len(), 255);
@@ -259,7 +258,7 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
         (4, 1, 1, 1),
         "{written:?}"
     );
-    // In capitals as a scene's, the look beside it belongs to it.
+    // A scene name in capitals still has its look beside it.
     fs::copy(at("small.glb"), at("CAPITALS.GLB")).unwrap();
     fs::write(at("CAPITALS.LOOK.TOML"), "[camera.lens]\nf_stop = -1\n").unwrap();
     failed(
@@ -270,12 +269,12 @@ fn output_names_have_no_case_and_go_up_to_the_limit() {
     assert!(!listing(dir.path()).iter().any(|name| name.ends_with(".tmp")));
 }
 
-/// A EULUMDAT file: 300 cd per 1000 lm of lamps of 2000 lm, below the horizon.
+/// An EULUMDAT file: 300 cd per 1000 lm of lamps of 2000 lm, below the horizon.
 const LAMP: &str = "Maker\n1\n1\n1\n0\n2\n90\n\nLamp\n\n\n\n0\n0\n0\n0\n0\n0\n0\n0\n0\n100\n188.5\n1\n0\n\
     1\n1\nLED\n2000\n\n\n10\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n90\n300\n300\n";
 
 #[test]
-fn a_eulumdat_file_is_a_lamp_like_any() {
+fn eulumdat_files_load_as_ies_profiles() {
     let dir = workplace();
     fs::write(dir.path().join("lamp.ldt"), LAMP).unwrap();
     let told = sunny16(dir.path(), &["ies", "lamp.ldt"], &[]);
@@ -322,8 +321,8 @@ fn without_a_device_it_ends_with_6() {
 }
 
 #[test]
-fn a_picture_beyond_the_device_is_refused() {
-    if no_gpu("a_picture_beyond_the_device_is_refused") {
+fn pictures_beyond_device_limits_are_rejected() {
+    if no_gpu("pictures_beyond_device_limits_are_rejected") {
         return;
     }
     let dir = workplace();
@@ -345,8 +344,8 @@ fn a_picture_beyond_the_device_is_refused() {
 }
 
 #[test]
-fn faults_end_with_their_codes_and_leave_no_file() {
-    if no_gpu("faults_end_with_their_codes_and_leave_no_file") {
+fn injected_faults_have_exit_codes_and_leave_no_file() {
+    if no_gpu("injected_faults_have_exit_codes_and_leave_no_file") {
         return;
     }
     let dir = workplace();
@@ -375,7 +374,7 @@ fn faults_end_with_their_codes_and_leave_no_file() {
     assert_ne!(fs::read(dir.path().join("out.png")).unwrap(), before);
 }
 
-/// Writes beyond 8 KiB fail, as on a full disk (EFBIG for ENOSPC).
+/// Runs with writes beyond 8 KiB failing, as on a full disk (EFBIG for ENOSPC).
 fn with_a_full_disk(dir: &Path, driver: &Path, args: &[&str]) -> Run {
     let mut command = Command::new("bash");
     command
@@ -397,7 +396,7 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
         return;
     }
     let dir = workplace();
-    // A driver's cache of their own: what could not be written may spoil it.
+    // A driver cache of its own, which failed writes may spoil.
     let driver = tempfile::tempdir().unwrap();
     let cache = [("MESA_SHADER_CACHE_DIR", driver.path().to_str().unwrap())];
     for file in ["out.png", "out.exr"] {
@@ -416,10 +415,10 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
         let size = fs::metadata(dir.path().join(file)).unwrap().len();
         assert!(size > 8192, "{file} has only {size} bytes");
         let whole = fs::read(dir.path().join(file)).unwrap();
-        // Over an existing file: it stays.
+        // An existing file is kept.
         failed(&with_a_full_disk(dir.path(), driver.path(), &args), 5, &[file]);
         assert!(fs::read(dir.path().join(file)).unwrap() == whole, "{file} was touched");
-        // Where none was, none is left.
+        // A new file is not left behind.
         fs::remove_file(dir.path().join(file)).unwrap();
         failed(&with_a_full_disk(dir.path(), driver.path(), &args), 5, &[file]);
         assert_eq!(listing(dir.path()), ["small.glb"]);
@@ -427,12 +426,12 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
 }
 
 #[test]
-fn a_missing_texture_is_shown_and_said() {
-    if no_gpu("a_missing_texture_is_shown_and_said") {
+fn missing_textures_are_visible_and_reported() {
+    if no_gpu("missing_textures_are_visible_and_reported") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    // A unit quad at z = 0 with texture coordinates, its image in a file that is not there.
+    // A unit quad at z = 0 with texture coordinates; its image file is missing.
     let mut buffer: Vec<u8> = Vec::new();
     let floats = [
         -1.0f32, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, -1.0, 1.0, 0.0, // positions
@@ -464,7 +463,7 @@ fn a_missing_texture_is_shown_and_said() {
     let said = format!("{}{}", run.out, run.err);
     assert!(said.contains("gone.png"), "{said}");
     assert!(run.out.contains("error pattern"), "{said}");
-    // The pattern is loud: it has a colour that the background and a grey card have not.
+    // The fallback pattern has a color that the background and a gray card lack.
     let picture = image::open(dir.path().join("out.png")).unwrap().to_rgb8();
     let loud = picture
         .pixels()
@@ -474,7 +473,7 @@ fn a_missing_texture_is_shown_and_said() {
 }
 
 #[test]
-fn inspect_names_lumens() {
+fn inspect_reports_lumens() {
     let dir = tempfile::tempdir().unwrap();
     let still = procedural::still_life().unwrap();
     fs::write(dir.path().join("still.glb"), write_glb(&still.scene).unwrap()).unwrap();
@@ -486,12 +485,11 @@ fn inspect_names_lumens() {
     let small = workplace();
     let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
     assert!(run.out.contains("800") && run.out.contains("bulb"), "{}", run.out);
-    // By the look beside it, and without.
+    // With the look beside it, and without.
     fs::write(small.path().join("small.look.toml"), "lights.bulb.lumens = 123\n").unwrap();
     let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
     assert!(
-        run.out.starts_with("by the look small.look.toml")
-            && run.out.contains("123 lm as its author"),
+        run.out.starts_with("look: small.look.toml") && run.out.contains("123 lm as its author"),
         "{}",
         run.out
     );
@@ -510,8 +508,8 @@ fn inspect_names_lumens() {
     );
 }
 
-/// A document with one lamp without a name and two of one name, all by nodes without names, and a
-/// buffer elsewhere.
+/// A document with one unnamed light and two of one name, all on unnamed nodes, and an external
+/// buffer.
 fn nameless(folder: &Path, buffer: &str) {
     let node = |light: usize| {
         format!(r#"{{"extensions": {{"KHR_lights_punctual": {{"light": {light}}}}}}}"#)
@@ -537,7 +535,7 @@ fn nameless(folder: &Path, buffer: &str) {
 }
 
 #[test]
-fn things_without_a_name_are_addressed_by_number() {
+fn unnamed_items_are_addressed_by_number() {
     let dir = tempfile::tempdir().unwrap();
     nameless(dir.path(), "data:,");
     let text = fs::read_to_string(dir.path().join("a.gltf")).unwrap();
@@ -605,12 +603,12 @@ fn files_above_the_scene_need_a_root() {
     fs::write(project.join("shared.bin"), [0u8; 36]).unwrap();
     fs::write(dir.path().join("far.bin"), [0u8; 36]).unwrap();
     nameless(&inner, "../shared.bin");
-    let loud = "lies outside of the document's folder; name a folder above both by --root DIR";
+    let loud = "is outside of the document's folder; name a folder above both by --root DIR";
     failed(&sunny16(&inner, &["inspect", "a.gltf"], &[]), 4, &["../shared.bin", loud]);
     let run = sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.out.contains("'../shared.bin' lies outside of the document's folder"), "{run:?}");
-    // Whoever stands in the project has named it.
+    assert!(run.out.contains("'../shared.bin' is outside of the document's folder"), "{run:?}");
+    // With the working directory in the project, its files are allowed.
     assert_eq!(sunny16(&project, &["inspect", "scenes/a.gltf"], &[]).code, 0);
     let home = project.display().to_string();
     failed(
@@ -626,7 +624,7 @@ fn files_above_the_scene_need_a_root() {
     failed(
         &sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]),
         4,
-        &["lies outside of ..", "--root DIR"],
+        &["it is outside of ..", "--root DIR"],
     );
     fs::create_dir(project.join("other")).unwrap();
     for command in
@@ -643,7 +641,7 @@ fn files_above_the_scene_need_a_root() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_fault() {
+fn closed_standard_output_is_no_error() {
     let dir = workplace();
     let run_closed = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
@@ -655,7 +653,7 @@ fn a_reader_that_leaves_early_is_no_fault() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     assert_eq!(run_closed(&["inspect", "small.glb"]), (Some(0), String::new()));
-    if no_gpu("a_reader_that_leaves_early_is_no_fault") {
+    if no_gpu("closed_standard_output_is_no_error") {
         return;
     }
     let args = [
@@ -689,22 +687,22 @@ fn the_same_command_twice_gives_the_same_bytes() {
         );
     }
     assert!(dir.path().join("a.normal.png").is_file());
-    // Layers of what is off.
+    // AOVs of disabled passes.
     let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,ssr_hit"]);
     for remark in
-        ["indirect_diffuse is 0 everywhere: --set gi.enabled=true", "--set passes.ssr.enabled=true"]
+        ["indirect_diffuse is 0 everywhere; --set gi.enabled=true", "--set passes.ssr.enabled=true"]
     {
         assert!(run.code == 0 && run.err.contains(remark), "{run:?}");
     }
-    // Metered, quietly.
+    // Metered, without output.
     let args = ["render", "small.glb", "-o", "c.png", "--size", "48x32", "--quiet"];
     let run = sunny16(dir.path(), &args, &[]);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
 }
 
 #[test]
-fn graph_and_bench_do_their_work() {
-    if no_gpu("graph_and_bench_do_their_work") {
+fn graph_and_bench_commands_work() {
+    if no_gpu("graph_and_bench_commands_work") {
         return;
     }
     let dir = workplace();
@@ -752,7 +750,7 @@ fn path_and_bvh_benchmarks_need_no_device() {
     for shape in shapes {
         let triangles = number(&shape["triangles"]);
         assert!((500.0..=700.0).contains(&triangles), "{shape}");
-        // More than the triangles alone, and a ray meets few of them.
+        // More than the triangles alone, and a ray hits few of them.
         assert!(number(&shape["device_bytes"]) > 48.0 * triangles, "{shape}");
         assert!(
             number(&shape["sah_cost"]) > 2.0 && number(&shape["sah_cost"]) < triangles / 2.0,
@@ -769,7 +767,7 @@ fn path_and_bvh_benchmarks_need_no_device() {
 }
 
 #[test]
-fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
+fn exposure_warnings_have_the_right_sign() {
     if no_gpu("the warning of the meter") {
         return;
     }
@@ -784,7 +782,7 @@ fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
         assert_eq!(run.code, 0, "{run:?}");
         assert!(run.out.contains(word), "{ev}: {}", run.out);
     }
-    // What the scene meters at does not depend on the dials.
+    // The metered EV does not depend on the camera's settings.
     let reading = |ev: &str| {
         let set = format!("camera.exposure.ev100={ev}");
         let run = sunny16(
@@ -805,7 +803,7 @@ fn meter(dir: &Path, more: &[&str]) -> Run {
 }
 
 #[test]
-fn meter_errors_say_what_to_do() {
+fn meter_errors_name_the_remedy() {
     if no_gpu("errors of meter") {
         return;
     }
@@ -823,17 +821,17 @@ fn meter_errors_say_what_to_do() {
     failed(&meter(&["--point", "0,1,0", "--normal", "0,-1,0"]), 2, &["no light", "--normal"]);
     failed(&meter(&["--mode", "incident", "--at", "0,0"]), 2, &["no surface", "--at"]);
     failed(&meter(&["--receptor", "cone", "--point", "0,1,0"]), 2, &["cone", "dome"]);
-    failed(&meter(&["--false-colour", "a.jpg"]), 2, &["a.jpg", ".png"]);
+    failed(&meter(&["--false-color", "a.jpg"]), 2, &["a.jpg", ".png"]);
     failed(&meter(&["--json", "no/where.json"]), 5, &["where.json"]);
     let dark = ["--set", "lights.bulb.enabled=false", "--set", "lights.sun.enabled=false"];
     let dark = [&dark[..], &["--set", "scene.default_light=false"]].concat();
     failed(&meter(&dark), 2, &["black", "light it"]);
-    failed(&meter(&["--set", "camera.white_balance.grey_card=0,0"]), 2, &["grey_card", "pick"]);
+    failed(&meter(&["--set", "camera.white_balance.gray_card=0,0"]), 2, &["gray_card", "pick"]);
     assert_eq!(listing(dir.path()), ["small.glb"]);
 }
 
 #[test]
-fn meter_reads_and_says_which_dials_would_do() {
+fn meter_reports_the_settings_of_each_priority_mode() {
     if no_gpu("meter") {
         return;
     }
@@ -847,7 +845,7 @@ fn meter_reads_and_says_which_dials_would_do() {
         "camera.body.iso=100",
     ];
     let files = [
-        "--false-colour",
+        "--false-color",
         "f.png",
         "--waveform",
         "w.png",
@@ -869,7 +867,7 @@ fn meter_reads_and_says_which_dials_would_do() {
     assert!((number("/readings/matrix/ev100") - scene).abs() < 1e-9);
     let (nits, ev) = (number("/readings/spot/nits"), number("/readings/spot/ev100"));
     assert!((ev - (nits * 8.0).log2()).abs() < 1e-9);
-    // Every mode but manual reaches the exposure; each turns its dial alone.
+    // Every mode but manual reaches the metered exposure, each by its own setting.
     for (row, mode, kept) in
         [(1, "aperture", "f_stop"), (2, "shutter", "shutter_s"), (3, "iso", "shutter_s")]
     {
@@ -888,7 +886,7 @@ fn meter_reads_and_says_which_dials_would_do() {
     for file in ["f.png", "w.png", "h.png", "z.png"] {
         assert!(fs::metadata(dir.path().join(file)).unwrap().len() > 500, "{file}");
     }
-    // The warning beyond a stop, both ways, and none within.
+    // A warning beyond one stop in both directions, and none within.
     for (offset, words) in [(2.0, Some("too dark")), (-2.0, Some("too bright")), (0.5, None)] {
         let set = format!("camera.exposure.ev100={}", scene + offset);
         let run = meter(dir.path(), &["--mode", "matrix", "--set", &set]);
@@ -899,12 +897,12 @@ fn meter_reads_and_says_which_dials_would_do() {
             None => assert!(!run.out.contains("warning: the camera"), "{}", run.out),
         }
     }
-    // A limit: said with its stops.
+    // At a limit, the missing stops are reported.
     let narrow =
         ["--priority", "iso", "--mode", "matrix", "--set", "camera.body.iso_range=100,200"];
     let run = meter(dir.path(), &[&narrow[..], &["--set", "camera.body.shutter=1/8000"]].concat());
     assert!(
-        run.out.contains("iso ends there") && run.out.contains("stops too dark"),
+        run.out.contains("iso is at its limit") && run.out.contains("stops too dark"),
         "{}",
         run.out
     );
@@ -929,7 +927,7 @@ fn meter_reads_incident_light() {
     let ev = json.pointer("/scene_ev100").unwrap().as_f64().unwrap();
     assert!((ev - (lux * 100.0 / 250.0).log2()).abs() < 1e-9);
     assert!(run.out.contains("lx"), "{}", run.out);
-    // On the floor that a pixel shows, by its normal: as bright or brighter than at the far point.
+    // On the floor seen by a pixel, with its normal: at least as bright as at the far point.
     let run = meter(dir.path(), &["--mode", "incident", "--at", "50%,90%", "--receptor", "dome"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
@@ -940,7 +938,7 @@ fn meter_reads_incident_light() {
 }
 
 #[test]
-fn exposure_modes_turn_the_dials_of_a_picture() {
+fn exposure_modes_set_the_dials_of_a_picture() {
     if no_gpu("exposure modes") {
         return;
     }
@@ -967,7 +965,7 @@ fn exposure_modes_turn_the_dials_of_a_picture() {
         assert!((ev(&out) - auto).abs() < 0.011, "{mode}: {out}");
         assert!(out.contains(&format!("({mode}: f/")), "{out}");
     }
-    // Auto wins over dials, compensation counts, and manual stays at its dials.
+    // Auto overrides the settings, compensation applies, and manual keeps its settings.
     let dials = ["--set", "camera.lens.f_stop=16", "--set", "camera.body.shutter=1/100"];
     let out = render(
         &[
@@ -978,9 +976,14 @@ fn exposure_modes_turn_the_dials_of_a_picture() {
     );
     assert!((ev(&out) - (auto - 2.0)).abs() < 0.011, "{out}");
     assert!((ev(&render(&dials)) - 14.64).abs() < 0.011);
-    // Spot at the lit ball and matrix differ from the mean, and a range that ends is told.
-    let spot =
-        ev(&render(&["--set", "camera.metering.mode=spot", "--set", "camera.metering.at=50%,45%"]));
+    // Spot readings at the lit ball and matrix differ from the mean; a setting at its limit is
+    // reported.
+    let spot = ev(&render(&[
+        "--set",
+        "camera.metering.mode=spot",
+        "--set",
+        "camera.metering.position=50%,45%",
+    ]));
     assert!((spot - auto).abs() > 0.05, "{spot} and {auto}");
     let out = render(&[
         "--set",
@@ -990,11 +993,11 @@ fn exposure_modes_turn_the_dials_of_a_picture() {
         "--set",
         "camera.body.shutter=1/4000",
     ]);
-    assert!(out.contains("warning: shutter ends there") && out.contains("too dark"), "{out}");
+    assert!(out.contains("warning: shutter is at its limit") && out.contains("too dark"), "{out}");
 }
 
 #[test]
-fn white_balance_changes_the_png_and_not_the_nits() {
+fn white_balance_changes_the_png_but_not_the_nits() {
     if no_gpu("white balance") {
         return;
     }
@@ -1016,27 +1019,27 @@ fn white_balance_changes_the_png_and_not_the_nits() {
         bytes.iter().skip(channel).step_by(3).map(|b| f64::from(*b)).sum::<f64>()
             / (bytes.len() / 3) as f64
     };
-    // White light under a balance for lamps is blue.
+    // White light is blue when balanced for tungsten light.
     assert!(
         mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0
     );
     assert_eq!(png(&["--set", "camera.white_balance=neutral"]), plain);
-    // Exposed values are the camera's.
+    // Exposed values include the camera's white balance.
     let exposed = nits(&["--exposed"]);
     assert_ne!(exposed, nits(&[&["--exposed"], &warm[..]].concat()));
-    // A picked card is grey: the floor is brown, and where it was picked its channels are alike.
-    let picked = png(&["--set", "camera.white_balance.grey_card=10,60"]);
+    // The floor is brown; picked as a gray card, its channels are equal there.
+    let picked = png(&["--set", "camera.white_balance.gray_card=10,60"]);
     let pixel = |bytes: &[u8]| [0, 1, 2].map(|c| bytes[(60 * 96 + 10) * 3 + c]);
     let [r, g, b] = pixel(&picked);
     assert!(r.abs_diff(g) <= 1 && b.abs_diff(g) <= 1, "{r} {g} {b}");
     let [r, _, b] = pixel(&plain);
     assert!(r > b + 10, "the floor is brown: {r} {b}");
-    let run = render(dir.path(), &["-o", "b.png", "--set", "camera.white_balance.grey_card=96,0"]);
+    let run = render(dir.path(), &["-o", "b.png", "--set", "camera.white_balance.gray_card=96,0"]);
     failed(&run, 2, &["outside of the picture", "95,63"]);
 }
 
 #[test]
-fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
+fn path_tracer_needs_no_device_and_its_aovs_add_up() {
     let dir = workplace();
     let path = ["render", "small.glb", "--renderer", "path", "--size", "24x16", "--spp", "8", "-q"];
     let run = |more: &[&str]| {
@@ -1075,7 +1078,7 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
     assert!(!dir.path().join("c.exr").exists());
 }
 
-/// A demo's files are the demo: its water flows as the built-in one does. A reading needs no
+/// An exported demo is equal to the built-in one, with its flowing water. A meter reading needs no
 /// device.
 #[test]
 fn a_demo_with_water_is_written_with_its_flow() {
@@ -1104,7 +1107,7 @@ fn a_demo_with_water_is_written_with_its_flow() {
 }
 
 #[test]
-fn a_flow_map_is_made_and_taken() {
+fn flow_maps_are_written_and_used() {
     let dir = workplace();
     let made = |more: &[&str]| {
         let args: Vec<&str> = ["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "flow.png"]
@@ -1117,7 +1120,7 @@ fn a_flow_map_is_made_and_taken() {
     let run = made(&["--cylinder", "0,0,0.4"]);
     assert_eq!(run.code, 0, "{run:?}");
     let map = FlowMap::read(&dir.path().join("flow.png")).unwrap();
-    // Faster beside the column than before it, and along the walls.
+    // Faster beside the column than upstream of it, and along the walls.
     let [before, beside] =
         [DVec2::new(0.05, 0.5), DVec2::new(0.5, 0.85)].map(|place| map.at(place));
     assert!(beside.x > before.x * 1.2 && before.x > 0.0, "{before} {beside}");

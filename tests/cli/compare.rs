@@ -54,7 +54,7 @@ fn write_png(file: &Path, value: u8) {
     output::write_png(file, SIZE[0], SIZE[1], &rgba).unwrap();
 }
 
-/// A folder with two scenes, one twice as bright, and two displays' pictures.
+/// A folder with two EXRs, one twice as bright, and two PNGs.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_path_buf();
@@ -106,7 +106,7 @@ fn twice_the_light_is_measured_and_bounded() {
 }
 
 #[test]
-fn layers_and_displays_are_compared() {
+fn exr_layers_and_display_pictures_are_compared() {
     let (_keep, dir) = folder();
     let done = compare(&dir, &["b.exr:half", "a.exr", "--max-rmse", "1e-9"]);
     assert_eq!(code(&done), Some(0), "{done:?}");
@@ -118,22 +118,22 @@ fn layers_and_displays_are_compared() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_one_line_with_a_remedy() {
+fn incomparable_pictures_are_one_line_errors_with_a_remedy() {
     let (_keep, dir) = folder();
     write_exr(&dir.join("small.exr"), [8, 8], 1.0);
     fs::write(dir.join("broken.exr"), &fs::read(dir.join("a.exr")).unwrap()[..300]).unwrap();
     fs::write(dir.join("text.png"), "no picture").unwrap();
     for (arguments, wanted, wanted_code) in [
-        (&["a.exr", "small.exr"][..], "scale one", 2),
+        (&["a.exr", "small.exr"][..], "scale both", 2),
         (&["a.exr", "a.png"], "--exposure", 2),
         (&["a.exr", "none.exr"], "none.exr", 4),
         (&["a.exr", "broken.exr"], "truncated", 4),
         (&["text.png", "a.exr"], "text that begins with 'no picture'", 4),
         (&["a.exr:none", "a.exr"], "'half'", 4),
         (&["a.png:half", "a.exr"], "a.png:half", 4),
-        (&["a.exr", "b.exr", "--html", "r.txt"], "end its name in .html", 2),
+        (&["a.exr", "b.exr", "--html", "r.txt"], "ends in .html", 2),
         (&["a.exr", "b.exr", "--html", "no/r.html"], "no/r.html", 5),
-        (&["a.exr", "b.exr", "--json", "a.exr"], "name another", 2),
+        (&["a.exr", "b.exr", "--json", "a.exr"], "choose another name", 2),
         (&["a.exr", "b.exr", "--exposure", "bright"], "EV100", 2),
         (&["a.exr", "b.exr", "--tone-mapper", "film"], "pbr-neutral", 2),
         (&["a.exr", "b.exr", "--pixels-per-degree", "0"], "67", 2),
@@ -152,7 +152,7 @@ fn what_cannot_be_compared_is_one_line_with_a_remedy() {
 }
 
 #[test]
-fn a_scene_is_compared_with_a_display_by_exposure() {
+fn scene_and_display_pictures_compare_by_exposure() {
     let (_keep, dir) = folder();
     for exposure in ["auto", "4.5", "-2"] {
         let done =
@@ -163,7 +163,7 @@ fn a_scene_is_compared_with_a_display_by_exposure() {
 }
 
 #[test]
-fn broken_pixels_break_bounds() {
+fn nan_pixels_violate_bounds() {
     let (_keep, dir) = folder();
     let mut pixels = vec![[1.0f32; 4]; 4];
     let write = |name: &str, pixels: &[[f32; 4]]| {
@@ -182,7 +182,7 @@ fn broken_pixels_break_bounds() {
     assert!(stdout(&same).contains("the same in both"), "{}", stdout(&same));
 }
 
-/// Every bound there is, at its strictest.
+/// Every bound, at its strictest.
 const ALL: [&str; 16] = [
     "--max-bias",
     "0",
@@ -243,8 +243,8 @@ fn maps_and_reports_are_written() {
         let map = image::open(dir.join(map)).unwrap().into_rgb8();
         assert_eq!(map.dimensions(), (SIZE[0] as u32, SIZE[1] as u32));
         match kind {
-            // One stop of two: three quarters of the way, code by code as
-            // src/compare/error_colormap.rs has it.
+            // One stop of two: three quarters of the color scale, code by code as in
+            // src/compare/error_colormap.rs.
             "stops" => assert_eq!(map.get_pixel(3, 3).0, [190, 75, 15]),
             // 100 % is beyond 50 %: the end of the scale.
             "relative" => assert_eq!(map.get_pixel(3, 3).0, [252, 253, 191]),
@@ -256,7 +256,7 @@ fn maps_and_reports_are_written() {
     assert_eq!(code(&done), Some(3), "a report is written where a bound breaks: {done:?}");
     let html = fs::read_to_string(dir.join("r.html")).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
-    // The sets, two pictures, two kinds of FLIP, the script.
+    // The inputs, two pictures, two kinds of FLIP, the script.
     assert_eq!(html.matches("<script").count(), 6);
     assert!(html.contains("class=\"bad\"") && !html.contains("http:") && !html.contains("https:"));
 }

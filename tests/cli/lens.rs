@@ -1,4 +1,4 @@
-//! `sunny16 lens`, and a prescription in a look, as people type them.
+//! `sunny16 lens`, and lens prescriptions in a look.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn every_lens_is_listed_and_described() {
 #[test]
 fn real_lenses_breathe_as_they_are_focused() {
     let dir = tempfile::tempdir().unwrap();
-    // Percent by lines of one focus, one for each focal length of a zoom.
+    // Percent by lines of one focus, one per focal length of a zoom.
     let breathing = |lens: &str, focus: &str| -> Vec<f64> {
         let run = sunny16(dir.path(), &["lens", lens], &[]);
         assert_eq!(run.code, 0, "{run:?}");
@@ -58,8 +58,8 @@ fn real_lenses_breathe_as_they_are_focused() {
             got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.055);
         assert!(fits, "{got:?} is not {want:?}");
     };
-    // Moved as a whole, near v / f of the imaging equation: S / (S - f) with S from the front
-    // principal plane.
+    // Focused by moving the whole lens: near v / f of the imaging equation, S / (S - f) with S from
+    // the front principal plane.
     near(&breathing("builtin:dgauss-50-f2", "3 m"), &[-1.56]);
     near(&breathing("builtin:dgauss-50-f2", "1 m"), &[-4.68]);
     let zoom = breathing("builtin:canon-70-200-f2.8", "3 m");
@@ -67,7 +67,7 @@ fn real_lenses_breathe_as_they_are_focused() {
 }
 
 #[test]
-fn bad_lenses_are_named_with_place_and_remedy() {
+fn invalid_prescriptions_are_reported_with_place_and_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();

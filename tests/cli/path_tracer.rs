@@ -1,5 +1,5 @@
-//! `render --renderer path` as its users meet it: interrupted, killed and gone on with; its outputs
-//! beside the raster renderer's.
+//! `render --renderer path`: interrupt, kill and resume; its outputs compared with the
+//! rasterizer's.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ fn refused(run: &Run, code: i32, parts: &[&str]) {
     assert!(parts.iter().all(|part| run.err.contains(part)), "{run:?}");
 }
 
-/// A picture that never ends, once its unfinished state lies on disk.
+/// A long render, once its checkpoint is on disk.
 fn begun(dir: &Path) -> Child {
     let child = Command::new(env!("CARGO_BIN_EXE_sunny16"))
         .args(PATH)
@@ -51,7 +51,7 @@ fn begun(dir: &Path) -> Child {
 }
 
 #[test]
-fn interrupted_and_killed_pictures_come_out_as_though_they_had_not_been() {
+fn resumed_pictures_equal_uninterrupted_ones() {
     let dir = workplace();
     let dir = dir.path();
     assert_eq!(path(dir, &["-o", "whole.exr", "--spp", "512"]).code, 0);
@@ -70,7 +70,7 @@ fn interrupted_and_killed_pictures_come_out_as_though_they_had_not_been() {
         exr_channel(&dir.join("a.exr"), "G").iter().any(|v| *v > 0.0),
         "no picture of what there was"
     );
-    // On to fewer samples than the whole, then on again.
+    // Resume with fewer samples than the total, then again.
     let resume = |spp| path(dir, &["-o", "a.exr", "--resume", "--spp", spp]);
     for spp in ["300", "512"] {
         let run = resume(spp);
@@ -87,7 +87,7 @@ fn interrupted_and_killed_pictures_come_out_as_though_they_had_not_been() {
 }
 
 #[test]
-fn unfinished_pictures_of_something_else_are_refused_and_kept() {
+fn checkpoints_of_other_renders_are_rejected_and_kept() {
     let dir = workplace();
     let dir = dir.path();
     let file = dir.join("a.exr.resume");
@@ -107,7 +107,7 @@ fn unfinished_pictures_of_something_else_are_refused_and_kept() {
     ] {
         refused(&with(more), 4, &["a.exr.resume", part, "--resume"]);
     }
-    // How it is shown is no matter of its samples.
+    // Display settings do not affect the samples.
     assert_eq!(with(&["--set", "camera.exposure.ev100=3"]).code, 0);
     assert!(fs::read(&file).unwrap() == kept && fs::read(dir.join("a.exr")).unwrap() == picture);
     for (at, bytes) in [(5, 1), (kept.len() / 2, 1), (kept.len() - 3, 1), (0, 0)] {
@@ -118,14 +118,14 @@ fn unfinished_pictures_of_something_else_are_refused_and_kept() {
         refused(&with(&[]), 4, &["a.exr.resume", "leave out --resume"]);
         assert!(fs::read(&file).unwrap() == broken, "the file was touched");
     }
-    // Without --resume the picture begins anew.
+    // Without --resume the picture starts over.
     let run = path(dir, &["-o", "a.exr", "--spp", "4"]);
     assert!(run.code == 0 && run.err.contains("a.exr.resume"), "{run:?}");
     assert!(!file.exists() && fs::read(dir.join("a.exr")).unwrap() == picture);
 }
 
 #[test]
-fn target_errors_are_percents_and_spend_samples_where_they_are_needed() {
+fn target_errors_are_percents_with_adaptive_samples() {
     let dir = workplace();
     let dir = dir.path();
     for text in ["5%", "5"] {
@@ -150,7 +150,7 @@ fn target_errors_are_percents_and_spend_samples_where_they_are_needed() {
 }
 
 #[test]
-fn outputs_have_the_raster_renderers_names_and_values() {
+fn aovs_have_the_rasterizers_names_and_values() {
     let dir = workplace();
     let dir = dir.path();
     assert_eq!(path(dir, &["-o", "p.exr", "--spp", "1", "--aov", "all"]).code, 0);
@@ -190,7 +190,7 @@ fn outputs_have_the_raster_renderers_names_and_values() {
             .zip(&theirs)
             .zip(&depth)
             .filter(|((a, b), z)| (**a - **b).abs() > step * z.max(1.0));
-        // A pixel whose centre an edge passes by a hair may see either side.
+        // The sides of an edge may differ in a pixel whose center is close to it.
         let count = off.count();
         assert!(count <= 4 && theirs.iter().any(|v| *v != 0.0), "{channel}: {count} pixels differ");
     }
@@ -206,7 +206,7 @@ fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
     }
     let dir = workplace();
     let dir = dir.path();
-    // Light reflected from the ball and the floor is what is noisy there.
+    // The noise is in the light reflected from the ball and the floor.
     for args in [
         &["-o", "noisy.exr", "--spp", "4", "--aov", "normal"][..],
         &["-o", "clean.exr", "--spp", "4", "--aov", "normal", "--denoise"],
@@ -235,15 +235,14 @@ fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
         mean("clean.exr"),
         mean("noisy.exr")
     );
-    // Layers are as they were traced, and the same input gives the same picture.
+    // AOVs stay as traced, and the same input gives the same picture.
     for layer in ["normal.X", "direct_diffuse.G", "variance.V"] {
         assert_eq!(read("noisy.exr", layer), read("clean.exr", layer), "{layer}");
     }
     assert_eq!(fs::read(dir.join("clean.exr")).unwrap(), fs::read(dir.join("again.exr")).unwrap());
 }
 
-/// No light comes from the corridor through its closed door and walls of 0.1 m into the room: not
-/// one path.
+/// No light passes from the corridor through the closed door and walls of 0.1 m: not a single path.
 #[test]
 fn the_room_behind_the_closed_door_is_dark() {
     let dir = workplace();

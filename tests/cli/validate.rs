@@ -1,4 +1,4 @@
-//! `sunny16 validate` as its users meet it: verdicts, exit codes, files.
+//! `sunny16 validate`: verdicts, exit codes, files.
 
 use std::{fs, path::Path};
 
@@ -15,7 +15,7 @@ use sunny16::{
 };
 use tempfile::TempDir;
 
-/// A glowing wall of 100 nits before the camera: its picture is 100 everywhere.
+/// An emissive wall of 100 nits before the camera: its picture is 100 everywhere.
 const CASE: &str = r#"
 title = "A wall that glows"
 size = [16, 8]
@@ -84,7 +84,7 @@ fn failed(run: &Run, code: i32, part: &str) {
 }
 
 #[test]
-fn what_holds_ends_with_0_and_what_breaks_with_3() {
+fn passing_cases_end_with_0_and_failing_ones_with_3() {
     let wrong = CASE.replace("2 * half", "2.01 * half");
     let dir = workplace(&[("right", CASE), ("wrong", &wrong)]);
     let run = validate(dir.path(), &["right"]);
@@ -100,7 +100,7 @@ fn what_holds_ends_with_0_and_what_breaks_with_3() {
 }
 
 #[test]
-fn pictures_of_others_are_bounds_too() {
+fn references_of_other_renderers_are_bounds_too() {
     let reference = |file: &str| {
         format!(
             "{CASE}\n[[reference]]\nname = \"other\"\nfile = \"{file}\"\n[[bound]]\ntest = \"path\"\nagainst = \"other\"\nmetric = \"mean\"\nat_most = 0.02\n"
@@ -125,14 +125,14 @@ fn pictures_of_others_are_bounds_too() {
     assert!(near.out.contains("+1.523 %"), "{}", near.out);
     failed(&validate(dir.path(), &["tight"]), 3, "1 of 4");
     failed(&validate(dir.path(), &["missing"]), 4, "none.exr");
-    failed(&validate(dir.path(), &["small"]), 4, "make them alike");
+    failed(&validate(dir.path(), &["small"]), 4, "make them equal");
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_in_one_line() {
+fn invalid_cases_are_rejected_in_one_line() {
     let unknown = CASE.replace("within = 0.0001", "wihtin = 0.0001");
     let dir = workplace(&[("right", CASE), ("unknown", &unknown), ("junk", "\u{1}[[[")]);
-    failed(&validate(dir.path(), &["nothing"]), 2, "there are junk, right, unknown");
+    failed(&validate(dir.path(), &["nothing"]), 2, "expected one of junk, right, unknown");
     failed(&validate(dir.path(), &["unknown"]), 4, "wihtin");
     failed(&validate(dir.path(), &["junk"]), 4, "line 1");
     failed(&validate(dir.path(), &["--from", "nowhere"]), 4, "--from");
@@ -163,9 +163,9 @@ fn the_report_holds_pictures_and_figures() {
     assert!(!html.contains("http://") && !html.contains("https://"), "the report loads nothing");
 }
 
-/// The project's own cases: all of them can be read; those that take a moment hold.
+/// The project's cases: all of them parse; the fast ones pass.
 #[test]
-fn the_projects_cases_hold() {
+fn the_projects_cases_pass() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cases = fs::read_dir(folder.join("validation/cases")).unwrap();
     let count = cases

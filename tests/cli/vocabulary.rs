@@ -1,5 +1,5 @@
-//! Pages, property descriptions and the command line's help use the field's terms and one spelling
-//! (CONTRIBUTING.md).
+//! Code, pages, property descriptions and the command line's help use the field's terms and one
+//! spelling (CONTRIBUTING.md).
 
 use std::{fs, path::Path, process::Command};
 
@@ -36,6 +36,23 @@ const AVOIDED: [(&str, &str); 27] = [
     ("honoured", "honored"),
 ];
 
+/// Words that code avoids too, in comments, messages and names.
+const AVOIDED_IN_CODE: [(&str, &str); 1] = [("patches", "VPLs, emissive lights")];
+
+/// Files that may use a word: old names that are still read, and terms of another trade.
+const ALLOWED: [(&str, &str); 10] = [
+    ("src/scene/look/renamed.rs", "grey"),
+    ("src/scene/look/renamed.rs", "patches"),
+    ("src/scene/procedural/still_life.rs", "patches"),
+    ("src/image_io/exr.rs", "grey"),
+    ("src/cli/renamed.rs", "colour"),
+    ("src/cli/renamed.rs", "patches"),
+    ("src/compare/case.rs", "centres"),
+    ("src/scene/look/gi.rs", "patches"),
+    ("src/scene/look/metering.rs", "centre"),
+    ("src/viewer/panels/palette.rs", "surroundings"),
+];
+
 /// The page without fenced blocks, code font, link targets and quotations of titles.
 fn prose(page: &str) -> String {
     let mut fenced = false;
@@ -60,9 +77,13 @@ fn prose(page: &str) -> String {
 
 /// Each avoided word in a text, with its line.
 fn avoided(what: &str, text: &str) -> Vec<String> {
+    avoided_of(&AVOIDED, what, text)
+}
+
+fn avoided_of(words: &[(&str, &str)], what: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        for (word, term) in AVOIDED {
+        for &(word, term) in words {
             let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
             for (at, _) in line.match_indices(word) {
                 let (before, after) =
@@ -74,6 +95,54 @@ fn avoided(what: &str, text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Code as text: words of names apart, in lower case.
+fn spoken(code: &str) -> String {
+    let mut out = String::with_capacity(code.len() + code.len() / 8);
+    let mut last = ' ';
+    for c in code.chars() {
+        if last.is_lowercase() && c.is_uppercase() {
+            out.push(' ');
+        }
+        out.push(if c == '_' { ' ' } else { c.to_ascii_lowercase() });
+        last = c;
+    }
+    out
+}
+
+fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if ["rs", "glsl", "vert", "frag", "comp"].contains(&ending) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn code_uses_the_standard_terms() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "shaders", "tests", "examples"] {
+        sources(&root.join(folder), &mut files);
+    }
+    // This one lists the words.
+    files.retain(|file| !file.ends_with("tests/cli/vocabulary.rs"));
+    files.sort();
+    assert!(files.len() > 500, "{} files", files.len());
+    let words: Vec<(&str, &str)> = AVOIDED.into_iter().chain(AVOIDED_IN_CODE).collect();
+    let mut found = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(root).unwrap().display().to_string();
+        let allowed = |word: &str| ALLOWED.contains(&(name.as_str(), word));
+        let words: Vec<_> = words.iter().copied().filter(|(word, _)| !allowed(word)).collect();
+        found.extend(avoided_of(&words, &name, &spoken(&fs::read_to_string(&file).unwrap())));
+    }
+    assert!(found.is_empty(), "{} words:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
@@ -107,7 +176,7 @@ fn pages_use_the_standard_terms() {
 #[test]
 fn descriptions_of_properties_use_the_standard_terms() {
     // Values of properties keep their names.
-    let values = |text: &str| text.replace("centre, matrix", "").to_lowercase();
+    let values = |text: &str| text.to_lowercase();
     let found: Vec<String> =
         properties().flat_map(|(path, text)| avoided(path, &values(text))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -130,8 +199,7 @@ fn help_uses_the_standard_terms() {
     let mut found = avoided("--help", &start);
     for name in names {
         // Flags and values keep their names.
-        let text =
-            help(&[name, "--help"]).replace("--false-colour", "").replace("centre, matrix", "");
+        let text = help(&[name, "--help"]);
         found.extend(avoided(&format!("{name} --help"), &text));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -141,4 +209,6 @@ fn help_uses_the_standard_terms() {
 fn words_are_found_whole_and_outside_of_code() {
     let page = "The `colour` of\n```\ncolour\n```\n[discolour](colour.md) colour.\n";
     assert_eq!(avoided("page", &prose(page)), ["page:5: 'colour', write 'color'"]);
+    let code = "fn grey_card(a: GreyCard) {} // greyhound\n";
+    assert_eq!(avoided("code", &spoken(code)).len(), 2);
 }

@@ -1,7 +1,7 @@
-//! What the GPU tests share: a device with validation that is checked for leaks, cameras, and
-//! host-side closed forms.
+//! Shared by the GPU tests: a device with validation and leak checks, cameras, and host-side closed
+//! forms.
 //!
-//! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` says that there is none.
+//! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` is set.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::{
@@ -42,11 +42,11 @@ pub mod scene_dump;
 
 use tempfile::TempDir;
 
-/// A device whose drop, at the end of a test, asserts that validation had nothing to say and that
-/// nothing leaked.
+/// A device whose drop, at the end of a test, asserts that there were no validation messages and no
+/// leaks.
 ///
-/// Make it first: locals are dropped last to first, so that everything made from it is gone by
-/// then.
+/// Create it first: locals are dropped in reverse order, so everything created from it is dropped
+/// before.
 pub struct Guard {
     pub gpu: Gpu,
 }
@@ -65,15 +65,15 @@ impl Drop for Guard {
 }
 
 impl Guard {
-    /// How much wider than with 8 sub-pixel bits bounds of places are. SwiftShader snaps vertices
-    /// to a 16th of a pixel, so that a surface lies up to 0.2 % from where the pixel's ray meets
-    /// it; cards and Mesa snap to a 256th.
+    /// Factor for position bounds, relative to 8 sub-pixel bits. SwiftShader snaps vertices to a
+    /// 16th of a pixel, so that a surface lies up to 0.2 % from where the pixel's ray hits it;
+    /// hardware and Mesa snap to a 256th.
     pub fn slack(&self) -> f64 {
         let bits = self.gpu.limits().sub_pixel_precision_bits;
         if bits >= 8 { 1.0 } else { f64::powi(2.0, 9 - bits as i32) }
     }
 
-    /// The step of the grid that the rasterizer snaps vertices to, in pixels.
+    /// Spacing of the rasterizer's vertex grid, in pixels.
     pub fn snap(&self) -> f64 {
         f64::powi(2.0, -(self.gpu.limits().sub_pixel_precision_bits as i32))
     }
@@ -83,8 +83,7 @@ impl Guard {
     }
 }
 
-/// A device with validation and synchronization validation; none only where the environment says
-/// that there is none.
+/// A device with validation and synchronization validation; none only if `SUNNY16_NO_GPU` is set.
 pub fn gpu() -> Option<Guard> {
     gpu_with(Vec::new())
 }
@@ -97,8 +96,7 @@ pub fn no_gpu(what: &str) -> bool {
     none
 }
 
-/// Whether `SUNNY16_LONG` asks for the tests' long forms: more instances of what the short ones
-/// show, and more time for it.
+/// Whether `SUNNY16_LONG` requests the tests' long forms.
 pub fn long() -> bool {
     env::var_os("SUNNY16_LONG").is_some()
 }
@@ -107,7 +105,7 @@ pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
     gpu_by(RayBackend::Auto, faults)
 }
 
-/// A device whose rays go by this method.
+/// A device with this ray backend.
 pub fn gpu_with_rays(rays: RayBackend) -> Option<Guard> {
     gpu_by(rays, Vec::new())
 }
@@ -144,7 +142,7 @@ pub fn perspective(
     View::new(look_at_transform(position, target), &projection, size.0, size.1)
 }
 
-/// A parallel projection; the half height is in metres.
+/// A parallel projection; the half height is in meters.
 pub fn parallel(
     position: DVec3,
     target: DVec3,
@@ -157,18 +155,18 @@ pub fn parallel(
     View::new(look_at_transform(position, target), &projection, size.0, size.1)
 }
 
-/// The exposure that makes this luminance this exposed value.
+/// The exposure that maps this luminance to this exposed value.
 pub fn exposure_for(nits: f64, value: f64) -> Exposure {
     Exposure::from_ev100(Ev100((nits / (1.2 * value)).log2())).unwrap()
 }
 
-/// Surroundings of the same luminance everywhere.
+/// An environment of uniform luminance.
 pub fn even(nits: f64) -> Option<Environment> {
     let map = RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap();
     Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
-/// The ray through a pixel's centre: a point on it, relative to the world, and its unit direction.
+/// The ray through a pixel's center: a point on it, in world axes, and its unit direction.
 pub fn pixel_ray(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
     let inverse = view.inverse.as_dmat4();
     let ndc = |size: u32, index: usize| (index as f64 + 0.5) / f64::from(size) * 2.0 - 1.0;
@@ -183,13 +181,13 @@ pub fn pixel_ray(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
     }
 }
 
-/// Where a pixel's ray meets the plane through `point`.
+/// Intersection of a pixel's ray with the plane through `point`.
 pub fn hit_plane(view: &View, x: usize, y: usize, point: DVec3, normal: DVec3) -> DVec3 {
     let (from, along) = pixel_ray(view, x, y);
     from + along * ((point - from).dot(normal) / along.dot(normal))
 }
 
-/// The pixel that a point falls on.
+/// The pixel that a point projects to.
 pub fn pixel_of(view: &View, point: DVec3) -> Option<(usize, usize)> {
     let clip = view.view_projection.as_dmat4() * (point - view.position).extend(1.0);
     let ndc = clip.truncate() / clip.w;
@@ -207,7 +205,7 @@ pub fn nits(picture: &RenderedImage, x: usize, y: usize) -> DVec3 {
     Vec3::from_array(picture.nits[y * picture.width + x]).as_dvec3()
 }
 
-/// A pixel of a further output.
+/// A pixel of an AOV.
 pub fn aov(picture: &RenderedImage, aov: Aov, x: usize, y: usize) -> [f32; 4] {
     let (_, pixels) = picture.aovs.iter().find(|(kind, _)| *kind == aov).expect("asked for");
     pixels[y * picture.width + x]
@@ -220,7 +218,7 @@ pub fn aov3(picture: &RenderedImage, kind: Aov, x: usize, y: usize) -> DVec3 {
 
 pub const NORMAL: Aov = Aov::Channel(GbufferChannel::Normal);
 
-/// The greatest relative difference of the channels.
+/// Maximum relative difference of the channels.
 pub fn relative(got: DVec3, want: DVec3) -> f64 {
     ((got - want) / want.abs().max(DVec3::splat(1e-300))).abs().max_element()
 }
@@ -252,8 +250,7 @@ pub fn schlick(f0: f64, vh: f64) -> f64 {
     f0 + (1.0 - f0) * (1.0 - vh).powi(5)
 }
 
-/// The dielectric part of light that does not enter the surface, for the angle between view and
-/// light.
+/// The dielectric Fresnel reflectance, at the half angle between view and light.
 pub fn dielectric_fresnel(l: DVec3, v: DVec3) -> f64 {
     schlick(0.04, v.dot((l + v).normalize()))
 }
@@ -263,23 +260,22 @@ impl Brdf {
         Self { base: DVec3::splat(reflectance), metallic: 0.0, roughness: 1.0 }
     }
 
-    /// As the G-buffer stores it: base colour 12 bits of the square root, metallic 8 bits,
+    /// Quantized as in the G-buffer: base color 12 bits of the square root, metallic 8 bits,
     /// roughness 12 bits.
     pub fn of(material: &Material) -> Self {
-        // In single precision as the device does it, so that a value between two steps goes to the
-        // same one.
-        let quantise = |x: f32, steps: f32| f64::from((x * steps + 0.5).floor()) / f64::from(steps);
-        let root = |x: f32| quantise(x.sqrt(), 4095.0).powi(2);
+        // In single precision as on the device, so that rounding agrees.
+        let quantize = |x: f32, steps: f32| f64::from((x * steps + 0.5).floor()) / f64::from(steps);
+        let root = |x: f32| quantize(x.sqrt(), 4095.0).powi(2);
         let base = material.base_color;
         Self {
             base: DVec3::new(root(base.x), root(base.y), root(base.z)),
-            metallic: quantise(material.metallic, 255.0),
-            roughness: quantise(material.roughness, 4095.0),
+            metallic: quantize(material.metallic, 255.0),
+            roughness: quantize(material.roughness, 4095.0),
         }
     }
 
-    /// Diffuse and specular reflected radiance per irradiance on a plane that faces the light: with
-    /// the cosine (1/sr).
+    /// Diffuse and specular reflected radiance per irradiance on a plane that faces the light,
+    /// cosine included (1/sr).
     pub fn evaluate(&self, n: DVec3, l: DVec3, v: DVec3) -> (DVec3, DVec3) {
         let (nl, nv) = (n.dot(l), n.dot(v));
         if nl <= 0.0 {
@@ -308,7 +304,7 @@ impl Brdf {
     }
 }
 
-/// What a run of the program gave.
+/// Output of a run of the program.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -316,7 +312,7 @@ pub struct Run {
     pub err: String,
 }
 
-/// A black surface that glows to both sides.
+/// A black, two-sided emissive material.
 pub fn emissive_material(nits: Vec3) -> Material {
     Material {
         base_color: DVec4::W.as_vec4(),
@@ -326,7 +322,7 @@ pub fn emissive_material(nits: Vec3) -> Material {
     }
 }
 
-/// A square of a luminance that faces a camera at +Z; `center` and `side` in metres.
+/// Adds an emissive square that faces a camera at +Z; `center` and `side` in meters.
 pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Vec3) {
     let material = builder.add_material(emissive_material(nits));
     let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
@@ -335,9 +331,8 @@ pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Ve
     builder.instance("square", mesh, DMat4::from_translation(center) * turn);
 }
 
-/// Runs the program in `dir` with its caches there, unless that is the repository itself. The
-/// software driver's cache is that of all tests: it compiles for ten seconds what it then draws in
-/// one.
+/// Runs the program in `dir` with its caches there, except in the repository itself. The driver's
+/// shader cache is shared by all tests: compiling takes ten times as long as drawing.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
     let own =
@@ -372,7 +367,7 @@ pub fn exr_channel(file: &Path, name: &str) -> Vec<f32> {
 }
 
 /// A directory with `small.glb`: a lit plane with a ball of 20 * 4^subdivisions triangles, a
-/// camera, a lamp and a sun.
+/// camera, a point light and a sun.
 pub fn small_scene(subdivisions: u32) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut builder = SceneBuilder::new("small");

@@ -1,4 +1,5 @@
-//! Every demo scene: it is made within its means, its look fits it, it lives through a GLB.
+//! Every demo scene: it stays within its triangle budget, its look fits, and it survives a GLB
+//! round trip.
 
 use sunny16::{
     camera_control::{CollisionMesh, is_solid},
@@ -6,11 +7,11 @@ use sunny16::{
 };
 
 #[test]
-fn each_demo_is_made_within_its_means_and_its_look_fits() {
+fn demos_fit_their_budget_and_their_look() {
     for demo in Demo::ALL {
         let (mut scene, text) = demo.builtin().unwrap().make().unwrap();
         let triangles = scene.instanced_triangles();
-        // Ten thousand petals are its subject.
+        // Its subject is ten thousand petals.
         let most = if demo.name == "petals" { 2_000_000 } else { 400_000 };
         assert!(triangles < most, "{}: {triangles} triangles", demo.name);
         assert!(scene.notes.is_empty(), "{}: {:?}", demo.name, scene.notes);
@@ -29,12 +30,13 @@ fn each_demo_is_made_within_its_means_and_its_look_fits() {
     }
 }
 
-/// The file holds what the scene holds: as many triangles, lamps of the same strength, in the same
-/// place, and the same again.
+/// The file has the scene's content: the same number of triangles, lights of the same strength and
+/// position; a second round trip is identical.
 #[test]
-fn demos_live_through_a_glb() {
+fn demos_survive_a_glb_round_trip() {
     let folder = tempfile::tempdir().unwrap();
-    // Those with most kinds of things; the animated one moves by formula, which no file holds.
+    // Those with the most kinds of content; the animated one moves by a formula, which no file
+    // holds.
     for name in ["courtyard", "lens", "light_room", "still_life"] {
         let (scene, _) = Demo::named(name).unwrap().builtin().unwrap().make().unwrap();
         let glb = write_glb(&scene).unwrap();
@@ -44,7 +46,7 @@ fn demos_live_through_a_glb() {
         assert_eq!(read.instanced_triangles(), scene.instanced_triangles(), "{name}");
         assert_eq!(read.lights.len(), scene.lights.len(), "{name}");
         for (a, b) in read.lights.iter().zip(&scene.lights) {
-            // A file's colour is a factor of its candela, of which only the product is light.
+            // A file's color scales its candela; only their product is the light.
             let of =
                 |light: &Light| light.candela().map_or(0.0, |c| c.get()) * light.color_luminance();
             let (a, b) = (of(a), of(b));

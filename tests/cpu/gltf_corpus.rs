@@ -1,4 +1,4 @@
-//! Every file of the corpus loads or is refused in one line; those of the Khronos validator as its
+//! Every file of the corpus loads or is rejected in one line; those of the Khronos validator as its
 //! reports say.
 
 use std::{
@@ -14,7 +14,7 @@ use crate::common::{
 use serde_json::{Value, json};
 use sunny16::scene::{NoteKind, Scene, animation::AnimationSelection, gltf};
 
-/// What a renderer relies on, at rest and in motion.
+/// Asserts what a renderer relies on, at rest and in motion.
 fn assert_sound(scene: &Scene, path: &Path) {
     assert_still(scene, path);
     if scene.is_animated() {
@@ -88,7 +88,7 @@ fn assert_still(scene: &Scene, path: &Path) {
     }
 }
 
-/// The list that a property's numbers refer to.
+/// The list that a property's indices refer to.
 fn list_of(key: &str) -> Option<&'static str> {
     Some(match key {
         "nodes" | "children" | "node" | "joints" | "skeleton" => "nodes",
@@ -108,7 +108,7 @@ fn list_of(key: &str) -> Option<&'static str> {
     })
 }
 
-/// Adds all that a value refers to.
+/// Adds everything that a value refers to.
 fn follow(value: &Value, list: Option<&'static str>, out: &mut Vec<(&'static str, usize)>) {
     match value {
         Value::Number(number) => {
@@ -119,7 +119,7 @@ fn follow(value: &Value, list: Option<&'static str>, out: &mut Vec<(&'static str
         Value::Array(values) => values.iter().for_each(|value| follow(value, list, out)),
         Value::Object(map) => {
             for (key, value) in map {
-                // Names of attributes say nothing on what the numbers are.
+                // Attribute names do not tell the kind of index.
                 follow(value, list_of(key).or(list.filter(|list| *list == "accessors")), out);
             }
         }
@@ -127,7 +127,7 @@ fn follow(value: &Value, list: Option<&'static str>, out: &mut Vec<(&'static str
     }
 }
 
-/// The elements of a document that nothing refers to that is shown or moves, as (list, number).
+/// Elements of a document that nothing visible or animated refers to, as (list, index).
 fn unused(document: &Value) -> Vec<(&'static str, usize)> {
     const LISTS: [&str; 11] = [
         "accessors",
@@ -151,7 +151,7 @@ fn unused(document: &Value) -> Vec<(&'static str, usize)> {
             (0..document["nodes"].as_array().map_or(0, Vec::len)).map(|node| ("nodes", node)),
         ),
     }
-    // Variants and what points into the document from its extensions.
+    // Variants, and references from the document's extensions.
     follow(&document["extensions"], None, &mut queue);
     follow(&document["animations"], None, &mut queue);
     while let Some((list, number)) = queue.pop() {
@@ -161,7 +161,7 @@ fn unused(document: &Value) -> Vec<(&'static str, usize)> {
             follow(value, None, &mut queue);
         }
     }
-    // What is listed without its parent stands where the parent has it.
+    // Items listed without their parent belong to the parent's list.
     let nodes = document["nodes"].as_array().map_or(&[][..], Vec::as_slice);
     let mut grew = true;
     while std::mem::take(&mut grew) {
@@ -179,7 +179,7 @@ fn unused(document: &Value) -> Vec<(&'static str, usize)> {
     all.filter(|element| !seen.contains(element)).collect()
 }
 
-/// The document of a file, without what else its container holds.
+/// The JSON of a file, and the rest of its container.
 fn document(bytes: &[u8]) -> Option<(Value, Option<&[u8]>)> {
     if !bytes.starts_with(b"glTF") {
         return Some((serde_json::from_slice(bytes).ok()?, None));
@@ -188,7 +188,7 @@ fn document(bytes: &[u8]) -> Option<(Value, Option<&[u8]>)> {
     Some((serde_json::from_slice(bytes.get(20..20 + length)?).ok()?, bytes.get(20 + length..)))
 }
 
-/// A file with another document.
+/// The file with another JSON document.
 fn packed(document: &Value, rest: Option<&[u8]>) -> Vec<u8> {
     let mut json = document.to_string().into_bytes();
     let Some(rest) = rest else { return json };
@@ -207,12 +207,12 @@ fn packed(document: &Value, rest: Option<&[u8]>) -> Vec<u8> {
 }
 
 #[test]
-fn what_no_file_of_the_corpus_shows_may_be_anything() {
+fn unreferenced_elements_of_the_corpus_may_be_anything() {
     let Some(corpus) = corpus() else { return };
     let (mut documents, mut elements) = (0, 0);
     for path in files(&corpus) {
         let bytes = std::fs::read(&path).unwrap();
-        // The large ones have nothing in them that the small ones lack.
+        // Large files contain nothing that the small ones lack.
         if bytes.len() > 1 << 18 {
             continue;
         }
@@ -266,7 +266,7 @@ fn repaired(scene: &Scene) -> bool {
 }
 
 #[test]
-fn every_file_loads_or_is_refused_in_one_line() {
+fn every_file_loads_or_is_rejected_in_one_line() {
     let Some(corpus) = corpus() else { return };
     let (mut loaded, mut refused, mut repairs) = (0, 0, 0);
     for path in files(&corpus) {
@@ -344,7 +344,7 @@ fn the_reports_of_the_khronos_validator_agree() {
         "{valid} valid ones load ({} with a repair), {invalid} invalid ones are refused or repaired",
         strict.len()
     );
-    // The one that names a buffer on the web, which is valid but not followed.
+    // The one with a buffer on the web: valid, but not fetched.
     assert!(strict.len() <= 1, "valid files are said to be repaired:\n{}", strict.join("\n"));
     assert!(wrong.is_empty(), "{} disagree:\n{}", wrong.len(), wrong.join("\n"));
     assert!(valid > 100 && invalid > 200, "{valid} valid and {invalid} invalid files were found");

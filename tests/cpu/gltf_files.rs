@@ -1,5 +1,5 @@
-//! Compressed textures and geometry, instances, measured lamps and variants in glTF files: what
-//! they hold comes back, what is broken is told or refused, and nothing panics.
+//! Compressed textures and geometry, instances, photometric lights and variants in glTF files:
+//! valid data loads exactly, broken data is reported or rejected, and nothing panics.
 
 use std::{
     io::Write,
@@ -40,7 +40,7 @@ fn pack(document: &Value, bin: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A binary chunk and the views that lie in it.
+/// A binary chunk and its buffer views.
 #[derive(Default)]
 struct Bin {
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl Bin {
 
 const QUAD: [f32; 12] = [0., 0., 0., 1., 0., 0., 1., 1., 0., 0., 1., 0.];
 
-/// A quad with one picture as its base colour or its normal map; `change` has the last word.
+/// A quad with one image as its base color or normal map; `change` edits the document.
 fn textured(image: &[u8], mime: &str, slot: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut bin = Bin::default();
     let (positions, uv) = (bin.floats(&QUAD), bin.floats(&[0., 0., 1., 0., 1., 1., 0., 1.]));
@@ -113,7 +113,7 @@ fn cutout(x: usize, y: usize) -> [u8; 4] {
     [200, 60 + y * 8, 40, if (x / 8 + y / 8) % 2 == 1 { 255 } else { 64 }].map(|v| v as u8)
 }
 
-/// Root of the mean square of the differences from a picture, in bytes.
+/// Root mean square difference from an image, in bytes.
 fn away(rgba8: &[u8], wanted: fn(usize, usize) -> [u8; 4]) -> f64 {
     let texels = rgba8.as_chunks::<4>().0;
     let sum: f64 = texels
@@ -126,7 +126,7 @@ fn away(rgba8: &[u8], wanted: fn(usize, usize) -> [u8; 4]) -> f64 {
 }
 
 #[test]
-fn basis_universal_comes_back_as_the_encoder_saw_it() {
+fn basis_universal_decodes_to_the_encoders_input() {
     type Case = (&'static [u8], fn(usize, usize) -> [u8; 4], f64, usize);
     let cases: [Case; 4] = [
         (include_bytes!("../data/ktx2/etc1s.ktx2"), ramp, 12.0, 6),
@@ -146,7 +146,7 @@ fn basis_universal_comes_back_as_the_encoder_saw_it() {
         let error = away(&image.rgba8, wanted);
         println!("{} bytes: {error:.2} of 255 from the picture", file.len());
         assert!(error < most, "{error}");
-        // All levels go to the device, or none.
+        // All levels are uploaded, or none.
         match (&image.compressed, levels) {
             (Some(blocks), 6) => {
                 assert_eq!((blocks.format, blocks.levels.len()), (BlockFormat::Bc7, 6));
@@ -160,7 +160,7 @@ fn basis_universal_comes_back_as_the_encoder_saw_it() {
 }
 
 #[test]
-fn a_transfer_function_that_does_not_fit_is_told() {
+fn wrong_transfer_functions_are_reported() {
     let linear = include_bytes!("../data/ktx2/uastc_linear.ktx2");
     let srgb = include_bytes!("../data/ktx2/uastc_zstd.ktx2");
     let told = |bytes: &[u8], slot: &str| {
@@ -171,7 +171,7 @@ fn a_transfer_function_that_does_not_fit_is_told() {
 }
 
 /// A KTX2 file (specification 2.0, section 3) of one face and layer; `levels` hold bytes and their
-/// length uncompressed.
+/// uncompressed length.
 fn ktx2(format: u32, [width, height]: [u32; 2], scheme: u32, levels: &[(Vec<u8>, u64)]) -> Vec<u8> {
     let vk = ktx2::Format::new(format).unwrap();
     let (basic, type_size) = ktx2::dfd::Basic::from_format(vk).unwrap();
@@ -213,7 +213,7 @@ fn zlib(data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn plain_texels_of_every_format_come_back() {
+fn uncompressed_texels_of_every_format_decode() {
     let first = |format: u32, data: &[u8], slot: &str| {
         let scene = ktx2_scene(&plain(format, [1, 1], data), slot);
         assert!(!scene.images[0].is_error_pattern, "{format}: {:?}", notes(&scene));
@@ -230,7 +230,7 @@ fn plain_texels_of_every_format_come_back() {
         .flat_map(|x| half::f16::from_f32(*x).to_le_bytes())
         .collect();
     assert_eq!(first(97, &halves, "normal"), [128, 0, 255, 255], "as they are");
-    assert_eq!(first(97, &halves, "base"), [188, 0, 255, 255], "sRGB-encoded, as colours are");
+    assert_eq!(first(97, &halves, "base"), [188, 0, 255, 255], "sRGB-encoded, as colors are");
     let floats: Vec<u8> = [0.25f32, f32::NAN, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     assert_eq!(first(106, &floats, "normal"), [64, 0, 0, 255]);
     // Half of red with eleven bits: exponent 14, no fraction. One of nine bits: 256 * 2^(16 - 24).
@@ -239,8 +239,8 @@ fn plain_texels_of_every_format_come_back() {
 }
 
 #[test]
-fn blocks_and_supercompression_come_back() {
-    // Four blocks of BC1, each one colour.
+fn block_compression_and_supercompression_decode() {
+    // Four blocks of BC1, each of one color.
     let block = |color: u16| [color.to_le_bytes().as_slice(), &[0; 6]].concat();
     let level = [block(0xf800), block(0x07e0), block(0x001f), block(0xffff)].concat();
     let levels = [level.clone(), block(0xf800), block(0xf800), block(0xf800)];
@@ -266,9 +266,9 @@ fn blocks_and_supercompression_come_back() {
         assert_eq!((blocks.format, blocks.levels.len()), (BlockFormat::Bc1, 4));
         assert_eq!(blocks.levels[0], level);
     }
-    // One level alone gets levels of ours instead.
+    // A single level gets generated mipmaps instead.
     assert!(ktx2_scene(&plain(132, [8, 8], &level), "base").images[0].compressed.is_none());
-    // Sixteen bytes a block.
+    // 16 bytes per block.
     let bc7 = ktx2_scene(&plain(146, [4, 4], &[0x40; 16]), "base");
     assert!(!bc7.images[0].is_error_pattern);
     assert!(
@@ -280,7 +280,7 @@ fn blocks_and_supercompression_come_back() {
 }
 
 #[test]
-fn webp_comes_back() {
+fn webp_decodes() {
     let picture =
         image::RgbaImage::from_fn(5, 3, |x, y| image::Rgba([x as u8 * 50, y as u8 * 80, 9, 255]));
     let mut bytes = Vec::new();
@@ -292,7 +292,7 @@ fn webp_comes_back() {
     };
     let scene = load(&textured(&bytes, "image/webp", "base", change));
     assert_eq!(scene.images[0].rgba8.as_ref(), picture.as_raw().as_slice());
-    // A chunk of odd size has a byte of padding after it, which decoders do not miss.
+    // A chunk of odd size is followed by a padding byte, which decoders do not require.
     let chunk = u32::from_le_bytes(bytes[16..20].try_into().unwrap()) as usize;
     for length in 12..20 + chunk {
         let scene = load(&textured(&bytes[..length], "image/webp", "base", change));
@@ -300,7 +300,7 @@ fn webp_comes_back() {
     }
 }
 
-/// What is wrong with a picture, as the note says.
+/// The error of an image, from the scene's note.
 fn wrong(bytes: &[u8]) -> String {
     let scene = ktx2_scene(bytes, "base");
     assert!(scene.images[0].is_error_pattern, "{:?}", notes(&scene));
@@ -308,7 +308,7 @@ fn wrong(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn broken_textures_are_told_before_memory_is_taken() {
+fn broken_textures_are_reported_before_memory_is_allocated() {
     let start = Instant::now();
     let good = plain(43, [4, 4], &[1; 64]);
     let put = |at: usize, value: u32| {
@@ -334,14 +334,14 @@ fn broken_textures_are_told_before_memory_is_taken() {
         let said = wrong(&bytes);
         assert!(said.contains(says), "{what}: {said}");
     }
-    // A short stream that would fill a gigabyte.
+    // A short stream that would expand to a gigabyte.
     let bomb = zlib(&vec![0; 1 << 16]);
     assert!(wrong(&ktx2(43, [16384, 16384], 3, &[(bomb, 1 << 30)])).contains("claims"));
     let small = ruzstd::encoding::compress_to_vec(
         [5u8; 64].as_slice(),
         ruzstd::encoding::CompressionLevel::Fastest,
     );
-    assert!(wrong(&ktx2(43, [128, 128], 2, &[(small, 1 << 16)])).contains("belong"));
+    assert!(wrong(&ktx2(43, [128, 128], 2, &[(small, 1 << 16)])).contains(", expected"));
     // BasisLZ: 16 million texels in a slice of a few bytes.
     let mut etc1s = include_bytes!("../data/ktx2/etc1s_alpha.ktx2").to_vec();
     etc1s[20..24].copy_from_slice(&16384u32.to_le_bytes());
@@ -350,7 +350,7 @@ fn broken_textures_are_told_before_memory_is_taken() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
-/// Loads changed copies of a file; counts those that loaded with a picture or triangles.
+/// Loads mutated copies of a file; counts those that loaded with an image or triangles.
 fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -> usize {
     let mut random = Random(seed);
     let mut shown = 0;
@@ -399,7 +399,7 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
 }
 
 #[test]
-fn changed_textures_are_survived() {
+fn mutated_textures_do_not_panic() {
     let bc1 = plain(132, [8, 8], &[0x5a; 32]);
     let zipped = ktx2(43, [4, 4], 3, &[(zlib(&[9; 64]), 64)]);
     let files: [&[u8]; 6] = [
@@ -418,8 +418,8 @@ fn changed_textures_are_survived() {
     }
 }
 
-/// The quad by EXT_meshopt_compression, its texture coordinates and normals by filters; the last
-/// word on the document.
+/// The quad by EXT_meshopt_compression, its texture coordinates and normals by filters; `change`
+/// edits the document.
 fn meshopt_quad(
     name: &str,
     damage: impl FnOnce(&mut Vec<u8>),
@@ -475,7 +475,7 @@ fn meshopt_quad(
 }
 
 #[test]
-fn meshopt_geometry_comes_back() {
+fn meshopt_geometry_decodes() {
     for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
         let scene = load(&meshopt_quad(name, |_| (), |_| ()));
         let primitive = &scene.meshes[0].primitives[0];
@@ -492,7 +492,7 @@ fn meshopt_geometry_comes_back() {
 }
 
 #[test]
-fn broken_meshopt_is_told() {
+fn broken_meshopt_is_reported() {
     let refused = |change: &dyn Fn(&mut Value)| -> String {
         let bytes = meshopt_quad("EXT_meshopt_compression", |_| (), |document| change(document));
         match gltf::load_bytes("f", &bytes, &NoFiles) {
@@ -509,7 +509,7 @@ fn broken_meshopt_is_told() {
             *document.pointer_mut(&at).unwrap() = value.clone();
         }
     };
-    // Without its data the buffer has none; the first remark says why.
+    // Without its data the buffer is missing; the first warning says why.
     for change in [
         set("count", json!(4_000_000_000u64)),
         set("byteOffset", json!(100_000)),
@@ -531,7 +531,7 @@ fn broken_meshopt_is_told() {
     assert!(shown > 20, "{shown}");
 }
 
-/// The quad by Draco, its positions as attribute 0 with 14 bits.
+/// The quad by Draco, with positions as attribute 0 of 14 bits.
 fn draco_bytes() -> Vec<u8> {
     let mut mesh = DracoMesh::new();
     mesh.set_num_points(4);
@@ -571,12 +571,12 @@ fn draco_quad(data: &[u8], count: u64) -> Vec<u8> {
 }
 
 #[test]
-fn draco_geometry_comes_back_and_broken_is_told() {
+fn draco_geometry_decodes_and_broken_data_is_reported() {
     let data = draco_bytes();
     let scene = load(&draco_quad(&data, 4));
     let primitive = &scene.meshes[0].primitives[0];
     assert_eq!(primitive.indices.len(), 6, "{:?}", notes(&scene));
-    // Whatever the order, each triangle faces +Z and both together have the quad's area.
+    // In any order, each triangle faces +Z and both together have the quad's area.
     let mut area = 0.0;
     for face in primitive.indices.as_chunks::<3>().0 {
         let [a, b, c] = face.map(|i| primitive.positions[i as usize]);
@@ -594,12 +594,12 @@ fn draco_geometry_comes_back_and_broken_is_told() {
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 
-/// A quad at many places.
+/// A quad with many instances.
 fn instanced(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut bin = Bin::default();
     let positions = bin.floats(&QUAD);
     let translations = bin.floats(&[1., 0., 0., 2., 0., 0., 3., 0., 0.]);
-    // A quarter turn about Y in sixteen bits, and none.
+    // A quarter turn about Y in 16 bits, and none.
     let turns: Vec<i16> = [[0, 23170, 0, 23170], [0, 0, 0, 32767], [0, 0, 0, 32767]].concat();
     let rotations = bin.view(bytemuck::cast_slice(&turns));
     let scales = bin.floats(&[1., 1., 1., 2., 2., 2., 0., 0., 0.]);
@@ -623,12 +623,12 @@ fn instanced(change: impl FnOnce(&mut Value)) -> Vec<u8> {
 }
 
 #[test]
-fn instances_stand_where_the_attributes_say() {
+fn instances_follow_their_attributes() {
     let scene = load(&instanced(|_| ()));
     let places: Vec<_> =
         scene.walk().into_iter().filter(|placed| placed.node.mesh.is_some()).collect();
     assert_eq!(places.len(), 2, "the third has no size: {:?}", scene.notes);
-    // The quad's +X corner: turned to -Z, and twice as far.
+    // The quad's +X corner: rotated to -Z, and scaled by 2.
     let corner = |i: usize| places[i].world.transform_point3(DVec3::X);
     assert!(corner(0).distance(DVec3::new(1.0, 10.0, -1.0)) < 1e-4, "{}", corner(0));
     assert!(corner(1).distance(DVec3::new(4.0, 10.0, 0.0)) < 1e-9, "{}", corner(1));
@@ -665,7 +665,7 @@ const IES: &str =
     "IESNA:LM-63-2002\nTILT=NONE\n1 1000 2 3 1 1 2 0 0 0\n1 1 10\n0 45 90\n0\n100 50 0\n";
 
 #[test]
-fn measured_lamps_shine_as_their_files_say() {
+fn light_profiles_scale_as_their_files_say() {
     let mut bin = Bin::default();
     let (positions, profile) = (bin.floats(&QUAD), bin.view(IES.as_bytes()));
     let document = |mime: &str| {
@@ -693,7 +693,7 @@ fn measured_lamps_shine_as_their_files_say() {
         scene.walk().iter().filter_map(|placed| scene.lights.get(placed.node.light?)).collect();
     assert_eq!(lamps.len(), 3, "two of the profile, one of the core: {:?}", scene.notes);
     let first = &scene.lights[scene.nodes[0].light.unwrap()];
-    // The file's multiplier is 2: 200 cd straight down, of which the node takes half.
+    // The file's multiplier is 2: 200 cd straight down; the node's intensity halves it.
     assert!((first.candela().unwrap().get() - 100.0).abs() < 1e-9);
     assert_eq!((first.name.as_str(), first.color), ("spot", Vec3::new(1.0, 0.5, 0.0)));
     let profile = first.profile.as_ref().unwrap();
@@ -742,7 +742,7 @@ fn variants_are_chosen_by_name() {
 
 /// KHR_mesh_quantization: every type of position and texture coordinate that it allows.
 #[test]
-fn quantized_attributes_of_every_type_come_back() {
+fn quantized_attributes_of_every_type_decode() {
     for (component, normalized, one) in [
         (5120, true, 127i64),
         (5120, false, 1),
@@ -754,7 +754,7 @@ fn quantized_attributes_of_every_type_come_back() {
         (5123, false, 1),
     ] {
         let small = component < 5122;
-        // Packed to four bytes or eight, as the extension wants.
+        // Padded to multiples of four bytes, as the extension requires.
         let pack_values = |values: &[i64], components: usize| -> Vec<u8> {
             let pad = if small { 4 } else { 8 };
             values

@@ -1,4 +1,4 @@
-//! Broken files: thousands of small changes to a valid file must neither panic nor take long.
+//! Broken files: thousands of small mutations of a valid file must neither panic nor take long.
 
 use std::{
     panic::catch_unwind,
@@ -150,7 +150,7 @@ fn assert_sound(scene: &Scene, case: &str) {
     }
 }
 
-/// Outcomes, so that a test can tell that its cases were of both kinds.
+/// Counts of outcomes, so that a test can check that its cases were of both kinds.
 #[derive(Default, Debug)]
 struct Tally {
     loaded: usize,
@@ -162,7 +162,7 @@ impl Tally {
         let start = Instant::now();
         let result = catch_unwind(|| gltf::load_bytes("fuzz", bytes, &NoFiles));
         let result = result.unwrap_or_else(|_| panic!("{case}: panicked"));
-        // A guard against work without end: the largest cases take seconds where nothing else runs.
+        // A guard against endless work: the largest cases take seconds on an idle machine.
         assert!(start.elapsed() < Duration::from_secs(120), "{case}: {:?}", start.elapsed());
         match result {
             Ok(scene) => {
@@ -189,7 +189,7 @@ fn the_file_itself_is_valid() {
 }
 
 #[test]
-fn every_truncation_is_survived() {
+fn truncated_files_do_not_panic() {
     let (document, bin) = document();
     let bytes = pack(&document.to_string(), &bin);
     let mut tally = Tally::default();
@@ -200,14 +200,14 @@ fn every_truncation_is_survived() {
 }
 
 #[test]
-fn changed_bytes_are_survived() {
+fn mutated_bytes_do_not_panic() {
     let (document, bin) = document();
     let bytes = pack(&document.to_string(), &bin);
     let mut random = Random(16);
     let mut tally = Tally::default();
     for case in 0..6000 {
         let mut changed = bytes.clone();
-        // Half of the cases in the data alone, where the file stays readable.
+        // Half of the cases mutate the data alone, where the file stays parsable.
         let first = if case % 2 == 0 { 0 } else { bytes.len() - bin.len() };
         for _ in 0..=random.below(4) {
             let at = first + random.below(bytes.len() - first);
@@ -221,7 +221,7 @@ fn changed_bytes_are_survived() {
 }
 
 #[test]
-fn hostile_numbers_in_the_data_are_survived() {
+fn hostile_numbers_in_the_data_do_not_panic() {
     let (document, bin) = document();
     let mut random = Random(22);
     let mut tally = Tally::default();
@@ -238,7 +238,7 @@ fn hostile_numbers_in_the_data_are_survived() {
     assert!(tally.loaded > 1000, "{tally:?}");
 }
 
-/// All places in a document, as pointers.
+/// All locations in a document, as JSON pointers.
 fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     out.push(at.to_owned());
     match value {
@@ -257,12 +257,12 @@ fn places(value: &Value, at: &str, out: &mut Vec<String>) {
 }
 
 #[test]
-fn hostile_values_in_the_document_are_survived() {
+fn hostile_values_in_the_document_do_not_panic() {
     let (document, bin) = document();
     let mut all = Vec::new();
     places(&document, "", &mut all);
     assert!(all.len() > 300);
-    // Written as text, since 1e999 is no number that a value can hold.
+    // Written as text, since a value cannot hold 1e999.
     let hostile = [
         "-1",
         "0",
@@ -308,7 +308,7 @@ fn hostile_values_in_the_document_are_survived() {
 }
 
 #[test]
-fn pairs_of_hostile_values_are_survived() {
+fn pairs_of_hostile_values_do_not_panic() {
     let (document, bin) = document();
     let mut all = Vec::new();
     places(&document, "", &mut all);
@@ -341,8 +341,7 @@ fn pairs_of_hostile_values_are_survived() {
     assert!(tally.loaded > 500 && tally.refused > 200, "{tally:?}");
 }
 
-/// The document with one more of everything, which nothing that is shown refers to; and where these
-/// stand.
+/// The document with one more of everything, unreferenced by visible content, and their locations.
 fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
     let (mut document, bin) = document();
     let count = |document: &Value, list: &str| {
@@ -408,9 +407,9 @@ fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
     (document, bin, spares)
 }
 
-/// Nothing that happens to what is not shown refuses a document or changes its picture.
+/// Unreferenced elements neither reject a document nor change its picture.
 #[test]
-fn what_is_not_shown_may_be_anything() {
+fn unreferenced_elements_may_be_anything() {
     let (document, bin, spares) = with_spares();
     let picture = |document: &Value, case: &str| {
         let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles);
@@ -462,7 +461,7 @@ fn what_is_not_shown_may_be_anything() {
                 assert!(picture(&changed, &case) == right, "{case}: another picture");
             }
         }
-        // One that is the last of its list can be taken out without another getting its number.
+        // The last element of its list can be removed without renumbering others.
         let (list, number) = spare.rsplit_once('/').unwrap();
         let mut changed = document.clone();
         let list = changed.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
@@ -472,10 +471,9 @@ fn what_is_not_shown_may_be_anything() {
     assert!(cases > 3000, "{cases}");
 }
 
-/// Lists of nothing, counts of nothing and `null` are shown where nothing that is needed is
-/// missing.
+/// Empty lists, zero counts and `null` load where nothing required is missing.
 #[test]
-fn empty_things_are_no_fault() {
+fn empty_lists_are_no_error() {
     let lamp = json!({"asset": {"version": "2.0"}, "extensionsUsed": ["KHR_lights_punctual"],
         "extensions": {"KHR_lights_punctual": {"lights": [{"type": "point", "intensity": 50}]}},
         "nodes": [{"extensions": {"KHR_lights_punctual": {"light": 0}}}], "scenes": [{"nodes": [0]}]});
@@ -516,7 +514,7 @@ fn empty_things_are_no_fault() {
             load(&document);
         }
     }
-    // A mesh of nothing beside one of something.
+    // An empty mesh beside a nonempty one.
     let (mut document, bin) = document();
     let empty = json!({"componentType": 5126, "type": "VEC3", "count": 0});
     document["accessors"].as_array_mut().unwrap().push(empty);
@@ -536,7 +534,7 @@ fn empty_things_are_no_fault() {
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn deep_nesting_is_rejected() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let text = format!(
             "{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":{}0{}}}",
@@ -547,7 +545,7 @@ fn deep_nesting_is_refused() {
     }
 }
 
-/// Documents in which a few bytes ask for much work over and over.
+/// Documents in which a few bytes request much work repeatedly.
 #[test]
 fn amplified_work_comes_to_an_end() {
     let many = |text: &str, count: usize| vec![text; count].join(",");

@@ -42,7 +42,7 @@ fn page() -> String {
     out
 }
 
-/// Every property in its place; values may be numbers, texts or truth values, as the program reads
+/// Every property at its path; values may be numbers, strings or booleans, as the program accepts
 /// all three.
 fn schema() -> Value {
     let table = || json!({"type": "object", "properties": {}, "additionalProperties": false});
@@ -81,7 +81,7 @@ fn schema() -> Value {
 }
 
 #[test]
-fn the_page_and_the_schema_are_those_of_the_tables() {
+fn page_and_schema_match_the_tables() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let schema = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
     for (file, text) in [("docs/look.md", page()), ("assets/look.schema.json", schema)] {

@@ -1,4 +1,4 @@
-//! Ambient occlusion, and local probes, on the device.
+//! Ambient occlusion and local probes on the device.
 
 use std::{f64::consts::TAU, sync::atomic::AtomicBool};
 
@@ -47,7 +47,7 @@ fn wide(radius: f64) -> AoSettings {
 const WALL: f64 = 2.0;
 const HALF_WIDTH: f64 = 2.5;
 
-/// Level ground, and a wall of that height behind it at z = 0.
+/// A ground plane, and a wall of that height behind it at z = 0.
 fn corner(material: Material) -> Scene {
     let mut builder = SceneBuilder::new("corner");
     let material = builder.add_material(Material { double_sided: true, ..material });
@@ -67,9 +67,9 @@ fn corner(material: Material) -> Scene {
     builder.build().unwrap()
 }
 
-/// Share of the light of a point of the ground that the wall hides: the view factor from an element
-/// to a perpendicular rectangle at whose corner it stands (Howell, A Catalog of Radiation Heat
-/// Transfer Configuration Factors, B-4), to both sides.
+/// Occlusion of a ground point by the wall: the view factor from an element to a perpendicular
+/// rectangle at whose corner it lies (Howell, A Catalog of Radiation Heat Transfer Configuration
+/// Factors, B-4), for both sides.
 fn hidden_by_wall(p: DVec3) -> f64 {
     let slant = p.z.hypot(WALL);
     let part = |width: f64| {
@@ -82,7 +82,7 @@ fn hidden_by_wall(p: DVec3) -> f64 {
 fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let mut scene = corner(dielectric("grey", Vec3::splat(0.5), 1.0));
+    let mut scene = corner(dielectric("gray", Vec3::splat(0.5), 1.0));
     scene.environment = even(100.0);
     let (eye, at, size) = (DVec3::new(0.0, 5.0, 9.0), DVec3::new(0.0, 0.6, 1.0), (96, 64));
     let view = perspective(eye, at, 0.75, 0.01, size);
@@ -118,7 +118,7 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
             worst_traced = worst_traced.max((f64::from(traced[y * 96 + x][0]) - want).abs());
             let bent = Vec3::from_slice(&traced_bent[y * 96 + x][..3]).as_dvec3();
             angle = angle.max(bent.angle_between(aov3(&full, BENT, x, y)).to_degrees());
-            // A rough dielectric under even light: what is left of it is what is open, but for the
+            // A rough dielectric in uniform light: its ratio is the ambient visibility, but for the
             // small specular part.
             worst_light =
                 worst_light.max((nits(&full, x, y).y / nits(&without, x, y).y - want).abs());
@@ -143,7 +143,7 @@ fn unoccluded_surfaces_have_no_ao() {
         ("plane", shapes::plane(glam::Vec2::splat(20.0), 1, 1)),
     ] {
         let mut builder = SceneBuilder::new(name);
-        let material = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.3));
+        let material = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.3));
         let mesh = builder.add_mesh(name, primitive, material);
         builder.instance(name, mesh, DMat4::IDENTITY);
         let mut scene = builder.build().unwrap();
@@ -218,9 +218,9 @@ fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> Rende
     crate::common::picture(renderer, scene, view, &settings(nits, AoSettings::default()))
 }
 
-/// In a room that glows evenly everything sees the same light, wherever it stands.
+/// In a room of uniform emission, every point sees a uniform environment.
 #[test]
-fn an_evenly_glowing_room_is_an_even_environment() {
+fn uniformly_emissive_room_is_a_uniform_environment() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let light = 250.0;
@@ -263,9 +263,9 @@ fn an_evenly_glowing_room_is_an_even_environment() {
             "metallic {metallic} roughness {roughness}: {:.3} % at {pixels} pixels",
             worst * 100.0
         );
-        // The probe sees the ball too, before anything lights it, which is why it is small:
-        // reflections of the wall behind it show that, and the larger it is the more of the blurred
-        // levels.
+        // The probe captures the ball too, before anything lights it, so the ball is small.
+        // Reflections of the wall behind it show the ball, the more the larger it is and the
+        // blurrier the level.
         assert!(
             pixels > 100 && worst < 0.015,
             "{metallic} {roughness}: {worst} at {pixels} pixels"
@@ -273,7 +273,7 @@ fn an_evenly_glowing_room_is_an_even_environment() {
     }
 }
 
-/// A mirror for a floor shows the wall that each ray meets.
+/// A mirror floor shows the wall that each ray hits.
 #[test]
 fn probe_reflections_are_parallax_corrected() {
     let Some(guard) = gpu() else { return };
@@ -325,7 +325,7 @@ fn probe_reflections_are_parallax_corrected() {
     assert!(without < 0.7, "{without}");
 }
 
-/// A box fades into the environment over the border that it is given.
+/// A box fades into the environment over its blend distance.
 #[test]
 fn probe_box_fades_within_blend_distance() {
     let Some(guard) = gpu() else { return };
@@ -337,7 +337,7 @@ fn probe_box_fades_within_blend_distance() {
     builder.instance("ground", mesh, DMat4::IDENTITY);
     let mut scene = builder.build().unwrap();
     scene.environment = even(100.0);
-    // Captured under the ground, whose lower side is dark within the box: the sky is hardly seen.
+    // Captured below the ground, whose underside is dark within the box: the sky is hardly visible.
     let size = DVec3::new(8.0, 4.0, 8.0);
     let place = DVec3::ZERO;
     scene.probes =
@@ -355,11 +355,11 @@ fn probe_box_fades_within_blend_distance() {
     assert!((share - 0.5).abs() < 0.12, "{share}");
 }
 
-/// What occlusion maps leave: whole steps of the G-buffer's seven bits, so that blended surfaces
+/// Values of occlusion maps: exact steps of the G-buffer's seven bits, so that blended surfaces
 /// have the same.
 const LEFT: [f64; 3] = [1.0, 64.0 / 127.0, 0.0];
 
-/// A tile of level ground under an even sky, which nothing hides.
+/// A tile of a ground plane under a uniform, unoccluded sky.
 struct Tile {
     name: String,
     material: Material,
@@ -416,8 +416,7 @@ fn tiles() -> (Scene, Vec<Tile>) {
     (scene, tiles)
 }
 
-/// The share of an even sky that a surface reflects: split sum, and what Fresnel's term leaves to
-/// the diffuse part.
+/// Reflectance under a uniform sky: split sum, plus the Fresnel-weighted diffuse part.
 fn reflected(material: &Material, nv: f64) -> f64 {
     let stored = Brdf::of(material);
     let v = DVec3::new((1.0 - nv * nv).sqrt(), 0.0, nv);
@@ -437,9 +436,9 @@ fn reflected(material: &Material, nv: f64) -> f64 {
     (1.0 - stored.metallic) * stored.base.x * enters / f64::from(steps) + f0 * scale + bias
 }
 
-/// An occlusion map leaves its share of all light from around, diffuse and specular (glTF 2.0,
-/// section 3.9.3), in every pass. The path tracer does not read it: there the open tile's light is
-/// right whatever the map says.
+/// An occlusion map scales all ambient light, diffuse and specular (glTF 2.0, section 3.9.3), in
+/// every pass. The path tracer does not read it: there the open tile's light is right whatever the
+/// map says.
 #[test]
 fn occlusion_maps_attenuate_reflections() {
     let Some(guard) = gpu() else { return };
@@ -452,7 +451,7 @@ fn occlusion_maps_attenuate_reflections() {
     let off = AoSettings { enabled: false, ..AoSettings::default() };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
     let gi = GiSettings { enabled: true, vpls: 1024, filter: false, ..GiSettings::default() };
-    // With the noise of rays that the last ones have.
+    // With the ray noise of the last ones.
     let ways = [
         ("occlusion measured", plain.clone(), 1, 0.003),
         ("occlusion not measured", RenderSettings { ao: off, ..plain.clone() }, 1, 0.003),
@@ -475,7 +474,7 @@ fn occlusion_maps_attenuate_reflections() {
     if long() {
         on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
     }
-    // Of the middle of a tile, 3x3 pixels.
+    // The middle of a tile, 3x3 pixels.
     let middle = |tile: &Tile, of: &dyn Fn(usize, usize) -> f64| {
         let (x, y) = pixel_of(&view, tile.center).unwrap();
         (0..9).map(|i| of(x + i % 3 - 1, y + i / 3 - 1)).sum::<f64>() / 9.0

@@ -1,4 +1,4 @@
-//! What moves, on the device: skinned and morphed vertices against the host's, and blur by motion
+//! Animation on the device: skinned and morphed vertices against the host's, and motion blur
 //! against its closed form.
 
 use std::{
@@ -31,8 +31,8 @@ use sunny16::{
 
 const SIZE: (u32, u32) = (320, 240);
 
-/// The same pose twice: vertices moved by the device, and a scene whose vertices the host has
-/// moved.
+/// The same pose twice: vertices deformed by the device, and a scene with vertices deformed by the
+/// host.
 fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [RenderedImage; 2] {
     let settings = RenderSettings {
         exposure: exposure_for(100.0, 0.5),
@@ -52,7 +52,7 @@ fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [Rend
     [on_device, renderer.render(&uploaded, view, &settings).unwrap()]
 }
 
-/// Pixels where both show a surface, and the greatest difference there of two outputs.
+/// Number of pixels where both show a surface, and the maximum difference of two outputs there.
 fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32) {
     let (mut seen, mut edges, mut most) = (0, 0, 0.0f32);
     for (p, q) in a.aovs[output].1.iter().zip(&b.aovs[output].1) {
@@ -61,7 +61,7 @@ fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32
         } else if p[3] > 0.0 {
             seen += 1;
             let far = (0..3).map(|i| (p[i] - q[i]).abs()).fold(0.0, f32::max);
-            // Where two surfaces meet, another one may be seen.
+            // At an edge, either surface may be visible.
             if far > 0.02 {
                 edges += 1;
             } else {
@@ -73,7 +73,7 @@ fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32
 }
 
 #[test]
-fn files_move_on_the_device_as_on_the_host() {
+fn device_deformation_matches_host() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
@@ -111,7 +111,7 @@ fn files_move_on_the_device_as_on_the_host() {
     }
 }
 
-/// A square of 5 m in the plane of X and Y, of which the right edge is at x = 0.
+/// A square of 5 m in the XY plane, with its right edge at x = 0.
 fn square() -> Primitive {
     Primitive {
         positions: [(-5.0, -2.5), (0.0, -2.5), (0.0, 2.5), (-5.0, 2.5)]
@@ -139,8 +139,8 @@ fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animati
     }]
 }
 
-/// The square 5 m before the eye, moving to the right at a speed (m/s), in place at 1 s: by its
-/// node, by a morph target, and by a joint.
+/// The square 5 m before the eye, moving to the right at a speed (m/s), at its rest position at 1
+/// s: by its node, a morph target, or a joint.
 fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     let material = Material {
         emission: Vec3::splat(100.0),
@@ -182,7 +182,7 @@ fn movers(speed: f32) -> [(&'static str, Scene); 3] {
     [("node", by_node), ("morph target", by_morph), ("joint", by_joint)]
 }
 
-/// How wide the right edge's ramp is (pixels), and where its middle is.
+/// Width of the right edge's ramp (pixels), and its center.
 fn edge(row: &[[f32; 3]]) -> (f64, f64) {
     let at = |level: f32| {
         let x = row.iter().rposition(|c| c[1] >= level).unwrap();
@@ -193,10 +193,10 @@ fn edge(row: &[[f32; 3]]) -> (f64, f64) {
 }
 
 #[test]
-fn what_moves_smears_by_speed_times_shutter_time() {
+fn motion_blur_is_speed_times_shutter_time() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // 5 m high at 5 m: 48 pixels a metre.
+    // 5 m high at 5 m: 48 pixels per meter.
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 2.0 * 0.5f32.atan(), 0.1, SIZE);
     let shutter = 0.02;
     let blur = MotionBlur {
@@ -231,7 +231,7 @@ fn what_moves_smears_by_speed_times_shutter_time() {
                 (width - want).abs() < 1.0 && (middle - 160.0).abs() < 0.6,
                 "{what}: {width} {want} {middle}"
             );
-            // With nothing said about the shutter, things stand still.
+            // Without a shutter time there is no motion blur.
             let still = RenderSettings { shutter: None, ..settings };
             let (width, _) = edge(
                 &renderer.render(&on_device, &view, &still).unwrap().nits[120 * 320..121 * 320],
@@ -241,8 +241,8 @@ fn what_moves_smears_by_speed_times_shutter_time() {
     }
 }
 
-/// A glowing sphere of 0.5 m that slides before a glowing card: both renderers show their light as
-/// it is.
+/// An emissive sphere of 0.5 m that slides before an emissive card, without reflections in either
+/// renderer.
 fn sphere_and_card(speed: f32) -> Scene {
     let glow = |nits: Vec3| Material {
         emission: nits,
@@ -272,7 +272,7 @@ fn sphere_and_card(speed: f32) -> Scene {
 }
 
 #[test]
-fn a_sliding_sphere_smears_as_in_the_path_tracer() {
+fn motion_blur_of_a_sphere_matches_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (width, height) = (160usize, 120usize);
@@ -283,7 +283,7 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
         far: None,
     };
     let view = View::new(DMat4::IDENTITY, &projection, width as u32, height as u32);
-    // 24 pixels a metre where the sphere is: 9.6 pixels of way.
+    // 24 pixels per meter at the sphere: 9.6 pixels of motion.
     let scene = sphere_and_card(20.0);
     let blur = MotionBlur {
         exposure: 0.02,
@@ -333,8 +333,8 @@ fn a_sliding_sphere_smears_as_in_the_path_tracer() {
     let traced: Vec<[f32; 3]> =
         film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect();
 
-    // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide,
-    // spread by the way.
+    // The motion length, on the row through the sphere's center: the light of the 1 m chord, spread
+    // by the motion.
     let row = |picture: &[[f32; 3]]| picture[60 * width..61 * width].to_vec();
     for (who, picture) in [("raster", row(&raster)), ("path", row(&traced))] {
         let touched = picture.iter().filter(|c| c[0] > 20.0 + 0.02 * 80.0).count() as f64;

@@ -1,5 +1,5 @@
-//! Anti-aliasing against pictures of 64 samples a pixel: still views, a moving camera with a step
-//! of exposure, lower resolutions; velocities against closed forms.
+//! Anti-aliasing against pictures of 64 samples per pixel: still views, a moving camera with an
+//! exposure step, lower resolutions; velocities against closed forms.
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -17,7 +17,7 @@ use sunny16::{
 
 use crate::common::{aov, exposure_for, gpu, perspective};
 
-/// Samples on each side of a reference's pixel.
+/// Samples per side of a reference pixel.
 const SIDE: usize = 8;
 const FRAMES: u32 = 16;
 /// The frame from which on the exposure is two stops lower.
@@ -25,7 +25,7 @@ const STEP: u32 = 8;
 
 type Nits = Vec<[f32; 3]>;
 
-/// The mean of so many pixels in place of each.
+/// Downsamples by the mean of blocks of this size.
 fn supersampled(
     renderer: &mut Renderer,
     scene: &GpuScene,
@@ -47,7 +47,7 @@ fn supersampled(
         .collect()
 }
 
-/// The mean FLIP of two pictures as a display shows them.
+/// Mean FLIP of two pictures as displayed.
 fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64 {
     let shown = |nits: &Nits| -> Nits {
         let multiplier = exposure.multiplier() as f32;
@@ -67,7 +67,7 @@ fn scaled(scale: f64) -> AntiAliasing {
     AntiAliasing::Temporal(TemporalSettings { scale, ..TemporalSettings::default() })
 }
 
-/// The still life's hero view, gone some metres to the right and turned back.
+/// The still life's hero view, moved some meters to the right and turned back.
 fn hero(scene: &Scene, aside: f64, (width, height): (u32, u32)) -> View {
     let placed = scene.walk();
     let (world, projection) = placed
@@ -95,7 +95,7 @@ fn last_of(
 }
 
 #[test]
-fn a_still_view_converges_to_64_samples_a_pixel() {
+fn still_view_converges_to_64_samples_per_pixel() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let made = still_life().unwrap();
@@ -118,15 +118,14 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     );
     assert!(means[2] < 0.01 && taa < 0.01, "{means:?} {taa}");
     assert!(means[2] < means[1] && means[1] < means[0] && means[0] < none, "{means:?} {none}");
-    // Smoothing by shapes gains little here: the still life is of leaves and textures more than of
-    // edges.
+    // SMAA gains little here: the still life has more leaves and textures than edges.
     assert!(morphological < none, "{morphological} of {none}");
-    // Half of the size on each side, as many samples in the end.
+    // Half the resolution per side, the same number of samples in the end.
     assert!(half < 0.012, "{half}");
 }
 
 #[test]
-fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
+fn moving_camera_has_no_ghosting_over_an_exposure_step() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let made = still_life().unwrap();
@@ -152,7 +151,7 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
             let with = RenderSettings { anti_aliasing, ..settings(frame, stops) };
             let got = renderer.render(&scene, view, &with).unwrap();
             assert!(got.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0));
-            // As the first exposure shows it, so that frames can be compared across the step.
+            // Developed at the first exposure, so that frames can be compared across the step.
             flip_of(&got.nits, want, exposure(0, 0.0), size.0)
         });
         frames.collect()
@@ -175,7 +174,7 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
     assert!(taa.iter().zip(&none).skip(4).all(|(taa, none)| taa < none), "better in each frame");
 }
 
-/// A wall across the picture, five metres away.
+/// A wall across the picture, five meters away.
 fn wall() -> Scene {
     let mut builder = SceneBuilder::new("wall");
     let mut glow = sunny16::scene::build::dielectric("wall", Vec3::splat(0.5), 1.0);
@@ -192,7 +191,7 @@ fn wall() -> Scene {
 }
 
 #[test]
-fn velocities_are_what_a_pinhole_says() {
+fn velocities_match_the_pinhole_model() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&wall()).unwrap();
@@ -203,7 +202,7 @@ fn velocities_are_what_a_pinhole_says() {
     let first = renderer.render(&scene, &at(0.0), &settings).unwrap();
     assert!(first.aovs[0].1.iter().all(|v| v[0] == 0.0 && v[1] == 0.0), "nothing came before");
     let second = renderer.render(&scene, &at(0.25), &settings).unwrap();
-    // The camera goes right by 0.25 m, what is 5 m away goes left.
+    // The camera moves right by 0.25 m; a point 5 m away moves left.
     let pixels = f64::from(size.1) / 2.0 / (0.8f64 / 2.0).tan() * 0.25 / 5.0;
     for (x, y) in [(5, 5), (32, 24), (60, 40)] {
         let v = aov(&second, Aov::Velocity, x, y);
@@ -218,7 +217,7 @@ fn velocities_are_what_a_pinhole_says() {
 }
 
 #[test]
-fn an_even_picture_stays_as_it_is_under_any_exposure() {
+fn uniform_picture_is_unchanged_at_any_exposure() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&wall()).unwrap();
@@ -246,12 +245,12 @@ fn an_even_picture_stays_as_it_is_under_any_exposure() {
 }
 
 #[test]
-fn nothing_is_not_a_number_and_every_run_is_alike() {
+fn pictures_are_finite_and_deterministic() {
     let Some(guard) = gpu() else { return };
     let made = still_life().unwrap();
     let scene = guard.renderer().upload(&made.scene).unwrap();
     for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.6)] {
-        // The histories' place in their pairs is a part of what a run begins with.
+        // The slots of history pairs are part of the initial state of a run.
         let runs: Vec<Vec<RenderedImage>> = (0..2)
             .map(|_| {
                 let mut fresh = Renderer::new(&guard.gpu).unwrap();
@@ -289,7 +288,7 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
             );
         }
     }
-    // A meter's picture of another size in between changes nothing.
+    // A metering picture of another size in between changes nothing.
     let view = hero(&made.scene, 0.0, (48, 27));
     let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
     let plain = RenderSettings { exposure, ..RenderSettings::default() };
@@ -309,7 +308,7 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
 }
 
 #[test]
-fn a_slanted_edge_is_as_wide_as_its_pixels() {
+fn slanted_edge_is_one_pixel_wide() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("edge");
@@ -351,7 +350,7 @@ fn a_slanted_edge_is_as_wide_as_its_pixels() {
     println!(
         "rms error of coverage at edge pixels: none {none:.3}, morphological {shapes:.3}, mean of 16 {mean:.3}"
     );
-    // An unsmoothed edge is off by a coverage between 0 and 1/2, evenly: 1/sqrt(12).
+    // An aliased edge is off by a coverage between 0 and 1/2, uniformly: 1/sqrt(12).
     assert!((none - 0.289).abs() < 0.05, "{none}");
     assert!(shapes < 0.5 * none && mean < 0.04, "{shapes} {mean}");
 }
@@ -366,12 +365,12 @@ fn what_moves_leaves_no_trail() {
         glow
     };
     let mut builder = SceneBuilder::new("passing card");
-    let (grey, white) = (
+    let (gray, white) = (
         builder.add_material(emissive_material("wall", 20.0)),
         builder.add_material(emissive_material("card", 100.0)),
     );
     let stand = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-    let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), grey);
+    let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), gray);
     let card = builder.add_mesh("card", shapes::plane(Vec2::splat(0.6), 1, 1), white);
     builder.instance("wall", wall, DMat4::from_translation(DVec3::Z * -5.0) * stand);
     let place = |frame: u32| {
@@ -397,7 +396,7 @@ fn what_moves_leaves_no_trail() {
     let last = last.unwrap();
     let want = supersampled(&mut renderer, &scene, &view, &plain);
     let none = renderer.render(&scene, &view, &plain).unwrap();
-    // The card is at x = -0.9 + 0.11 * 15 = 0.75 m, four metres away; it went 0.11 m.
+    // The card is at x = -0.9 + 0.11 * 15 = 0.75 m, four meters away; it moved 0.11 m.
     let focal = f64::from(size.1) / 2.0 / 0.3f64.tan();
     let at = (f64::from(size.0) / 2.0 + focal * 0.75 / 4.0) as usize;
     let v = aov(&last, Aov::Velocity, at, 27);
@@ -409,7 +408,7 @@ fn what_moves_leaves_no_trail() {
     let flip = |picture: &RenderedImage| flip_of(&picture.nits, &want, plain.exposure, size.0);
     println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
     assert!(trail < 0.5, "{trail}");
-    // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer
-    // to the truth here.
+    // Few pixels are edges. They are softer than a single frame's, whose aliased steps happen to be
+    // closer to the reference here.
     assert!(flip(&last) < 0.01, "{}", flip(&last));
 }

@@ -1,5 +1,5 @@
-//! Lights with a surface on the device: against Monte Carlo in double precision (`common::area`),
-//! against closed forms, and their flux.
+//! Area lights on the device: against Monte Carlo in double precision (`common::area`), closed
+//! forms, and their flux.
 
 use std::f64::consts::PI;
 
@@ -28,7 +28,7 @@ use sunny16::{
 const ROUGHNESS: [f32; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 const ONE_NIT: LightStrength = LightStrength::Nits(Nit(1.0));
 
-/// A lamp of one nit, both as the scene has it and as the reference sees it.
+/// A light of one nit, for the scene and for the reference.
 fn lamp(emitter: Emitter, position: DVec3, target: DVec3) -> (Emitter, DMat4, Body) {
     let pose = look_at_transform(position, target);
     let (right, front) = (pose.x_axis.truncate(), -pose.z_axis.truncate());
@@ -76,7 +76,7 @@ fn settings(exposure: f64, aovs: Vec<Aov>) -> RenderSettings {
             enabled: false,
             ..ClusteredLightSettings::default()
         },
-        // The reference knows nothing that stands in the way.
+        // The reference has no occluders.
         shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
         aovs,
         ..RenderSettings::default()
@@ -95,7 +95,7 @@ fn unseen(mut scene: Scene) -> Scene {
 }
 
 #[test]
-fn spheres_under_every_shape_agree_with_monte_carlo() {
+fn spheres_under_every_shape_match_monte_carlo() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (mut worst, mut table) = (0f64, String::new());
@@ -166,8 +166,8 @@ fn spheres_under_every_shape_agree_with_monte_carlo() {
     assert!(worst < 0.01, "{} %", worst * 100.0);
 }
 
-/// Irradiance of a matte plane under a light as the device has it: the diffuse part, over what
-/// Fresnel leaves of it.
+/// Irradiance of a diffuse plane under a light on the device: its diffuse part divided by the
+/// Fresnel transmittance.
 #[test]
 fn irradiance_of_every_shape_is_exact() {
     let Some(guard) = gpu() else { return };
@@ -179,7 +179,7 @@ fn irradiance_of_every_shape_is_exact() {
         (dvec3(0.1, 1.5, 0.0), DVec3::ZERO),
         (dvec3(0.4, 0.7, 0.2), dvec3(0.1, 0.0, 0.0)),
         (dvec3(1.5, 0.9, -1.0), dvec3(-1.0, 0.5, 0.0)),
-        // Cut by the horizon.
+        // Clipped by the horizon.
         (dvec3(0.9, 0.2, 0.3), dvec3(0.0, 0.15, 0.0)),
         (dvec3(0.9, -0.1, 0.3), dvec3(0.0, 0.1, 0.0)),
         (dvec3(3.0, 40.0, 0.0), DVec3::ZERO),
@@ -208,7 +208,7 @@ fn irradiance_of_every_shape_is_exact() {
                     &settings(wanted * kept / PI, vec![Aov::DirectDiffuse]),
                 );
                 let got = aov3(&picture, Aov::DirectDiffuse, x, y).y * PI / kept;
-                // In parts of what is allowed: 0.1 %, and 2e-6 lx a nit where hardly anything is
+                // In units of the tolerance: 0.1 %, and 2e-6 lx per nit where hardly anything is
                 // above the horizon.
                 let error = (got - wanted).abs() / (1e-3 * wanted + 2e-6);
                 if error > 1.0 {
@@ -224,7 +224,7 @@ fn irradiance_of_every_shape_is_exact() {
 }
 
 #[test]
-fn the_point_like_limit_is_the_point_light() {
+fn small_lights_converge_to_point_lights() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut worst = 0f64;
@@ -255,7 +255,7 @@ fn the_point_like_limit_is_the_point_light() {
                 .map(|(a, b)| (b / a - 1.0).abs())
                 .fold(0.0, f64::max);
             println!("roughness {roughness} radius {radius}: {:.4} %", error * 100.0);
-            // A centimetre is 0.3 degrees: a highlight of alpha 0.01 is no wider.
+            // 1 cm is 0.3 degrees: a highlight of alpha 0.01 is no wider.
             if radius < 5e-3 || roughness > 0.2 {
                 worst = worst.max(error);
             }
@@ -264,8 +264,7 @@ fn the_point_like_limit_is_the_point_light() {
     assert!(worst < 5e-3, "{} %", worst * 100.0);
 }
 
-/// The lumens of a lamp from the illuminance that the device gives on the six faces of a box around
-/// it.
+/// A light's lumens, from the illuminance on the six faces of a box around it on the device.
 fn measured_flux(
     renderer: &mut sunny16::frame::Renderer,
     emitter: Emitter,
@@ -297,8 +296,8 @@ fn measured_flux(
         for y in 0..SIDE as usize {
             for x in 0..SIDE as usize {
                 let p = hit_plane(&view, x, y, out * half, -out);
-                // Seen along the normal; what Fresnel takes then is nearly nothing, and known for
-                // the middle of the lamp.
+                // Seen along the normal, where the Fresnel reflectance is small, and known for the
+                // center of the light.
                 let kept = 1.0 - dielectric_fresnel(-p.normalize(), -out);
                 flux += aov3(&picture, Aov::DirectDiffuse, x, y).y * PI / kept;
             }
@@ -308,7 +307,7 @@ fn measured_flux(
 }
 
 #[test]
-fn the_flux_of_every_lamp_is_what_was_written() {
+fn flux_of_every_light_matches_its_lumens() {
     use sunny16::photometry::{Cone, Lumen, SpotFlux};
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
@@ -329,10 +328,10 @@ fn the_flux_of_every_lamp_is_what_was_written() {
     }
 }
 
-/// A glowing ball of 1280 triangles in a box: what its walls get is what it sends, and each place
-/// gets what a sphere gives, though far fewer lights stand for it.
+/// An emissive ball of 1280 triangles in a box. Its walls receive all the light it emits, and each
+/// point receives that of a sphere, though far fewer lights represent it.
 #[test]
-fn a_glowing_ball_of_many_triangles_loses_no_light() {
+fn emissive_ball_of_many_triangles_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     const SIDE: u32 = 10;
@@ -363,7 +362,7 @@ fn a_glowing_ball_of_many_triangles_loses_no_light() {
             (scene.emissive_lights, scene.max_emissive_lights) = (true, budget);
             let view = parallel(out * 0.5, out, half as f32, 4.0, (SIDE, SIDE));
             let plain = settings(20.0, vec![Aov::DirectDiffuse]);
-            // Its own mesh shades none of it.
+            // Its own mesh does not shadow it.
             let shadows =
                 ShadowSettings { method: ShadowMethod::Traced, samples: 1, ..plain.shadows };
             let seen = picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..plain });
@@ -386,12 +385,12 @@ fn a_glowing_ball_of_many_triangles_loses_no_light() {
 }
 
 #[test]
-fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
+fn area_lights_are_visible_at_their_luminance_from_the_front() {
     use sunny16::photometry::Lumen;
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // Flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a disk of 0.1 m
-    // 10132.1.
+    // Luminance is flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a
+    // disk of 0.1 m 10132.1.
     for (emitter, want, back) in [
         (Emitter::Sphere { radius: 0.1 }, 2533.03, 2533.03),
         (Emitter::Disk { radius: 0.1, sides: Sides::One }, 10132.1, 0.0),
@@ -436,10 +435,10 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
     }
 }
 
-/// Nothing is NaN, infinite or negative, whatever the sizes and places; and what faces away stays
+/// Nothing is NaN, infinite or negative at any size and position, and surfaces that face away stay
 /// dark.
 #[test]
-fn extreme_lamps_never_break_a_pixel() {
+fn extreme_lights_give_finite_pixels() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let sizes = [1e-6, 1e-3, 0.2, 3.0, 1e4, 1e9];
@@ -468,7 +467,7 @@ fn extreme_lamps_never_break_a_pixel() {
             let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 0.2));
             let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
             builder.instance("floor", plane, DMat4::from_translation(dvec3(0.0, -0.4, 0.0)));
-            // In the middle of a ball, touching the floor, at the camera, in the floor's plane, far
+            // In the center of a ball, touching the floor, at the camera, in the floor's plane, far
             // away.
             for at in [
                 DVec3::ZERO,
@@ -490,7 +489,7 @@ fn extreme_lamps_never_break_a_pixel() {
                     aov3(&seen, Aov::DirectDiffuse, x, y),
                     aov3(&seen, Aov::DirectSpecular, x, y),
                 ] {
-                    // Five lamps of a nit make no surface brighter than white under five full
+                    // Five lights of a nit make no surface brighter than white under five full
                     // skies.
                     assert!(
                         value.is_finite() && value.min_element() >= 0.0,
@@ -506,7 +505,7 @@ fn extreme_lamps_never_break_a_pixel() {
 }
 
 #[test]
-fn emissive_meshes_light_as_rectangles_and_triangles_do() {
+fn emissive_meshes_match_rectangle_and_triangle_lights() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let screen = Material {
@@ -553,7 +552,7 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
                 let got = aov3(&seen, Aov::DirectDiffuse, x, y);
                 lit += usize::from(want > 0.0);
                 for (got, emitted) in got.to_array().into_iter().zip([2.0, 1.0, 0.5]) {
-                    // Fresnel's weight, seen along the normal, is below 0.2 %.
+                    // The Fresnel weight along the normal is below 0.2 %.
                     assert!(
                         (got - want * emitted).abs() < 4e-3 * want * emitted + 1e-6,
                         "{got} for {}",
@@ -576,9 +575,8 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
     }
 }
 
-/// The light lists leave lamps out by candela over the square of the distance to their bounding
-/// sphere: no shape may send more light than that to a point outside of the sphere, from any side
-/// and however near.
+/// Light lists cull lights by candela over the squared distance to their bounding sphere. No shape
+/// may send more light than that to a point outside of the sphere, from any side and however near.
 #[test]
 fn no_shape_exceeds_the_bound_of_the_light_lists() {
     let mut tightest = 0f64;
@@ -600,7 +598,7 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
             let reach = emitter.bounding_radius();
             let distance = reach * (1.05 + 3.0 * next() * next());
             let from = direction * distance;
-            // The solid angle: nothing of the lamp is behind a plane that faces its middle.
+            // The solid angle: no part of the light is behind a plane that faces its center.
             let seen = reference::weighted_by_area(&body, from, -direction, 120, &|l| {
                 1.0 / l.dot(-direction)
             });
@@ -613,8 +611,8 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
     assert!(tightest > 0.3);
 }
 
-/// The mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by even solid angles; GGX
-/// of `common` with the roughness.
+/// Mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by uniform solid angles; GGX of
+/// `common` with the roughness.
 fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
     let (rings, around) = (160, 80);
     let whole = 2.0 * (radius / 2.0).sin().powi(2);
@@ -637,11 +635,11 @@ fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
     sum / f64::from(rings * around) * 2.0 * PI * whole
 }
 
-/// What a level surface mirrors of a sun of one nit, 5 degrees wide and as wide as the real one:
-/// the lobe integrated over the disk, in the passes for opaque, blended and coated surfaces. A
-/// mirror shows the disk itself, and is nowhere brighter.
+/// Specular reflection of a sun of one nit by a horizontal surface, for a sun 5 degrees wide and
+/// the real one. Compared with the lobe integrated over the disk, in the opaque, blended and coated
+/// passes. A mirror shows the disk itself, and is nowhere brighter.
 #[test]
-fn highlights_of_suns_are_as_wide_as_their_disks() {
+fn sun_highlights_match_the_lobe_over_the_disk() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let middle = dvec3(0.0, 1.0, -1.0).normalize();
@@ -691,16 +689,15 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
                     if !coated {
                         return lobe;
                     }
-                    // KHR_materials_clearcoat: Fresnel's term of the coat is by the view; the base
-                    // below has roughness 1.
+                    // KHR_materials_clearcoat: the coat's Fresnel term is at the view angle; the
+                    // base below has roughness 1.
                     let coat = crate::common::schlick(0.04, v.y);
                     let base = crate::common::schlick(0.04, v.dot((v + middle).normalize()));
                     coat * lobe + (1.0 - coat) * base * mirrored(v, middle, radius, 1.0)
                 })
                 .collect();
             let gots: Vec<f64> = pixels.iter().map(|&(x, y)| nits(&picture, x, y).y).collect();
-            // What a coat reflects at the picture's upper edge, which is seen the most along the
-            // surface.
+            // The coat's reflection at the upper edge of the picture, the most grazing view.
             let edge = -crate::common::pixel_ray(&view, size as usize / 2, 0).1;
             let reflects = if coated { crate::common::schlick(0.04, edge.y) } else { 1.0 };
             let peak = gots.iter().copied().fold(0.0, f64::max);
@@ -728,11 +725,11 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
     }
 }
 
-/// A floor towards a sun of 20 degrees on its horizon: where the disk holds the direction away from
-/// the viewer its half vectors lie all around, and the lobe is no closed form but about as bright
-/// as it.
+/// A floor towards a sun of 20 degrees on its horizon. Where the disk contains the direction away
+/// from the viewer, its half vectors are all around. The lobe then has no closed form, only about
+/// the same brightness.
 #[test]
-fn grazing_highlights_of_wide_suns_are_as_bright_as_their_lobe() {
+fn grazing_highlights_of_wide_suns_match_their_lobe() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (radius, middle) = (10f64.to_radians(), DVec3::NEG_Z);

@@ -21,18 +21,18 @@ use sunny16::{
 const ROUGHNESS: [f32; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 const SIZE: (u32, u32) = (300, 100);
 
-/// Our pixels along a side of one of theirs, which is a mean over its area: the highlight of a
-/// metal of roughness 0.2 is three of theirs wide.
+/// Pixels here per side of a Mitsuba pixel, which is a mean over its area: the highlight of a metal
+/// of roughness 0.2 is three of them wide.
 const FINER: usize = 4;
 
-/// Whether a pixel's ray passes within `part` of a sphere's radius from its middle.
+/// Whether a pixel's ray passes within `part` of a sphere's radius from its center.
 fn on_ball(view: &sunny16::passes::View, x: usize, y: usize, center: DVec3, part: f64) -> bool {
     let (from, along) = pixel_ray(view, x, y);
     (from - center).cross(along).length() < 0.4 * part
 }
 
 #[test]
-fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
+fn spheres_and_plane_match_mitsuba() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/area_lights");
@@ -46,8 +46,8 @@ fn every_sphere_and_the_plane_are_as_mitsuba_has_them() {
     for (name, emitter) in shapes_of_light {
         for metallic in [0u8, 1] {
             let mut builder = SceneBuilder::new("row");
-            let grey = builder.add_material(dielectric("plane", Vec3::splat(0.5), 1.0));
-            let plane = builder.add_mesh("plane", shapes::plane(Vec2::new(8.0, 4.0), 1, 1), grey);
+            let gray = builder.add_material(dielectric("plane", Vec3::splat(0.5), 1.0));
+            let plane = builder.add_mesh("plane", shapes::plane(Vec2::new(8.0, 4.0), 1, 1), gray);
             builder.instance("plane", plane, DMat4::IDENTITY);
             let at = |index: usize| dvec3(index as f64 - 2.0, 0.4, 0.0);
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {

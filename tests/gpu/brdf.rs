@@ -1,11 +1,11 @@
 //! The glTF BRDF on the device against the double-precision formula in `common`, over roughness,
 //! metallic and angles.
 //!
-//! The G-buffer rounds: roughness to 12 bits (0.1 becomes 410/4095, which moves the peak of its
-//! highlight, 1/alpha^2, by 0.5 %), metallic to 8 bits, base colour to 12 bits of its square root,
-//! normals to twice 16 bits. That is storage and no matter of the BRDF, so that the expectation is
-//! computed with the parameters as stored; `frame_gpu` bounds how far they are from what was asked
-//! for. What remains is single precision and half floats (0.1 %).
+//! The G-buffer quantizes: roughness to 12 bits (0.1 becomes 410/4095, which changes the peak of
+//! its highlight, 1/alpha^2, by 0.5 %), metallic to 8 bits, base color to 12 bits of its square
+//! root, normals to twice 16 bits. Storage is not part of the BRDF, so the expectation uses the
+//! parameters as stored; `tests/gpu/frame.rs` bounds their error. What remains is single precision
+//! and half floats (0.1 %).
 
 use crate::common::{
     Brdf, NORMAL, aov, aov3, distribution, exposure_for, gpu, nits, parallel, picture, pixel_of,
@@ -37,13 +37,13 @@ fn materials() -> Vec<Material> {
     all
 }
 
-/// Where a patch of the grid lies before the whole is turned.
+/// Position of a tile of the grid before the rotation.
 fn place(index: usize) -> DVec3 {
     DVec3::new((index % ROUGHNESS) as f64 - 4.5, 0.0, ((index / ROUGHNESS) as f64 - 1.0) * 3.0)
 }
 
-/// Renders the grid of patches, turned as a whole, at all pairs of angles; the greatest relative
-/// error.
+/// Renders the grid of tiles, rotated as a whole, at all pairs of angles; returns the maximum
+/// relative error.
 fn worst_error(turn: DQuat) -> (f64, usize) {
     let Some(guard) = gpu() else { return (0.0, usize::MAX) };
     let mut renderer = guard.renderer();
@@ -80,8 +80,8 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
         for view_tilt in [0.0, 25.0, 50.0, 78.0] {
             let v = spherical(view_tilt, 0.0);
             let view = parallel(v * 20.0, DVec3::ZERO, 5.5, 40.0, (96, 96));
-            // Highlights of roughness 0.1 reach 1/(4 pi alpha^2) = 800 nit and more, lobes seen
-            // from aside fall to 1e-6: white is put where both are normal half floats.
+            // Highlights of roughness 0.1 reach 1/(4 pi alpha^2) = 800 nit and more, lobes at
+            // grazing views fall to 1e-6. The exposure keeps both within normal half floats.
             let settings = RenderSettings {
                 exposure: exposure_for(1.0, 8.0),
                 aovs: vec![
@@ -104,7 +104,7 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
                 );
                 let n = aov3(&picture, NORMAL, x, y);
                 assert!(n.angle_between(turn * DVec3::Y) < 1e-4, "{n}");
-                // The device sees the light's and the camera's direction in single precision.
+                // The device has the light's and the camera's direction in single precision.
                 let (l, v) = (l.as_vec3().as_dvec3(), -view.forward.as_dvec3());
                 let (diffuse, specular) = stored.evaluate(n, l, v);
                 for (got, want) in [
@@ -115,8 +115,7 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
                     for channel in 0..3 {
                         compared += 1;
                         let (got, want) = (got[channel], want[channel]);
-                        // Half floats below 6e-5 are spaced by 6e-8 whatever their size: 6e-8 / 8
-                        // in nits.
+                        // Half floats below 6e-5 have a uniform spacing of 6e-8: 6e-8 / 8 in nits.
                         let error = ((got - want).abs() - 8e-9).max(0.0) / want.max(1e-30);
                         if error > worst {
                             worst = error;
@@ -135,20 +134,20 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
 }
 
 #[test]
-fn the_device_evaluates_the_gltf_brdf() {
+fn gltf_brdf_matches_the_formula() {
     let (worst, compared) = worst_error(DQuat::IDENTITY);
     assert!(worst < 5e-3, "{} %", worst * 100.0);
     assert!(compared > 5000);
 }
 
 #[test]
-fn and_so_it_does_however_the_surface_is_turned() {
+fn gltf_brdf_is_independent_of_orientation() {
     let (worst, compared) = worst_error(DQuat::from_euler(EulerRot::YXZ, 0.7, 1.1, -0.4));
     assert!(worst < 5e-3, "{} %", worst * 100.0);
     assert!(compared > 5000);
 }
 
-/// Values of D, V and F that were computed by a separate script.
+/// Values of D, V and F computed by a separate script.
 #[test]
 fn the_host_formula_has_the_check_values() {
     let near = |got: f64, want: f64| {
@@ -162,7 +161,7 @@ fn the_host_formula_has_the_check_values() {
     near(schlick(0.04, 0.5), 0.07);
 }
 
-/// The numeric directional albedo of the specular lobe with F = 1 (metal of base 1, where F = 1 at
+/// Numerical directional albedo of the specular lobe with F = 1 (metal of base 1, where F = 1 at
 /// every angle).
 #[test]
 fn the_host_formula_has_the_albedo_and_is_reciprocal() {

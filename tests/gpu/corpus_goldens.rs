@@ -1,7 +1,6 @@
-//! Every file of the corpus that shows something, rendered small, against a picture that was looked
-//! at.
+//! Every visible file of the corpus, rendered small, against a reviewed golden picture.
 //!
-//! `SUNNY16_WRITE=1 cargo test --test gpu corpus_goldens::` writes the pictures anew.
+//! `SUNNY16_WRITE=1 cargo test --test gpu corpus_goldens::` rewrites the pictures.
 
 use std::{collections::BTreeSet, env, path::Path};
 
@@ -19,12 +18,11 @@ use sunny16::{
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 
-/// The most that the mean of FLIP may be: drivers differ at edges and in the last bits, faults are
-/// ten times that.
+/// Maximum mean FLIP: drivers differ at edges and in the last bits, defects are ten times that.
 const TOLERANCE: f32 = 0.02;
 
-/// The first camera, else one framed on the scene; and light where there is none: what `render`
-/// does without options.
+/// The first camera, else one framed on the scene; adds light if there is none: `render` without
+/// options.
 fn shot(scene: &mut Scene) -> View {
     scene.emissive_lights = true;
     let own = scene.walk().iter().find_map(|placed| {
@@ -56,7 +54,7 @@ fn render(renderer: &mut Renderer, scene: &mut Scene) -> Vec<u8> {
             break;
         };
         let metered = Exposure::from_luminance(nits).unwrap();
-        // What is already exposed by its meter is the same picture once more.
+        // Exposed by its own meter: the second picture is the same.
         if (metered.multiplier() / settings.exposure.multiplier() - 1.0).abs() < 1e-3 {
             return picture.display;
         }
@@ -71,7 +69,7 @@ fn floats(rgba: &[u8]) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn the_corpus_looks_as_it_did() {
+fn corpus_matches_goldens() {
     let Some(corpus) = corpus() else { return };
     let Some(device) = crate::common::gpu() else { return };
     let goldens = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/corpus");

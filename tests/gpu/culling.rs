@@ -1,5 +1,5 @@
-//! Culling on the device draws what the host draws, bit for bit; and what lies behind other things
-//! is never missed.
+//! Culling on the device draws what the host draws, bit for bit; visible objects are never culled
+//! by occlusion.
 
 use crate::common::{exposure_for, gpu, parallel, perspective};
 use glam::{DMat4, DVec3, Vec3};
@@ -17,7 +17,7 @@ use sunny16::{
 
 const SIZE: (u32, u32) = (150, 93);
 
-/// Tested on the host.
+/// Culled on the host.
 const HOST: CullingSettings = CullingSettings {
     enabled: false,
     occlusion: false,
@@ -25,9 +25,9 @@ const HOST: CullingSettings = CullingSettings {
     retry_interval: 0,
     error_pixels: 0.0,
 };
-/// Tested on the device against the view.
+/// Frustum-culled on the device.
 const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
-/// And against what hides.
+/// Occlusion-culled on the device.
 const HIDDEN: CullingSettings = CullingSettings { occlusion: true, ..VIEW };
 
 fn settings(culling: CullingSettings) -> RenderSettings {
@@ -44,12 +44,11 @@ fn bits(picture: &RenderedImage) -> (Vec<u8>, Vec<u32>) {
     (picture.display.clone(), picture.nits.iter().flatten().map(|value| value.to_bits()).collect())
 }
 
-/// Three meshes and five materials, one of them masked, one double-sided, one blended: `count`
-/// instances, some mirrored, some without a volume, some twice in the same place, around the camera
-/// on all sides.
+/// Three meshes and five materials, one of them masked, one double-sided, one blended. `count`
+/// instances on all sides of the camera: some mirrored, some without volume, some duplicated.
 fn crowd(count: usize, origin: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("crowd");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.4), 0.6));
     let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.71, 0.31), 0.3));
     let thin = builder.add_material(Material {
         double_sided: true,
@@ -65,7 +64,7 @@ fn crowd(count: usize, origin: DVec3) -> Scene {
         ..dielectric("glass", Vec3::ONE, 0.2)
     });
     let meshes = [
-        builder.add_mesh("ball", shapes::icosphere(0.3, 1), grey),
+        builder.add_mesh("ball", shapes::icosphere(0.3, 1), gray),
         builder.add_mesh_of(
             "two",
             vec![(shapes::cuboid(Vec3::splat(0.5)), gold), (shapes::icosphere(0.35, 1), holes)],
@@ -104,12 +103,12 @@ fn views(origin: DVec3) -> [View; 3] {
 }
 
 #[test]
-fn the_device_draws_what_the_host_draws() {
+fn device_culling_matches_host_culling() {
     let Some(device) = gpu() else { return };
     let mut renderer = device.renderer();
     let mut outside = 0;
-    // Around a work group's 256 placements (a third of the instances counts twice), and more than a
-    // few groups.
+    // Around a work group's 256 instances (a third of them counts twice), and more than a few
+    // groups.
     for count in [1, 2, 5, 191, 192, 193, 194, 384, 385, 3000] {
         for origin in [DVec3::ZERO, DVec3::new(6.4e6, -123.456, 4.2e7 + 0.1)] {
             if origin != DVec3::ZERO && ![5, 385].contains(&count) {
@@ -133,7 +132,7 @@ fn the_device_draws_what_the_host_draws() {
     assert!(outside > 3000, "{outside}");
 }
 
-/// Walls, and behind them many small things; a few before them.
+/// Walls with many small objects behind them, and a few before them.
 fn rooms() -> Scene {
     let mut builder = SceneBuilder::new("rooms");
     let plaster = builder.add_material(dielectric("plaster", Vec3::splat(0.6), 0.9));
@@ -152,7 +151,8 @@ fn rooms() -> Scene {
                 wall,
                 side * DMat4::from_rotation_y(std::f64::consts::FRAC_PI_2),
             );
-            // Seen from above alone: from below nothing is drawn of it, so that it hides nothing.
+            // One-sided, visible from above only: from below it is not drawn, so it occludes
+            // nothing.
             builder.instance(
                 "floor",
                 one_side,
@@ -198,8 +198,8 @@ fn occlusion_culling_has_no_false_positives() {
         first = false;
         *hidden += ours.draw_stats.occlusion_culled;
     };
-    // Step by step; in great leaps; through walls; from below, where floors show no side; other
-    // sizes; in parallel.
+    // Small steps; large jumps; through walls; from below, where floors are invisible; other sizes;
+    // in parallel projection.
     for step in 0..8 {
         let angle = f64::from(step) * if step < 4 { 0.03 } else { 1.9 };
         let eye = DVec3::new(0.4, 1.6, -1.2 + f64::from(step) * 0.11);
@@ -223,7 +223,7 @@ fn occlusion_culling_has_no_false_positives() {
 }
 
 #[test]
-fn a_still_view_settles_and_its_picture_does_not_change() {
+fn still_view_is_stable() {
     let Some(device) = gpu() else { return };
     let mut renderer = device.renderer();
     let scene = renderer.upload(&rooms()).unwrap();
@@ -242,8 +242,8 @@ fn a_still_view_settles_and_its_picture_does_not_change() {
 /// Balls of 5,120 triangles from near to far.
 fn balls() -> Scene {
     let mut builder = SceneBuilder::new("balls");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
-    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.4), 0.6));
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), gray);
     for index in 0..40 {
         let along = 1.5 * 1.12_f64.powi(index);
         let at = DVec3::new(
@@ -259,7 +259,7 @@ fn balls() -> Scene {
 }
 
 #[test]
-fn coarser_levels_look_the_same_on_both_sides() {
+fn levels_of_detail_match_between_host_and_device() {
     let Some(device) = gpu() else { return };
     let mut renderer = device.renderer();
     let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };

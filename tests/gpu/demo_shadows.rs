@@ -1,5 +1,5 @@
-//! Shadows of the demo scenes as their looks have them, beside rays: no light where rays find none,
-//! and no shadow where they find all of it.
+//! Shadows of the demo scenes with their looks, against traced rays: no light leaks, and no false
+//! shadows.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use sunny16::{
     session::{self, OpenRequest},
 };
 
-/// How light differs from the reference's, as parts of all of it.
+/// Differences from the reference, as fractions of all light.
 struct Difference {
-    /// Of what falls where a block of pixels and all around it have none.
+    /// Light where the reference has none in a block of pixels and all around it.
     leaks: f64,
-    /// Of what is missing where they are as light as without shadows.
+    /// Missing light where the reference is unshadowed.
     gaps: f64,
-    /// Of all blocks, root mean square: edges too.
+    /// Root mean square over all blocks, edges included.
     rms: f64,
 }
 
-/// Luminances by blocks of 2x2 pixels, in which the rays' grain is halved.
+/// Luminances of blocks of 2x2 pixels, which halves the rays' noise.
 fn blocks(nits: &[[f32; 4]], width: usize) -> Vec<f64> {
     let height = nits.len() / width;
     let of =
@@ -41,7 +41,7 @@ fn blocks(nits: &[[f32; 4]], width: usize) -> Vec<f64> {
 
 fn difference(got: &[f64], want: &[f64], open: &[f64], width: usize) -> Difference {
     let height = got.len() / width;
-    // Edges of shadows are apart: rays' grain, and the softness of maps.
+    // Shadow edges are excluded: ray noise, and the softness of maps.
     let around = |index: usize, is: &dyn Fn(usize) -> bool| {
         let (x, y) = (index % width, index / width);
         let [columns, rows] =
@@ -65,7 +65,7 @@ fn difference(got: &[f64], want: &[f64], open: &[f64], width: usize) -> Differen
 }
 
 #[test]
-fn demos_neither_leak_light_nor_lose_it() {
+fn demo_shadows_have_no_leaks_and_no_false_shadows() {
     measure("64x36", 32, false);
 }
 
@@ -75,14 +75,14 @@ fn methods_compared() {
     measure("128x72", 64, true);
 }
 
-/// Prints what shadows differ by from those of so many rays; fails where the looks' own do. With
-/// maps instead, too.
+/// Prints the differences of shadows from a reference with this many rays, and fails beyond the
+/// bounds for the looks' own. Optionally also with shadow maps.
 fn measure(size: &str, rays: u32, maps: bool) {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut broken = Vec::new();
     println!("{:<16} {:>10} {:>10} {:>10} {:>10}", "%", "", "leaks", "gaps", "rms");
-    // Pipelines of water and of glass take software drivers minutes.
+    // Pipelines of water and glass take minutes on software drivers.
     let left_out: &[&str] = if long() { &[] } else { &["courtyard", "lens"] };
     for demo in Demo::ALL.iter().filter(|demo| !left_out.contains(&demo.name)) {
         let request = OpenRequest {
@@ -95,7 +95,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
             time: None,
         };
         let mut session = session::open(&request).unwrap();
-        // Of lights alone.
+        // Direct light only.
         session.scene = Arc::new({
             let mut scene = (*session.scene).clone();
             scene.environment = None;
@@ -117,7 +117,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
         let own = session.shadows();
         let traced =
             ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
-        // Trees for all rays do for every method.
+        // The BVHs for all rays serve every method.
         let scene = renderer.upload_for(&session.scene, &traced).unwrap();
         let mut light = |shadows: ShadowSettings, exposure: Exposure| {
             let picture = renderer
@@ -125,7 +125,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
                 .unwrap();
             blocks(&picture.aovs[0].1, picture.width)
         };
-        // Half floats hold about 30 stops: the mean without shadows is exposed as a meter would.
+        // Half floats hold about 30 stops: the exposure meters the mean without shadows.
         let unshadowed = ShadowSettings { enabled: false, ..own };
         let mut exposure = Exposure::default();
         let open = loop {

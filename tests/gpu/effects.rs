@@ -1,5 +1,4 @@
-//! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that
-//! is known.
+//! Camera effects against closed forms: lens, shutter and sensor applied to known light.
 
 use crate::common::{
     add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray,
@@ -31,14 +30,14 @@ use sunny16::{
 const SIZE: (u32, u32) = (320, 240);
 const GATE: f64 = 0.036;
 
-/// The picture's width over the image distance of a 50 mm lens at infinity, and its vertical field
-/// of view.
+/// Picture width over the image distance of a 50 mm lens at infinity, and its vertical field of
+/// view.
 fn camera(size: (u32, u32)) -> View {
     let fov = 2.0 * (GATE / 2.0 / 0.05 * f64::from(size.1) / f64::from(size.0)).atan();
     perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, size)
 }
 
-/// Squares that each fill one pixel: at a pixel, at a distance along the axis.
+/// Squares that each fill one pixel: pixel, and distance along the axis.
 fn points(view: &View, at: &[((usize, usize), f64)], nits: Vec3) -> Scene {
     let mut builder = SceneBuilder::new("points");
     for &((x, y), distance) in at {
@@ -72,15 +71,15 @@ fn total(picture: &RenderedImage) -> f64 {
     green(picture).iter().sum()
 }
 
-fn lens(millimetres: f64, f_stop: f64) -> ThinLens {
-    ThinLens::new(millimetres * 1e-3, f_stop).unwrap()
+fn lens(millimeters: f64, f_stop: f64) -> ThinLens {
+    ThinLens::new(millimeters * 1e-3, f_stop).unwrap()
 }
 
 fn field(lens: ThinLens, focus: f64) -> DepthOfField {
     DepthOfField { lens, focus, gate_width: GATE, iris: Iris::default(), rim: None }
 }
 
-/// Width at half of the plateau along a row, between pixels by linear interpolation.
+/// Full width at half of the plateau along a row, linearly interpolated between pixels.
 fn width_along(picture: &RenderedImage, row: usize, level: f64) -> f64 {
     let line: Vec<f64> = green(picture)[row * picture.width..][..picture.width].to_vec();
     let first = line.iter().position(|&v| v > level).expect("a disc");
@@ -90,7 +89,7 @@ fn width_along(picture: &RenderedImage, row: usize, level: f64) -> f64 {
 }
 
 #[test]
-fn a_point_out_of_focus_is_a_disc_of_the_analytic_diameter() {
+fn point_out_of_focus_is_a_disk_of_the_analytic_diameter() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let size = (640, 480);
@@ -148,7 +147,7 @@ fn a_point_out_of_focus_is_a_disc_of_the_analytic_diameter() {
 }
 
 #[test]
-fn blades_and_rim_shape_the_disc_and_keep_its_light() {
+fn blades_and_rim_shape_the_disk_and_conserve_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = camera(SIZE);
@@ -168,7 +167,7 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
         total(&five),
         total(&round)
     );
-    // A corner points up, so that the middle of a side lies below: r up, r cos(36 degrees) down.
+    // A corner points up, so the middle of a side points down: r up, r cos(36 degrees) down.
     let radius = to_pixels(circle_of_confusion(lens, 2.0, 1e5).unwrap(), GATE, SIZE.0) / 2.0;
     let values = green(&five);
     let plateau = values[120 * 320 + 160];
@@ -182,12 +181,12 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
     let (up, down) = (reach(-1, &values), reach(1, &values));
     println!("pentagon of radius {radius:.2}: {up} up, {down} down");
     assert!((up - radius).abs() <= 1.0 && (down - radius * 36f64.to_radians().cos()).abs() <= 1.0);
-    // In front of the focus it stands on its head.
+    // In front of the focus it is inverted.
     let near = points(&view, &[((160, 120), 1.0)], nits);
     let values = green(&render(&mut renderer, &near, &view, with(pentagon, None), 100.0));
     assert!(reach(1, &values) > reach(-1, &values), "a foreground's disc is turned by half a turn");
 
-    // Towards the right border a rim as wide as the pupil leaves a lens-shaped disc, narrower
+    // Towards the right border, a rim as wide as the pupil leaves a lens-shaped disk, narrower
     // across than along.
     let rim = Rim { radius: lens.aperture_diameter() / 2.0, distance: 0.2 };
     let right = points(&view, &[((270, 120), 1e5)], nits);
@@ -203,7 +202,7 @@ fn blades_and_rim_shape_the_disc_and_keep_its_light() {
 }
 
 #[test]
-fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
+fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = camera(SIZE);
@@ -224,14 +223,14 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         "{:?}",
         &row[156..164]
     );
-    // Nothing darkens or rings, at the picture's border either.
+    // No darkening or ringing, also at the picture's border.
     for (x, value) in row.iter().enumerate() {
         let want = if x < 160 { 10.0 } else { 100.0 };
         assert!((value / want - 1.0).abs() < 0.02, "pixel {x}: {value}");
     }
 
-    // A bright square in front of the focus bleeds over what is in focus, by half of its circle;
-    // half on its edge.
+    // A bright square in front of the focus bleeds over the background in focus by half its circle;
+    // its edge is at half.
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
         let effects =
@@ -247,7 +246,7 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         let around: Vec<f64> = row[140..180].iter().map(|v| v.round()).collect();
         let mut worst = 0f64;
         for (x, value) in row.iter().enumerate() {
-            // The part of a disc of that radius that lies left of a line.
+            // The fraction of a disk of that radius left of a line.
             let d = ((x as f64 + 0.5 - 160.0) / radius).clamp(-1.0, 1.0);
             let covered = (d.acos() - d * (1.0 - d * d).sqrt()) / std::f64::consts::PI;
             worst = worst.max((value - (10.0 + 90.0 * covered)).abs() / 90.0);
@@ -259,8 +258,8 @@ fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
         assert!(worst < 0.05, "{worst}");
     }
 
-    // A wall of one luminance, far, near, and slanted through the focus, stays so to the last
-    // pixel.
+    // A wall of uniform luminance, far, near, and slanted through the focus, stays uniform to the
+    // last pixel.
     for (distance, slant) in [(20.0, 0.0), (0.8, 0.0), (2.0, 1.2)] {
         let mut builder = SceneBuilder::new("wall");
         let material = builder.add_material(emissive_material(Vec3::splat(100.0)));
@@ -286,14 +285,15 @@ fn half_lit(distance: f64) -> Scene {
     builder.build().unwrap()
 }
 
-/// From the last value below 2 % of the step to the first above 98 %, and the place of its middle.
+/// From the last value below 2 % of the step to the first above 98 %, and the position of its
+/// midpoint.
 fn edge(row: &[f64], low: f64, high: f64) -> (f64, f64) {
     let at = |part: f64| {
         let level = low + part * (high - low);
         let x = row.iter().position(|&v| v > level).expect("an edge");
         x as f64 - 0.5 + 1.0 - (row[x] - level) / (row[x] - row[x.saturating_sub(1)]).max(1e-9)
     };
-    // A box's edge is a ramp: from its middle half to the whole.
+    // A box's edge is a ramp: from half at its middle to the whole.
     ((at(0.75) - at(0.25)) * 2.0, at(0.5))
 }
 
@@ -303,7 +303,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let mut renderer = guard.renderer();
     let view = camera(SIZE);
     let scene = half_lit(5.0);
-    let pixels_per_metre = 0.05 / 5.0 / GATE * 320.0;
+    let pixels_per_meter = 0.05 / 5.0 / GATE * 320.0;
     let still = MotionBlur {
         exposure: 0.02,
         shutter: Shutter::Global,
@@ -317,7 +317,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     for speed in [1.0, 3.0, 10.0] {
         let blur = MotionBlur { velocity: DVec3::new(speed, 0.0, 0.0), ..still };
         let picture = blurred(&mut renderer, blur);
-        let want = speed * 0.02 * pixels_per_metre;
+        let want = speed * 0.02 * pixels_per_meter;
         let (width, middle) = edge(&green(&picture)[120 * 320..121 * 320], 0.0, 100.0);
         let light = total(&picture) / (160.0 * 240.0 * 100.0) - 1.0;
         println!(
@@ -327,14 +327,14 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
         assert!((width - want).abs() < 1.0, "{width} {want}");
         assert!((middle - 160.0).abs() < 0.6 && light.abs() < 0.005, "{middle} {light}");
     }
-    // Turning: at the picture's centre the image distance times the angle.
+    // Rotating: at the picture's center, the image distance times the angle.
     let blur = MotionBlur { rotation: DVec3::new(0.0, 1.5, 0.0), ..still };
     let (width, _) = edge(&green(&blurred(&mut renderer, blur))[120 * 320..121 * 320], 0.0, 100.0);
     let want = 2.0 * (1.5 * 0.01_f64).tan() * 0.05 / GATE * 320.0;
     println!("1.5 rad/s: {want:.2} px, measured {width:.2}");
     assert!((width - want).abs() < 1.0, "{width} {want}");
 
-    // Lines read one after another lean an upright edge: by the way that it moves in the readout.
+    // A rolling shutter shears a vertical edge by its motion during the readout.
     let skew = MotionBlur {
         exposure: 0.001,
         shutter: Shutter::Rolling { readout: 0.02 },
@@ -344,7 +344,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let values = green(&blurred(&mut renderer, skew));
     let (_, top) = edge(&values[..320], 0.0, 100.0);
     let (_, bottom) = edge(&values[239 * 320..], 0.0, 100.0);
-    let want = 3.0 * 0.02 * pixels_per_metre * 239.0 / 240.0;
+    let want = 3.0 * 0.02 * pixels_per_meter * 239.0 / 240.0;
     println!("rolling: top {top:.2}, bottom {bottom:.2}, {want:.2} px apart");
     assert!(
         (top - bottom - want).abs() < 1.0,
@@ -353,11 +353,11 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
 }
 
 #[test]
-fn a_near_thing_smears_over_a_far_one_that_stays() {
+fn near_motion_blurs_over_a_static_background() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = camera(SIZE);
-    // Seen by a camera that moves sideways, what is a thousand times as far stands still.
+    // A camera that moves sideways: at a thousand times the distance, the background is static.
     let mut builder = SceneBuilder::new("near and far");
     add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5000.0), 20_000.0, Vec3::splat(10.0));
@@ -382,7 +382,7 @@ fn a_near_thing_smears_over_a_far_one_that_stays() {
 }
 
 #[test]
-fn bloom_moves_light_and_makes_none() {
+fn bloom_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     // Sides that are no powers of two.
@@ -397,8 +397,8 @@ fn bloom_moves_light_and_makes_none() {
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let light = total(&picture) / total(&sharp) - 1.0;
         let stays = green(&picture)[101 * 301 + 150] / total(&sharp);
-        // What is scattered farther than the pixel's border, and within the picture: to a circle of
-        // each one's area.
+        // Energy scattered beyond the pixel's border and within the picture: to a circle of the
+        // same area as each.
         let within = |pixels: f64| glare_within((pixels * 0.72 / 301.0).atan());
         let area = |pixels: f64| (pixels / std::f64::consts::PI).sqrt();
         let leaves = within(area(301.0 * 203.0)) - within(area(1.0));
@@ -409,7 +409,7 @@ fn bloom_moves_light_and_makes_none() {
         );
         assert!(light.abs() < 0.005, "{light}");
         assert!((stays - (1.0 - fraction * leaves)).abs() < 0.002 + 0.1 * fraction, "{stays}");
-        // It falls off in every direction alike, and never rises.
+        // It falls off isotropically and monotonically.
         let values = green(&picture);
         let at = |x: usize, y: usize| values[y * 301 + x];
         for d in [4usize, 10, 30, 60] {
@@ -419,7 +419,7 @@ fn bloom_moves_light_and_makes_none() {
             assert!(at(150 + d, 101) < at(150 + d / 2, 101));
         }
     }
-    // An even field stays even up to the border.
+    // A uniform field stays uniform up to the border.
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
     let effects = CameraEffects {
@@ -451,7 +451,7 @@ fn vignetting_is_exact_for_each_pixel() {
         for (index, value) in green(&picture).iter().enumerate() {
             let (x, y) = ((index % 320) as f64 + 0.5 - 160.0, (index / 320) as f64 + 0.5 - 120.0);
             let want = vignetting.at(x.hypot(y) * 0.72 / 320.0);
-            // In f64: a half float alone is good to 0.05 or, cut off, 0.1 %.
+            // In f64: a half float alone is accurate to 0.05 %, or 0.1 % truncated.
             worst = worst.max((value / flat / want - 1.0).abs());
         }
         let corner = green(&picture)[0] / flat;
@@ -464,7 +464,7 @@ fn vignetting_is_exact_for_each_pixel() {
 }
 
 #[test]
-fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
+fn chromatic_aberration_scales_red_and_blue_about_the_center() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = camera(SIZE);
@@ -478,7 +478,7 @@ fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
         ..CameraEffects::default()
     };
     for x in [160.0, 240.0, 300.0] {
-        // A square some pixels wide, so that its centre of gravity is that of its image.
+        // A square some pixels wide, so that its centroid is that of its image.
         let mut builder = SceneBuilder::new("square");
         let pixel = 5.0 * 0.72 / 320.0;
         add_square(
@@ -520,7 +520,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
     };
     let mut deviations = Vec::new();
     for iso in [100.0, 1600.0] {
-        // Without read noise, whose part differs by ISO.
+        // Without read noise, which depends on ISO differently.
         let grain = Grain { read: 0.0, ..shot(iso) };
         let effects = CameraEffects { grain: Some(grain), ..CameraEffects::default() };
         let picture = render(&mut renderer, &scene, &view, effects, 200.0);
@@ -530,12 +530,12 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
             (mean / 0.5 - 1.0) * 100.0,
             grain.deviation(0.5)
         );
-        // The mean of n pixels is known to deviation / sqrt(n).
+        // The standard error of a mean of n pixels is deviation / sqrt(n).
         let known = 3.0 * deviation / (picture.nits.len() as f64 * 3.0).sqrt();
         assert!((mean - 0.5).abs() < 0.5 * 0.001 + known, "{mean}");
         assert!((deviation / grain.deviation(0.5) - 1.0).abs() < 0.01, "{deviation}");
         deviations.push(deviation);
-        // The same number, the same grain; another, another.
+        // The same frame number gives the same grain; another, another.
         let settings = RenderSettings {
             exposure: exposure_for(200.0, 1.0),
             effects,
@@ -551,7 +551,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
         );
         let same = next.nits.iter().zip(&picture.nits).filter(|(a, b)| a == b).count();
         assert!(same < 100, "{same} pixels of frame 1 are those of frame 0");
-        // Neighbours know nothing of each other.
+        // Neighboring pixels are uncorrelated.
         let values: Vec<f64> =
             picture.nits.iter().map(|v| f64::from(v[1]) / 200.0 - mean).collect();
         let correlation = |step: usize| {
@@ -569,7 +569,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
 }
 
 #[test]
-fn an_effect_that_is_off_is_not_in_the_frame() {
+fn disabled_effects_have_no_passes() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = camera((64, 48));
@@ -657,11 +657,11 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
     drop(on_device);
 }
 
-/// Pictures of one sensor of 36 x 24 mm behind 50 mm: two resolutions, and an aspect that shows
-/// 13.5 mm of its width.
+/// Pictures of one 36 x 24 mm sensor behind 50 mm: two resolutions, and an aspect that shows 13.5
+/// mm of its width.
 const SWEEP: [(u32, u32); 3] = [(96, 64), (192, 128), (72, 128)];
 
-/// A picture of the sweep: its camera, the sensor's width (mm) that it shows, and that of a pixel.
+/// A picture of the sweep: its camera, the width of sensor (mm) that it shows, and a pixel's width.
 struct Swept {
     size: (u32, u32),
     view: View,
@@ -684,7 +684,7 @@ impl Swept {
         })
     }
 
-    /// Each pixel's place from the picture's center (mm on the sensor, right and down), and its
+    /// Each pixel's position from the picture's center (mm on the sensor, right and down), and its
     /// value.
     fn places<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = ((f64, f64), f64)> + 'a {
         let (width, height) = (self.size.0 as usize, f64::from(self.size.1));
@@ -695,16 +695,16 @@ impl Swept {
     }
 }
 
-/// A square at a place on the sensor (mm right and up), of a side (mm), 5 m away.
+/// A square at a position on the sensor (mm right and up), with a side (mm), 5 m away.
 fn on_sensor(x: f64, y: f64, side: f64, nits: f32) -> Scene {
     let mut builder = SceneBuilder::new("square");
     add_square(&mut builder, DVec3::new(x / 10.0, y / 10.0, -5.0), side / 10.0, Vec3::splat(nits));
     builder.build().unwrap()
 }
 
-/// Effects are of millimeters on the sensor or of angles, whatever the resolution and the aspect.
-/// Ghosts have a sweep of their own (`lens_ghosts`); starbursts have none: their cores are finer
-/// than such pixels.
+/// Effects are in millimeters on the sensor or in angles, independent of resolution and aspect.
+/// Ghosts have their own sweep (`lens_ghosts`). Starbursts have none: their cores are finer than
+/// such pixels.
 #[test]
 fn effects_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
@@ -713,7 +713,7 @@ fn effects_keep_their_size_at_any_resolution() {
         let Swept { size, view, gate, pixel } = &swept;
         let (gate, pixel) = (*gate, *pixel);
 
-        // Bloom: the veil in rings about a lamp of 0.75 mm, by the function's energy between their
+        // Bloom: the veil in rings about a light of 0.75 mm, by the kernel's energy between their
         // angles.
         let lamp = on_sensor(0.0, 0.0, 0.75, 1e4);
         let sharp = total(&render(&mut renderer, &lamp, view, CameraEffects::default(), 100.0));
@@ -741,7 +741,7 @@ fn effects_keep_their_size_at_any_resolution() {
             assert!((veil / want - 1.0).abs() < 0.06, "{size:?}: {veil} {want}");
         }
 
-        // Depth of field: the disc of what is infinitely far, 4.886 mm.
+        // Depth of field: the disk at infinity, 4.886 mm.
         let lens = lens(135.0, 2.0);
         let field = DepthOfField { gate_width: gate * 1e-3, ..field(lens, 2.0) };
         let mut builder = SceneBuilder::new("far");
@@ -815,8 +815,8 @@ fn effects_keep_their_size_at_any_resolution() {
         println!("{size:?}: vignetting off by {:.3} %", worst * 100.0);
         assert!(worst < 0.001 + 2.0 / 1024.0, "{size:?}: {worst}");
 
-        // Grain: as many electrons a square micrometer, so that a square millimeter has the same
-        // noise.
+        // Grain: the same number of electrons per square micrometer, so a square millimeter has the
+        // same noise.
         let mut look = Look::default();
         for assignment in ["camera.body.sensor=36x24", "effects.grain.iso=10000000"] {
             look.assign(assignment).unwrap();
@@ -827,7 +827,8 @@ fn effects_keep_their_size_at_any_resolution() {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let variance =
             values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64 / 4e4;
-        // At half of saturation, with read noise; of n values the variance is known to sqrt(2 / n).
+        // At half of saturation, with read noise; the relative error of a variance of n values is
+        // sqrt(2 / n).
         let electrons = 1400e6 * 100.0 / 1e7 * pixel * pixel;
         let want = 0.5 / electrons + 9.0 / (electrons * electrons);
         println!("{size:?}: variance {variance:.4e} for {want:.4e}");
@@ -836,7 +837,7 @@ fn effects_keep_their_size_at_any_resolution() {
             "{size:?}"
         );
 
-        // Limits that act are told: ways of 12 mm, 32 pixels at the least, and circles of 19.5 mm.
+        // Active limits are reported: motion of 12 mm, at least 32 pixels, and circles of 19.5 mm.
         let fast = MotionBlur { velocity: DVec3::new(60.0, 0.0, 0.0), ..still };
         let wide = DepthOfField { lens: self::lens(135.0, 0.5), ..field };
         for (effects, wanted, part) in [
@@ -873,7 +874,7 @@ fn effects_keep_their_size_at_any_resolution() {
     }
 }
 
-/// Distances do not depend on the far plane, nor on where a parallel projection begins.
+/// Distances do not depend on the far plane, nor on the near plane of a parallel projection.
 #[test]
 fn motion_blur_tells_surfaces_apart_by_distance() {
     let Some(guard) = gpu() else { return };
@@ -886,7 +887,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
         rotation: DVec3::ZERO,
     };
     let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
-    // A wall whose halves differ in light, turned so that it comes to the far plane at the left.
+    // A wall with two luminances, rotated so that its left side reaches the far plane.
     let mut builder = SceneBuilder::new("slanted");
     for (x, nits) in [(-50.0, 20.0), (50.0, 100.0)] {
         let material = builder.add_material(emissive_material(Vec3::splat(nits)));
@@ -908,7 +909,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
     println!("far plane: pictures differ by {:.3} %", off * 100.0);
     assert!(off < 0.005, "{off}");
 
-    // Two walls, 5 and 5.5 m away, for a parallel projection that ends at 6 m and at 6 km.
+    // Two walls, 5 and 5.5 m away, in a parallel projection that ends at 6 m and at 6 km.
     let mut builder = SceneBuilder::new("steps");
     add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.5), 100.0, Vec3::splat(20.0));
@@ -924,7 +925,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
 }
 
 #[test]
-fn strange_numbers_give_finite_pictures() {
+fn extreme_settings_give_finite_pictures() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let lens = lens(300.0, 0.5);
@@ -974,16 +975,15 @@ fn strange_numbers_give_finite_pictures() {
     }
 }
 
-/// Half floats end at 65504, and so does every value that a pass writes; the sum that blending
-/// makes of two may still be infinite. It counts as the greatest one, whatever reads it. (A driver
-/// that cuts off where it converts makes no infinite sums: this test is for those that round to
-/// nearest.)
+/// Half floats end at 65504, and so does every value that a pass writes. Blending may still sum two
+/// of them to infinity; every reader clamps that to the maximum. (A driver that truncates makes no
+/// infinite sums: this test is for those that round to nearest.)
 #[test]
-fn sums_of_bounded_light_are_bounded() {
+fn blended_sums_are_clamped_to_half_floats() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // White is 100 nits: 65504 times that is the greatest value, which this square and half of this
-    // pane exceed each.
+    // White is 100 nits: 65504 times that is the maximum, which this square and half of this pane
+    // exceed each.
     let (white, nits) = (100.0, Vec3::splat(1e9));
     let mut builder = SceneBuilder::new("sum");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -10.0), 30.0, nits);
@@ -1022,7 +1022,7 @@ fn sums_of_bounded_light_are_bounded() {
         ("vignetting", CameraEffects { vignetting: Some(vignetting), ..none }),
     ] {
         let picture = render(&mut renderer, &scene, &view, effects, white);
-        // Away from the border, beyond which bloom and blur know nothing.
+        // Away from the border, beyond which bloom and blur have no data.
         let middle = green(&picture)[16 * 48 + 12..][..24].to_vec();
         let (least, most) =
             middle.iter().fold((f64::MAX, 0.0f64), |(low, high), &v| (low.min(v), high.max(v)));

@@ -39,7 +39,7 @@ fn sphere(material: Material) -> Scene {
 fn empty() -> Scene {
     // Something stands behind the camera, so that the scene has a size.
     let mut builder = SceneBuilder::new("sky");
-    let material = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
+    let material = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(1.0), 1, 1), material);
     builder.instance("plane", mesh, DMat4::from_translation(DVec3::new(0.0, -100.0, 0.0)));
     builder.build().unwrap()
@@ -64,7 +64,7 @@ fn at_ev(ev: f64) -> Exposure {
     Exposure::from_ev100(Ev100(ev)).unwrap()
 }
 
-/// A sphere in even light gives its directional albedo everywhere.
+/// A sphere in uniform light shows its directional albedo everywhere.
 #[test]
 fn white_furnace() {
     let Some(guard) = gpu() else { return };
@@ -96,8 +96,8 @@ fn white_furnace() {
             }
             let normal = from + along * (-half - square.sqrt());
             let nv = -normal.dot(along);
-            // The diffuse part by quadrature over light directions, the specular part by the
-            // visible normals.
+            // The diffuse part by quadrature over light directions, the specular part over visible
+            // normals.
             let (mut diffuse, steps) = (0.0, 160);
             for i in 0..steps {
                 let u = (f64::from(i) + 0.5) / f64::from(steps);
@@ -125,7 +125,7 @@ fn white_furnace() {
     }
 }
 
-/// A studio with a bright window, for which no closed form is smooth.
+/// A studio with a bright window, which has no smooth closed form.
 fn studio() -> RadianceMap {
     RadianceMap::from_fn(256, 128, RowMapping::Linear, |d| {
         let window = if d.z > 0.5 && d.y > 0.2 && d.x.abs() < 0.4 { 4000.0 } else { 0.0 };
@@ -170,7 +170,7 @@ fn irradiance_against_the_sum() {
                     }
                 }
                 let nv = -normal.dot(pixel_ray(&view, x, y).1);
-                // What Fresnel leaves to the diffuse part under even light.
+                // The Fresnel-weighted diffuse part in uniform light.
                 let mut left = 0.0;
                 for i in 0..10_000 {
                     let (u, a) = ((f64::from(i) + 0.5) / 1e4, f64::from(i) * 2.399_963);
@@ -192,7 +192,7 @@ fn irradiance_against_the_sum() {
     }
 }
 
-/// The background is the map, turned, in nits; a mirror shows the same.
+/// The background is the rotated map in nits; a mirror shows the same.
 #[test]
 fn background_and_mirror_show_the_map() {
     let Some(guard) = gpu() else { return };
@@ -225,7 +225,7 @@ fn background_and_mirror_show_the_map() {
             let normal =
                 from + along * (-half - (half * half - from.length_squared() + 1.0).sqrt());
             let want = turned(along - normal * 2.0 * normal.dot(along));
-            // The sphere has 96 by 48 faces, whose interpolated normals are a little off.
+            // The sphere has 96 by 48 faces, whose interpolated normals have small errors.
             assert!(
                 relative(nits(&picture, x, y), want) < 0.02,
                 "{x} {y}: {} {want}",
@@ -235,8 +235,8 @@ fn background_and_mirror_show_the_map() {
     }
 }
 
-/// Greatest number of codes (10 bits of the sRGB curve) by which pixels differ from the mean of
-/// their neighbours along a row.
+/// Maximum difference (10-bit codes of the sRGB curve) of a pixel from the mean of its neighbors in
+/// its row.
 fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -> f64 {
     let white = picture.exposure.saturation_luminance().get();
     let code = |x: usize, y: usize| {
@@ -257,8 +257,8 @@ fn greatest_step(picture: &RenderedImage, skip: impl Fn(usize, usize) -> bool) -
     worst
 }
 
-/// The sun's disk of 1e9 nits in the sky at a day's and a night's exposure, and a moonlit night:
-/// finite, bright where it should be, no bands.
+/// The sun's disk of 1e9 nits at a day's and a night's exposure, and a moonlit night: finite,
+/// bright where it should be, no banding.
 #[test]
 fn sun_disk_and_night_survive_half_floats() {
     let Some(guard) = gpu() else { return };
@@ -273,9 +273,9 @@ fn sun_disk_and_night_survive_half_floats() {
         let picture = shot(&mut renderer, &day, &view, at_ev(ev));
         let all_finite = picture.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0);
         assert!(all_finite, "EV {ev}: a pixel is not finite");
-        let centre = luminance(nits(&picture, 80, 60));
+        let center = luminance(nits(&picture, 80, 60));
         let limit = 65504.0 / at_ev(ev).multiplier();
-        assert!(centre > 0.98 * disk.min(limit), "EV {ev}: {centre} of {disk}");
+        assert!(center > 0.98 * disk.min(limit), "EV {ev}: {center} of {disk}");
         assert!(
             picture.nits.iter().all(|n| n[0] > 0.0 && n[2] > 0.0),
             "EV {ev}: a black pixel in the sky"
@@ -284,7 +284,7 @@ fn sun_disk_and_night_survive_half_floats() {
         assert!((500.0..60_000.0).contains(&far), "{far}");
         let step = greatest_step(&picture, |x, y| (x as f64 - 80.0).hypot(y as f64 - 60.0) < 12.0);
         println!(
-            "EV {ev}: disk {centre:.3e} nit of {disk:.3e}, sky {far:.0} nit, greatest step {step:.2} of 1023"
+            "EV {ev}: disk {center:.3e} nit of {disk:.3e}, sky {far:.0} nit, greatest step {step:.2} of 1023"
         );
         assert!(step < 1.0, "EV {ev}: {step}");
     }
@@ -308,10 +308,10 @@ fn sun_disk_and_night_survive_half_floats() {
     assert!(step < 1.0, "{step}");
 }
 
-/// A sun whose middle is on the horizon is half a disk at its full luminance, and lights an upright
-/// card with half of its light, once: rays for shadows look at the half that shines.
+/// A sun centered on the horizon is half a disk at full luminance. It lights a vertical card with
+/// half its light, exactly once: shadow rays sample the visible half.
 #[test]
-fn the_horizon_cuts_the_setting_sun() {
+fn horizon_clips_the_setting_sun() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let settings = [
@@ -344,7 +344,7 @@ fn the_horizon_cuts_the_setting_sun() {
     let material = builder.add_material(material);
     let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(2.0), 1, 1), material);
     builder.instance("plane", mesh, DMat4::from_rotation_x(-0.5 * PI));
-    // It hides the right half of the sun from the card's middle, and its sunlit side is not seen.
+    // It hides the right half of the sun from the card's center; its sunlit side is not visible.
     let wall = builder.add_mesh("wall", shapes::plane(Vec2::new(4.0, 4.0), 1, 1), material);
     let beside =
         DMat4::from_translation(DVec3::new(2.0, 0.0, -8.0)) * DMat4::from_rotation_x(0.5 * PI);
@@ -381,7 +381,7 @@ fn the_horizon_cuts_the_setting_sun() {
                 i / 16,
             )) / 256.0;
         }
-        // The light's mean height is 4 / (3 pi) radii: next to nothing of its cosine.
+        // The light's mean elevation is 4 / (3 pi) radii: its cosine is hardly affected.
         let v = DVec3::new(-0.5, 0.5, -3.0).normalize();
         let enters = 1.0 - crate::common::dielectric_fresnel(DVec3::NEG_Z, v);
         let want = stored.base.y / PI * lux * enters * (1.0 - hidden);
@@ -390,9 +390,9 @@ fn the_horizon_cuts_the_setting_sun() {
     }
 }
 
-/// However few pixels see it, the sun's disk gives what it gives.
+/// The sun's disk gives all its light, however few pixels it covers.
 #[test]
-fn a_sun_smaller_than_a_pixel_keeps_its_light() {
+fn sub_pixel_sun_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let settings = [
@@ -408,7 +408,7 @@ fn a_sun_smaller_than_a_pixel_keeps_its_light() {
         let mut sum = 0.0;
         let turns = 16;
         for turn in 0..turns {
-            // Other places among the pixels.
+            // Other sub-pixel positions.
             let (dx, dy) = (f64::from(turn % 4) / 4.0 - 0.37, f64::from(turn / 4) / 4.0 - 0.41);
             let towards = DVec3::new(0.0, 30f64.to_radians().sin(), -30f64.to_radians().cos());
             let pixel = 2.0 * 0.1f64.tan() / f64::from(width);
@@ -429,7 +429,7 @@ fn a_sun_smaller_than_a_pixel_keeps_its_light() {
     assert!(means.iter().all(|mean| (mean - 1.0).abs() < 0.02), "{means:?}");
 }
 
-/// Sky and sun on a grey card are the lux that the sky states.
+/// Sky and sun on a gray card sum to the lux that the sky states.
 #[test]
 fn a_card_under_the_sky() {
     let Some(guard) = gpu() else { return };
@@ -463,8 +463,8 @@ fn a_card_under_the_sky() {
         &settings(vec![sunny16::frame::Aov::DirectDiffuse]),
     );
     let got = luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, 16, 16));
-    // From above nearly all light enters: the sun's share by its Fresnel term, the sky's by the
-    // even light's, 0.9463.
+    // From above nearly all light enters: the sun's part by its Fresnel term, the sky's by that of
+    // uniform light, 0.9463.
     let sun_dir = DVec3::new(0.5, 0.5f64.sqrt(), 0.5);
     let entering = 1.0 - crate::common::dielectric_fresnel(sun_dir.normalize(), DVec3::Y);
     let want = stored.base.y / PI * (sun * 45f64.to_radians().sin() * entering + sky * 0.9463);
@@ -474,9 +474,9 @@ fn a_card_under_the_sky() {
     assert!((got / want - 1.0).abs() < 0.01, "{got}, not {want}");
 }
 
-/// The sky's colours and levels at every height of the sun, on the device.
+/// Colors and levels of the sky at every elevation of the sun, on the device.
 #[test]
-fn every_sun_gives_a_sound_picture() {
+fn every_sun_elevation_gives_a_valid_sky() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = perspective(DVec3::ZERO, DVec3::new(0.0, 0.2, -1.0), 1.2, 0.01, (64, 48));
@@ -507,7 +507,7 @@ fn maps_from_files() {
         println!("skipped: {} is not there", file.display());
         return;
     }
-    // Lossy DWAB with negative samples: an answer, and if it is a map, a sound one.
+    // Lossy DWAB with negative samples: a result, and if it is a map, a valid one.
     match environment::load(&folder.join("negative/studio_dwab.exr")) {
         Ok(loaded) => assert!(
             loaded.map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)

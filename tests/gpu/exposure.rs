@@ -1,5 +1,5 @@
-//! Exposure on the device: the histogram and what follows it, pre-exposure over a step, the range
-//! of half floats, dither, white balance, and the incident-light meter against closed forms.
+//! Exposure on the device: histogram and adaptation, pre-exposure over a step, the range of half
+//! floats, dither, white balance, and the incident-light meter against closed forms.
 
 use std::f64::consts::PI;
 
@@ -39,9 +39,9 @@ fn illuminance(
     incident::illuminance(renderer, scene, point, normal, receptor, ShadowSettings::default())
 }
 
-/// Glowing patches of a metre side by side, one level (nits) each, from left to right.
-fn patches(levels: &[f32]) -> Scene {
-    let mut builder = SceneBuilder::new("patches");
+/// Emissive squares of a meter side by side, one level (nits) each, from left to right.
+fn squares(levels: &[f32]) -> Scene {
+    let mut builder = SceneBuilder::new("squares");
     for (column, level) in levels.iter().enumerate() {
         let material =
             builder.add_material(Material { emission: Vec3::splat(*level), ..Material::default() });
@@ -52,7 +52,7 @@ fn patches(levels: &[f32]) -> Scene {
     builder.build().unwrap()
 }
 
-/// Sees patches from above: `height` rows, of which only the middle metre shows them.
+/// A view of the squares from above: `height` rows, of which only the middle meter shows them.
 fn from_above(half_height: f32, size: (u32, u32)) -> View {
     parallel(DVec3::Y * 5.0, DVec3::ZERO, half_height, 10.0, size)
 }
@@ -61,14 +61,14 @@ fn ev(value: f64) -> Exposure {
     Exposure::from_ev100(Ev100(value)).unwrap()
 }
 
-/// The exposed halves of a picture, exactly as the light buffer holds them.
+/// The exposed half floats of a picture, exactly as in the light buffer.
 fn exposed(picture: &RenderedImage) -> impl Iterator<Item = [f32; 3]> + '_ {
     let multiplier = picture.exposure.multiplier();
     picture.nits.iter().map(move |c| c.map(|v| f16::from_f64(f64::from(v) * multiplier).to_f32()))
 }
 
-/// The shader's bins, by its words and not its code: eighths of a stop from 2^-16, found by
-/// comparison with powers of two.
+/// The shader's bins, independent of its code: eighths of a stop from 2^-16, found by comparison
+/// with powers of two.
 fn bin(luminance: f32) -> usize {
     if luminance.is_nan() || luminance <= 0.0 {
         return 0;
@@ -87,7 +87,7 @@ fn the_histogram_counts_every_pixel_once() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let levels: Vec<f32> = (0..40).map(|step| 1e-6 * 1e12f32.powf(step as f32 / 39.0)).collect();
-    let scene = patches(&levels);
+    let scene = squares(&levels);
     let on_device = renderer.upload(&scene).unwrap();
     // One pixel, less than a work group, exactly one, and several with a rest; half of the rows are
     // black.
@@ -112,7 +112,7 @@ fn the_histogram_counts_every_pixel_once() {
             }
         }
     }
-    // What it costs, for docs/metering.md.
+    // Its cost, for docs/metering.md.
     let view = from_above(20.0 * 360.0 / 640.0, (640, 360));
     let mut least = std::collections::BTreeMap::new();
     let settings = RenderSettings {
@@ -136,7 +136,7 @@ fn the_histogram_counts_every_pixel_once() {
     assert!(none.histogram.is_none());
 }
 
-/// The mean exposure value of what is lit, from the picture itself.
+/// Log-average exposure value of the lit pixels, from the picture itself.
 fn log_average(picture: &RenderedImage) -> f64 {
     let luminances: Vec<f32> =
         picture.nits.iter().map(|c| 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]).collect();
@@ -145,12 +145,12 @@ fn log_average(picture: &RenderedImage) -> f64 {
 }
 
 #[test]
-fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
+fn automatic_exposure_matches_its_time_constants() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let dim: Vec<f32> = (0..24).map(|step| 0.5 * 1.3f32.powi(step)).collect();
     let bright: Vec<f32> = dim.iter().map(|level| level * 256.0).collect();
-    let (dim, bright) = (patches(&dim), patches(&bright));
+    let (dim, bright) = (squares(&dim), squares(&bright));
     let (dim, bright) = (renderer.upload(&dim).unwrap(), renderer.upload(&bright).unwrap());
     let view = from_above(0.5, (192, 8));
     let auto = AutoExposure {
@@ -160,7 +160,7 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
         ..AutoExposure::default()
     };
     let seconds = 1.0 / 24.0;
-    // It begins ten stops off; after two seconds the light rises by eight stops, after four it
+    // It starts ten stops off; after two seconds the light rises by eight stops, after four it
     // falls back.
     let mut exposure = ev(14.0);
     let mut closed = 14.0;
@@ -183,15 +183,15 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
         "worst: {worst:.4} EV from the closed form; before each change: {at_change:.3?} (set, target)"
     );
     assert!(worst < 0.03, "{worst}");
-    // Two seconds are six time constants to bright light, and two to dim light: e^-2 of eight stops
-    // are left.
+    // Two seconds are six time constants towards bright light, and two towards dim light: e^-2 of
+    // eight stops are left.
     let (set, target) = at_change[1];
     assert!((set - target).abs() < 0.05, "{set} for {target}");
     assert!((at_change[1].1 - at_change[0].1 - 8.0).abs() < 0.01);
     let (set, target) = at_change[2];
     assert!((set - target - 8.0 * (-2.0f64).exp()).abs() < 0.05, "{set} for {target}");
-    // In the dark it stays where it is.
-    let black = renderer.upload(&patches(&[0.0])).unwrap();
+    // In the dark it is constant.
+    let black = renderer.upload(&squares(&[0.0])).unwrap();
     let settings = RenderSettings { exposure, histogram: true, ..RenderSettings::default() };
     let picture = renderer.render(&black, &view, &settings).unwrap();
     let counts = picture.histogram.as_ref().unwrap();
@@ -203,14 +203,14 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
 }
 
 #[test]
-fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
+fn history_is_invariant_to_an_exposure_step() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // Two scenes, so that the history holds what this frame does not show.
+    // Two scenes, so that the history holds content that this frame lacks.
     let bright: Vec<f32> = (0..24).map(|step| 1.7 * 1.4f32.powi(step)).collect();
     let other: Vec<f32> = bright.iter().rev().copied().collect();
     let scenes =
-        [renderer.upload(&patches(&bright)).unwrap(), renderer.upload(&patches(&other)).unwrap()];
+        [renderer.upload(&squares(&bright)).unwrap(), renderer.upload(&squares(&other)).unwrap()];
     let view = from_above(0.5, (192, 8));
     let mut run = |step: &dyn Fn(u32) -> f64| -> Vec<RenderedImage> {
         (0..8)
@@ -244,13 +244,13 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
                 let counts = picture.histogram.as_ref().unwrap();
                 counts.by_ev(picture.exposure).unwrap().trimmed_mean(0.0, 1.0).unwrap().get()
             };
-            // An eighth of a stop a bin: what lies on an edge may change bins.
+            // Bins are an eighth of a stop: values at an edge may change bins.
             assert!((mean(a) - mean(b)).abs() < 0.01, "{name}: {} and {}", mean(a), mean(b));
         }
         println!("{name}: worst {:.3} of a half float's step", worst * 1024.0);
         assert!(worst <= 1.0 / 1024.0, "{name}: {worst}");
     }
-    // The history is a mean: half of each scene, and neither by itself.
+    // The history is a mean: half of each scene, and neither alone.
     let last = still.last().unwrap();
     for x in 0..192 {
         let index = x / 8;
@@ -261,11 +261,11 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
 }
 
 #[test]
-fn from_the_sun_to_starlight_nothing_breaks() {
+fn pictures_are_finite_from_sun_to_starlight() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let levels = [1e9f32, 1e6, 1e3, 1.0, 1e-3, 1e-6];
-    let on_device = renderer.upload(&patches(&levels)).unwrap();
+    let on_device = renderer.upload(&squares(&levels)).unwrap();
     let view = from_above(0.5, (48, 8));
     let mut seen = [false; 6];
     for exposure in [ev(64.0), ev(30.0), ev(14.644), ev(7.0), ev(-7.0), ev(-30.0), ev(-64.0)] {
@@ -281,7 +281,7 @@ fn from_the_sun_to_starlight_nothing_breaks() {
             for (index, &level) in levels.iter().enumerate() {
                 let got = nits(&picture, index * 8 + 4, 4).x;
                 let value = f64::from(level) * exposure.multiplier();
-                // Within the normal half floats: right to a step. Beyond the upper end: the end,
+                // Within the normal half floats: accurate to a step. Beyond the upper end: clamped,
                 // which is white.
                 if (6.2e-5..65_000.0).contains(&value) {
                     assert!(
@@ -303,10 +303,10 @@ fn from_the_sun_to_starlight_nothing_breaks() {
 }
 
 #[test]
-fn a_gradient_of_a_thousandth_of_a_nit_has_no_bands_of_a_tenth_bit() {
+fn faint_gradients_have_no_banding() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // A matte plane under a faint lamp, seen from straight above.
+    // A diffuse plane under a faint light, seen from straight above.
     let material = dielectric("matte", Vec3::splat(0.5), 1.0);
     let brdf = Brdf::of(&material);
     let (height, candela) = (2.0, 0.03);
@@ -357,11 +357,11 @@ fn a_gradient_of_a_thousandth_of_a_nit_has_no_bands_of_a_tenth_bit() {
 }
 
 #[test]
-fn dither_is_the_hosts_and_keeps_the_mean() {
+fn dither_matches_host_and_preserves_the_mean() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let levels = [0.0f32, 0.0001, 0.001, 0.0101, 0.1, 0.2017, 0.5003, 0.9, 0.9999, 1.0, 7.0];
-    let on_device = renderer.upload(&patches(&levels)).unwrap();
+    let on_device = renderer.upload(&squares(&levels)).unwrap();
     let view = from_above(0.5, (levels.len() as u32 * 96, 96));
     let settings = RenderSettings {
         exposure: exposure_for(1.0, 1.0),
@@ -382,13 +382,13 @@ fn dither_is_the_hosts_and_keeps_the_mean() {
     for (index, code) in codes.iter().enumerate() {
         let (x, y) = (index % noisy.width, index / noisy.width);
         let pixel = &noisy.display[index * 4..index * 4 + 4];
-        assert!(pixel[0] == pixel[1] && pixel[1] == pixel[2] && pixel[3] == 255, "grey stays grey");
+        assert!(pixel[0] == pixel[1] && pixel[1] == pixel[2] && pixel[3] == 255, "gray stays gray");
         assert!((f64::from(pixel[0]) - code).abs() <= 1.51, "{pixel:?} for {code}");
         differ += usize::from(pixel[0] != dithered(*code as f32, x as u32, y as u32));
         let (sum, want, count) = &mut means[x / 96];
         (*sum, *want, *count) = (*sum + f64::from(pixel[0]), *want + code, *count + 1);
     }
-    // Where code and noise meet on an edge the last bit decides.
+    // Where code plus noise is at a rounding edge, the last bit decides.
     assert!(differ * 1000 < codes.len(), "{differ} of {} pixels are not the host's", codes.len());
     for (level, (sum, want, count)) in levels.iter().zip(means) {
         let off = (sum - want) / f64::from(count);
@@ -401,18 +401,18 @@ fn dither_is_the_hosts_and_keeps_the_mean() {
     }
 }
 
-/// A matte grey card of a metre under a lamp of a colour, seen from straight above.
+/// A diffuse gray card of a meter under a colored light, seen from straight above.
 fn card(color: Vec3) -> Scene {
     let mut builder = SceneBuilder::new("card");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 1.0));
-    let mesh = builder.add_mesh("card", shapes::plane(Vec2::ONE, 1, 1), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
+    let mesh = builder.add_mesh("card", shapes::plane(Vec2::ONE, 1, 1), gray);
     builder.instance("card", mesh, DMat4::IDENTITY);
     builder.point_light_lumens("lamp", Lumen(2000.0), color, DVec3::new(3.0, 40.0, 1.0));
     builder.build().unwrap()
 }
 
 #[test]
-fn a_grey_card_under_a_warm_lamp_is_grey() {
+fn white_balanced_gray_card_is_gray() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = from_above(0.25, (64, 64));
@@ -422,7 +422,7 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
         let plain = renderer.render(&on_device, &view, &dim).unwrap();
         let picked = nits(&plain, 32, 32);
         let warm = (picked.max_element() - picked.min_element()) / picked.y;
-        assert!(warm > 0.3, "the lamp is coloured: {picked}");
+        assert!(warm > 0.3, "the lamp is colored: {picked}");
         let exposure = exposure_for(color::luminance(picked), 0.5);
         for method in [Adaptation::Cat16, Adaptation::Bradford] {
             let by_kelvin = WhiteBalance::Temperature { kelvin: Kelvin(kelvin), duv: 0.0 };
@@ -434,7 +434,7 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
                     dither: true,
                     ..RenderSettings::default()
                 };
-                // The mean of dithered codes tells parts of a step.
+                // The mean of dithered codes resolves fractions of a step.
                 let linear = RenderSettings { tone_mapper: ToneMapper::Linear, ..settings.clone() };
                 let picture = renderer.render(&on_device, &view, &linear).unwrap();
                 let mean = |channel: usize| {
@@ -454,9 +454,9 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
                     100.0 * off
                 );
                 assert!(off < 0.005, "{kelvin} {method:?}: {r} {g} {b}");
-                // Luminance is kept: half of white before and after.
+                // Luminance is preserved: half of white before and after.
                 assert!((g / 0.5 - 1.0).abs() < 0.005, "{kelvin} {method:?}: {g}");
-                // What is read back is the scene's light.
+                // The read-back is scene light.
                 assert!(crate::common::relative(nits(&picture, 32, 32), picked) < 2e-3);
                 for tone_mapper in ToneMapper::ALL {
                     let settings =
@@ -475,12 +475,12 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
 }
 
 #[test]
-fn the_incident_meter_reads_closed_forms() {
+fn incident_meter_matches_closed_forms() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("room");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
-    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
     builder.instance("floor", mesh, DMat4::IDENTITY);
     let (lamp, candela) = (DVec3::new(1.0, 2.0, 0.5), 400.0);
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
@@ -500,7 +500,8 @@ fn the_incident_meter_reads_closed_forms() {
             .unwrap()
             .get();
         println!("{point}: {got:.3} lx for {want:.3}");
-        // Of what faces the lamp: at grazing light, the steps of the stored normal show.
+        // Surfaces that face the light: at grazing light, the quantization of the stored normal is
+        // visible.
         worst = worst.max((got - want).abs() * away.length_squared() / candela);
     }
     println!("flat receptor: {:.3} % at worst", worst * 100.0);
@@ -510,11 +511,11 @@ fn the_incident_meter_reads_closed_forms() {
             .unwrap();
     assert_eq!(behind, Lux(0.0));
 
-    // A board between the lamp and the meter.
+    // A board between the light and the meter.
     let mut builder = SceneBuilder::new("shade");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
-    let board = builder.add_mesh("board", shapes::cuboid(Vec3::new(1.0, 0.1, 1.0)), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
+    let board = builder.add_mesh("board", shapes::cuboid(Vec3::new(1.0, 0.1, 1.0)), gray);
     builder.instance("floor", floor, DMat4::IDENTITY);
     builder.instance("board", board, DMat4::from_translation(DVec3::new(1.0, 1.0, 0.5)));
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
@@ -534,11 +535,11 @@ fn the_incident_meter_reads_closed_forms() {
         }
     }
 
-    // A sun: no distance, so that only angle and receptor count, over nine decades.
+    // A sun: without a distance, only angle and receptor matter, over nine decades.
     for lux in [1e-4, 100_000.0] {
         let mut builder = SceneBuilder::new("sun");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
-        let mesh = builder.add_mesh("ball", shapes::icosphere(0.5, 1), grey);
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
+        let mesh = builder.add_mesh("ball", shapes::icosphere(0.5, 1), gray);
         builder.instance("ball", mesh, DMat4::from_translation(DVec3::NEG_Y));
         builder.sun("sun", Lux(lux), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();
@@ -550,14 +551,14 @@ fn the_incident_meter_reads_closed_forms() {
             };
             let flat = read(Receptor::Flat);
             assert!((flat - cos.max(0.0)).abs() < 0.002, "{degrees}: {flat}");
-            // The same cards and the same exposures: the dome's sum needs but one sun.
+            // The same cards and exposures: the dome's sum needs only one sun.
             let dome = if lux > 1.0 { read(Receptor::Dome) } else { (1.0 + cos) / 2.0 };
             println!("{lux} lx at {degrees} degrees: flat {flat:.4}, dome {dome:.4}");
             assert!((dome - (1.0 + cos) / 2.0).abs() < 0.004, "{degrees}: {dome}");
         }
     }
 
-    // Shapes: a sphere lights as a point in its middle while it is wholly above the horizon; a disk
+    // Shapes: a sphere lights as a point at its center while it is wholly above the horizon; a disk
     // on its axis gives pi L r^2 / (r^2 + d^2) (Kelvin's circular source).
     let (radius, nits, d) = (0.4, 2000.0, 1.5);
     for (emitter, want) in [
@@ -568,8 +569,8 @@ fn the_incident_meter_reads_closed_forms() {
         ),
     ] {
         let mut builder = SceneBuilder::new("shape");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.4));
-        let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
+        let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
         builder.instance("floor", mesh, DMat4::IDENTITY);
         let pose = look_at_transform(DVec3::Y * d, DVec3::ZERO);
         builder.light("shape", emitter, LightStrength::Nits(Nit(nits)), Vec3::ONE, pose);
@@ -589,7 +590,8 @@ fn the_incident_meter_reads_closed_forms() {
             assert!((got.get() / want - 1.0).abs() < 0.002, "{emitter:?}: {got} for {want}");
         }
     }
-    // An even environment: pi L on a plane, and on a dome 2 pi L, the cardioid over all directions.
+    // A uniform environment: pi L on a plane, and on a dome 2 pi L, the cardioid over all
+    // directions.
     let mut even = floor_and_lamp.clone();
     even.nodes.iter_mut().for_each(|node| node.light = None);
     even.environment = crate::common::even(50.0);
@@ -634,10 +636,10 @@ fn spot_and_incident_readings_agree_over_a_card_of_known_reflectance() {
     let dim = RenderSettings { exposure: ev(-3.0), ..RenderSettings::default() };
     let picture = renderer.render(&on_device, &from_above(0.25, (64, 64)), &dim).unwrap();
     let nits_of_card: Vec<f32> = picture.nits.iter().map(|c| c[1]).collect();
-    let spot = MeterMode::Spot { centre: [0.5, 0.5], radius: 0.1 };
+    let spot = MeterMode::Spot { center: [0.5, 0.5], radius: 0.1 };
     let luminance = meter(&nits_of_card, 64, 64, spot).unwrap();
     let lux = illuminance(&mut renderer, &scene, DVec3::ZERO, DVec3::Y, Receptor::Flat).unwrap();
-    let brdf = Brdf::of(&dielectric("grey", Vec3::splat(0.5), 1.0));
+    let brdf = Brdf::of(&dielectric("gray", Vec3::splat(0.5), 1.0));
     let l = DVec3::new(3.0, 40.0, 1.0).normalize();
     let reflectance = PI * brdf.total(DVec3::Y, l, DVec3::Y).x / l.y;
     let want = Nit(lux.get() * reflectance / PI);

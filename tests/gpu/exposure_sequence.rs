@@ -1,5 +1,5 @@
-//! Exposure over sequences: it follows the light by its time constants, and a step of it leaves no
-//! trace in what frames remember of each other.
+//! Exposure over sequences: it adapts by its time constants, and a step of it leaves no trace in
+//! temporal histories.
 
 use std::{fs, path::Path};
 
@@ -20,8 +20,8 @@ use sunny16::{
     },
 };
 
-/// A glTF in `dir`: a wall of 24 stripes that glow, behind which another wall, 2^6 times as bright,
-/// comes to the front from 0.25 s to 1.25 s; a camera before them.
+/// Writes a glTF to `dir`: an emissive striped wall, behind which another wall, 2^6 times as
+/// bright, comes to the front from 0.25 s to 1.25 s; a camera before them.
 fn stepping_wall(dir: &Path) {
     let stripes = 24;
     let mut bytes: Vec<u8> = Vec::new();
@@ -78,8 +78,8 @@ fn stepping_wall(dir: &Path) {
 }
 
 #[test]
-fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
-    if crate::common::no_gpu("pictures_of_a_sequence_follow_a_step_of_light_of_six_stops") {
+fn sequence_exposure_adapts_to_a_step_of_six_stops() {
+    if crate::common::no_gpu("sequence_exposure_adapts_to_a_step_of_six_stops") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -100,7 +100,7 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
     let (rate, tau) = (24.0, [0.1, 0.2]);
     for (mode, place) in [("log-average", "50%,50%"), ("spot", "49%,50%")] {
         let mode = format!("camera.metering.mode={mode}");
-        let place = format!("camera.metering.at={place}");
+        let place = format!("camera.metering.position={place}");
         let metered = ["--set", &mode, "--set", &place];
         let still = |time: &str| exposures(&[&metered[..], &["--time", time]].concat())[0];
         let (dim, bright) = (still("0"), still("1"));
@@ -108,7 +108,7 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
         let adaptation = ["--frames", "44", "--set", "camera.exposure.adaptation=0.1,0.2"];
         let got = exposures(&[&metered[..], &adaptation].concat());
         assert_eq!(got.len(), 44);
-        // A picture is exposed for what the one before it showed.
+        // A picture is exposed by the previous one.
         let (mut want, mut worst) = (dim, 0f64);
         for (number, got) in got.iter().enumerate().skip(1) {
             let shown = (number - 1) as f64 / rate;
@@ -125,10 +125,10 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
         assert!(worst < 0.03, "{mode}: {worst}: {got:?}");
         assert!((got[30] - bright).abs() < 0.03, "{} for {bright}", got[30]);
     }
-    // Dials set by hand stay.
+    // Manual settings are kept.
     let fixed = exposures(&["--frames", "8", "--set", "camera.exposure.ev100=3"]);
     assert_eq!(fixed, [3.0; 8]);
-    // A priority mode turns its dial with it.
+    // A priority mode changes its setting.
     let dials = ["--set", "camera.exposure.mode=iso", "--set", "camera.body.iso_range=1,1e9"];
     let turned = exposures(
         &[&dials[..], &["--frames", "9", "--set", "camera.exposure.adaptation=0"]].concat(),
@@ -142,18 +142,18 @@ fn lamp(dir: &Path, more: &[&str]) -> crate::common::Run {
     crate::common::sunny16(dir, &[&both[..], more].concat(), &[])
 }
 
-/// What the pictures that a run wrote were exposed for.
+/// EV of the pictures that a run wrote.
 fn exposures_of(run: &crate::common::Run) -> Vec<f64> {
     assert_eq!(run.code, 0, "{run:?}");
     let of = |line: &str| line.split_once(" at EV100 ")?.1.split_once(' ')?.0.parse().ok();
     run.out.lines().filter_map(of).collect()
 }
 
-/// Nothing shines but the lamp, which light lists leave out of a picture that is exposed for four
-/// thousand times as much.
+/// The only light is the point light, which light lists cull at the exposure of a picture four
+/// thousand times as bright.
 #[test]
-fn a_lamp_that_dims_by_twelve_stops_is_found_again() {
-    if crate::common::no_gpu("a_lamp_that_dims_by_twelve_stops_is_found_again") {
+fn light_lists_recover_a_light_after_twelve_stops() {
+    if crate::common::no_gpu("light_lists_recover_a_light_after_twelve_stops") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn a_lamp_that_dims_by_twelve_stops_is_found_again() {
     assert!((slow[29] - want).abs() < 0.03, "{} for {want}", slow[29]);
 }
 
-/// What looks the same at any exposure tells nothing of the light.
+/// A surface that looks the same at any exposure does not affect the meter.
 #[test]
 fn unlit_cards_are_not_metered() {
     if crate::common::no_gpu("unlit_cards_are_not_metered") {
@@ -192,11 +192,11 @@ fn unlit_cards_are_not_metered() {
         let got = exposures_of(&lamp(dir.path(), more));
         assert!(!got.is_empty());
         for ev in got {
-            // The card hides one of two halves that are alike.
+            // The card covers one of two equal halves.
             assert!((ev - plain).abs() < 0.02, "{ev} with a card, {plain} without");
         }
     }
-    // A lamp that gives nothing leaves the card, which sets nothing.
+    // A light of zero leaves only the card, which does not set the exposure.
     dimming_light_scene(dir.path(), 0.0, true);
     let dark = lamp(dir.path(), &["--frames", "3", "--set", "camera.exposure.adaptation=0"]);
     let still = exposures_of(&dark);
@@ -214,7 +214,7 @@ fn incident_light_sets_the_exposure() {
     dimming_light_scene(dir.path(), 1000.0, false);
     let incident = ["--set", "camera.metering.mode=incident"];
     let run = |more: &[&str]| lamp(dir.path(), &[&incident[..], more].concat());
-    // The metered pixel's centre lies half a pixel right and below of the wall's middle.
+    // The metered pixel's center lies half a pixel right of and below the wall's center.
     let half = 3.0 * 0.25f64.tan() / 16.0;
     let want = (1000.0 / (1.0 + 2.0 * half * half).powf(1.5) / 2.5).log2();
     let got = exposures_of(&run(&[]))[0];
@@ -225,21 +225,18 @@ fn incident_light_sets_the_exposure() {
     // Where there is no surface.
     let beside = ["--set", "camera.position=\"0 0 3\"", "--set", "camera.target=\"0 0 9\""];
     let nothing = run(&beside);
-    assert!(nothing.code != 0 && nothing.err.contains("camera.metering.at"), "{nothing:?}");
+    assert!(nothing.code != 0 && nothing.err.contains("camera.metering.position"), "{nothing:?}");
     let by_hand = run(&[&beside[..], &["--set", "camera.exposure.ev100=9"]].concat());
-    assert!(
-        by_hand.code == 0 && by_hand.out.contains("no reading of incident light"),
-        "{by_hand:?}"
-    );
-    // A traced picture holds none, and says so before it is traced.
+    assert!(by_hand.code == 0 && by_hand.out.contains("no incident reading"), "{by_hand:?}");
+    // Traced pictures do not support it; the error comes before tracing.
     let traced = run(&["--renderer", "path", "--spp", "1000000"]);
     assert!(traced.code != 0 && traced.err.contains("camera.metering.mode=spot"), "{traced:?}");
     let traced = run(&["--renderer", "path", "--spp", "1", "--set", "camera.exposure.ev100=9"]);
     assert_eq!(traced.code, 0, "{traced:?}");
 }
 
-/// A corner of two coloured walls and a shiny floor with a ball, under a lamp: all that keeps a
-/// history has something to keep.
+/// A corner of two colored walls and a glossy floor with a ball under a light: every temporal
+/// history is in use.
 fn corner() -> Scene {
     let mut builder = SceneBuilder::new("corner");
     let matte = |name: &str, rgb: [f32; 3]| dielectric(name, Vec3::from_array(rgb), 0.9);
@@ -281,7 +278,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     let gi = GiSettings { enabled: true, vpls: 1000, ..GiSettings::default() };
     let mut on_device = renderer.upload(&scene).unwrap();
     on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
-    // Half a pixel a frame aside, where the view moves.
+    // Half a pixel per frame sideways in the moving view.
     let view = |aside: f64| {
         perspective(
             DVec3::new(1.2 + 0.03 * aside, 1.1, 2.0),
@@ -294,7 +291,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
     let taa = AntiAliasing::Temporal(TemporalSettings::default());
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
-    // Whose left-out lamps go by the exposure, as they should, shows no lamp fewer.
+    // Light lists cull by exposure, as intended; without them no light is culled.
     let light_lists =
         ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let metered = 7.0;
@@ -302,7 +299,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     for (name, anti_aliasing, ssr, gi, speed) in [
         ("taa", taa, no_ssr, no_gi, 0.0),
         ("reflections", none, ssr, no_gi, 0.0),
-        ("bounced light", none, no_ssr, gi, 0.0),
+        ("indirect light", none, no_ssr, gi, 0.0),
         ("all", taa, ssr, gi, 0.0),
         ("all, moving", taa, ssr, gi, 1.0),
     ] {
@@ -322,18 +319,18 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             };
             stops.iter().enumerate().map(&mut render).collect()
         };
-        // Exposures by the number of frames; long enough for reflections that follow their mean
-        // slowly to have begun to. Bounced light begins that after eight frames, and a step of
-        // exposure makes up for what it is behind: a difference from the steady run, which is still
-        // behind, but no trace. Its histories are asked before.
+        // Exposures by number of frames, long enough for slowly adapting reflections to have
+        // started. Indirect light starts after eight frames, and an exposure step catches up its
+        // lag. That is a difference from the lagging steady run, but no trace. Its histories are
+        // checked before.
         let frames = if gi.enabled && speed == 0.0 { 3 } else { 9 };
         let there_and_back =
             |step: f64| [[0.0; 2].as_slice(), &vec![step; frames], &[0.0; 2]].concat();
         let once = |step: f64| [[0.0; 2].as_slice(), &[step; 3]].concat();
         let mut cases =
             vec![("up and back", there_and_back(8.0)), ("down and back", there_and_back(-8.0))];
-        // What a moving view's edges are means of goes by the exposure: one that has been another
-        // for long has others.
+        // In a moving view, the weights at edges depend on the exposure: after a long other
+        // exposure they differ.
         if name == "all" {
             cases.extend([("up", once(8.0)), ("down", once(-8.0))]);
         }
@@ -351,7 +348,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                 {
                     let (want, got) = (f64::from(*want), f64::from(*got));
                     assert!(want.is_finite() && got.is_finite());
-                    // In steps of eight bits by sRGB's curve.
+                    // In steps of eight bits of the sRGB curve.
                     let steps = (got - want).abs() / (white / 3300.0 + want / 60.0);
                     if steps > worst {
                         (worst, place) = (
@@ -365,8 +362,8 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                     (off, all) = (off + (got - want).abs(), all + want);
                 }
             }
-            // Eight stops under the meter half floats hold no thousandth of what is dark; a moving
-            // history is rounded anew each frame.
+            // Eight stops under the meter, half floats cannot hold a thousandth of dark values; a
+            // moving history is rounded in each frame.
             let of_all = if last > 0.0 || speed > 0.0 { 2e-3 } else { 1e-3 };
             println!(
                 "{name}, 8 stops {what}: worst {worst:.3} of an 8-bit step ({place}), {:.4} % of all light",

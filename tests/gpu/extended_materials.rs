@@ -1,4 +1,4 @@
-//! Lobes that the G-buffer does not hold, and what refracts, beside the path tracer.
+//! Lobes that the G-buffer does not hold, and refraction, against the path tracer.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -27,7 +27,7 @@ const SIZE: (usize, usize) = (160, 80);
 const PROJECTION: Projection =
     Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 2000.0 };
 
-/// A ball for each lobe, as two rows of four.
+/// A ball per lobe, in two rows of four.
 fn lobes() -> Vec<(&'static str, Material)> {
     let red = dielectric("red", Vec3::new(0.6, 0.12, 0.1), 0.5);
     let gold = metal("gold", Vec3::new(0.95, 0.7, 0.35), 0.35);
@@ -109,8 +109,8 @@ fn lobes() -> Vec<(&'static str, Material)> {
     ]
 }
 
-/// Two rows of four, each so far behind the one before it that they hide next to nothing of the sky
-/// from each other; a leaf where a ball lets light through, for a ball would shadow itself.
+/// Two rows of four, at depths where they hardly occlude the sky from each other. Transmissive
+/// materials are leaves, since a ball would shadow itself.
 fn balls_apart(materials: &[(&str, Material)]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("lobes");
     for (index, (name, material)) in materials.iter().enumerate() {
@@ -154,7 +154,7 @@ struct Compared {
     balls: Vec<f64>,
 }
 
-/// Raster and path tracer of the same scene, from before it; PNGs go to `SUNNY16_PICTURES`.
+/// Raster and path-traced pictures of the same scene from the front; PNGs go to `SUNNY16_PICTURES`.
 fn compare(
     name: &str,
     renderer: &mut Renderer,
@@ -242,7 +242,7 @@ fn lit(scene: SceneBuilder, multiscatter: bool) -> Scene {
 }
 
 #[test]
-fn lobes_are_those_of_the_path_tracer_under_punctual_light() {
+fn lobes_match_path_tracer_under_punctual_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for multiscatter in [false, true] {
@@ -276,7 +276,7 @@ fn lobes_match_path_tracer_under_area_light() {
 }
 
 #[test]
-fn lobes_are_those_of_the_path_tracer_under_the_sky() {
+fn lobes_match_path_tracer_under_the_sky() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = Scene { environment: Some(sky()), ..lit(balls_apart(&lobes()), false) };
@@ -304,8 +304,7 @@ fn refraction_matches_path_tracer() {
     for (index, color) in
         [(0.7, 0.2, 0.15), (0.75, 0.75, 0.7), (0.15, 0.35, 0.6), (0.8, 0.7, 0.2)].iter().enumerate()
     {
-        // It glows and reflects nothing: shadows and light that glass casts on walls are not what
-        // is compared.
+        // It is emissive and reflects nothing: shadows and caustics of glass are not compared.
         let glow = Vec3::new(color.0, color.1, color.2) * 100.0;
         let black = Material { emission: glow, ..metal("wall", Vec3::ZERO, 1.0) };
         let wall = builder.add_material(black);

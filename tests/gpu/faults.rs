@@ -1,5 +1,5 @@
-//! Injected driver errors: what fails is named, nothing panics, nothing leaks, validation has
-//! nothing to say.
+//! Injected driver errors: the failing object is named, nothing panics, nothing leaks, no
+//! validation messages.
 
 use crate::common::{Guard, gpu_with, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -32,7 +32,7 @@ fn view() -> View {
     parallel(DVec3::Y * 3.0, DVec3::ZERO, 1.0, 10.0, (32, 32))
 }
 
-/// The whole way from pipelines to pixels.
+/// The whole process from pipelines to pixels.
 fn work(guard: &Guard) -> GpuResult<usize> {
     let mut renderer = Renderer::new(&guard.gpu)?;
     let on_device = renderer.upload(&scene())?;
@@ -47,17 +47,17 @@ fn work(guard: &Guard) -> GpuResult<usize> {
     Ok(bytes)
 }
 
-/// The error of the work under a fault; the guard's drop checks leaks and validation.
+/// The error under a fault; the guard's drop checks leaks and validation.
 fn failing(fault: &str) -> Option<GpuError> {
     let guard = gpu_with(vec![Fault::parse(fault).unwrap()])?;
     Some(work(&guard).expect_err(fault))
 }
 
 #[test]
-fn without_a_fault_the_work_is_done() {
+fn without_a_fault_rendering_succeeds() {
     let Some(guard) = gpu_with(Vec::new()) else { return };
     assert_eq!(work(&guard).unwrap(), 3 * 32 * 32 * 4);
-    // A fault for an object that is never made does nothing.
+    // A fault for an object that is never created has no effect.
     drop(guard);
     let guard = gpu_with(vec![Fault::parse("image:no such image=device-lost").unwrap()]).unwrap();
     assert!(work(&guard).is_ok());
@@ -94,8 +94,8 @@ fn out_of_memory_names_the_object() {
 
 #[test]
 fn a_lost_device_names_the_last_pass() {
-    // The device was not really lost, so that it had begun all passes: those of the upload, the
-    // first frame that is waited for, and those of the renderer's second frame.
+    // The device was not really lost, so all passes had begun: those of the upload, of the first
+    // awaited frame, and of the renderer's second frame.
     for (fault, pass) in [("wait=device-lost", "upload"), ("wait:frame 1=device-lost", "read back")]
     {
         let Some(error) = failing(fault) else { return };
@@ -114,7 +114,7 @@ fn a_lost_device_names_the_last_pass() {
 }
 
 #[test]
-fn a_refused_pipeline_is_named() {
+fn rejected_pipelines_are_named() {
     for pipeline in ["gbuffer mask", "light lists", "lighting split", "tonemap", "resolve", "blend"]
     {
         let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
@@ -126,10 +126,9 @@ fn a_refused_pipeline_is_named() {
     assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error:?}");
 }
 
-/// A renderer whose frame failed is still good for what needs no failing object, and leaves nothing
-/// behind.
+/// A renderer whose frame failed still renders without the failing object, and leaks nothing.
 #[test]
-fn a_renderer_survives_a_frame_that_failed() {
+fn renderer_survives_a_failed_frame() {
     let Some(guard) =
         gpu_with(vec![Fault::parse("image:direct specular=out-of-device-memory").unwrap()])
     else {
@@ -147,7 +146,7 @@ fn a_renderer_survives_a_frame_that_failed() {
         ));
         assert_eq!(renderer.render(&on_device, &view(), &plain).unwrap().display, good.display);
     }
-    // With another frame on its way.
+    // With another frame in flight.
     let pending = renderer.submit(&on_device, &view(), &plain, Readback::ALL).unwrap();
     assert!(renderer.submit(&on_device, &view(), &split, Readback::ALL).is_err());
     assert_eq!(renderer.collect(pending).unwrap().display, good.display);

@@ -1,5 +1,4 @@
-//! The frame as a whole: its outputs against geometry that is known in closed form, and its
-//! invariants.
+//! The whole frame: its outputs against closed-form geometry, and its invariants.
 
 use crate::common::{
     Brdf, NORMAL, aov, aov3, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture,
@@ -29,7 +28,7 @@ fn with(aovs: &[Aov]) -> RenderSettings {
     RenderSettings { aovs: aovs.to_vec(), ..RenderSettings::default() }
 }
 
-/// Many kinds of surface and light in one small scene.
+/// Many kinds of surfaces and lights in one small scene.
 fn mixed(offset: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("mixed");
     let floor = builder.add_material(dielectric("floor", Vec3::new(0.4, 0.3, 0.2), 0.8));
@@ -103,7 +102,7 @@ fn bits(picture: &RenderedImage) -> Vec<u32> {
 }
 
 #[test]
-fn the_same_frame_twice_is_the_same_bit_for_bit() {
+fn frames_are_deterministic() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&mixed(DVec3::ZERO)).unwrap();
@@ -114,7 +113,7 @@ fn the_same_frame_twice_is_the_same_bit_for_bit() {
         let again = renderer.render(&scene, &view, &settings).unwrap();
         assert!(bits(&first) == bits(&again));
     }
-    // Asking for outputs changes nothing of the picture but the last bit of half floats.
+    // Requesting AOVs changes only the last bit of half floats.
     let alone = renderer.render(&scene, &view, &indoor()).unwrap();
     let difference =
         first.display.iter().zip(&alone.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
@@ -145,7 +144,7 @@ fn two_frames_in_flight_give_the_same_bytes() {
 }
 
 #[test]
-fn the_parts_of_light_add_up() {
+fn light_aovs_add_up() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = mixed_view(DVec3::ZERO, (160, 90));
@@ -163,7 +162,7 @@ fn the_parts_of_light_add_up() {
                 + aov3(&picture, Aov::Emission, x, y);
             let light = nits(&picture, x, y);
             for channel in 0..3 {
-                // Each of the four is rounded (2^-10 of its size), and once more where the pane is
+                // Each of the four is rounded (2^-10 of its value), and again where the pane is
                 // blended over it.
                 let bound =
                     4.0 * f64::powi(2.0, -10) * light[channel].max(sum[channel]) + 4e-7 * step;
@@ -176,15 +175,15 @@ fn the_parts_of_light_add_up() {
 }
 
 #[test]
-fn depth_and_position_are_those_of_the_plane() {
+fn depth_and_position_match_the_plane() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut worst = 0f64;
     for scale in [0.1, 1.0, 100.0, 10_000.0] {
         let mut builder = SceneBuilder::new("plane");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
         let mesh =
-            builder.add_mesh("plane", shapes::plane(Vec2::splat(40.0 * scale as f32), 1, 1), grey);
+            builder.add_mesh("plane", shapes::plane(Vec2::splat(40.0 * scale as f32), 1, 1), gray);
         builder.instance("plane", mesh, DMat4::IDENTITY);
         let scene = builder.build().unwrap();
         let eye = DVec3::new(0.2, 1.0, 0.4) * scale;
@@ -204,9 +203,9 @@ fn depth_and_position_are_those_of_the_plane() {
             for (x, y) in [(0, 0), (63, 0), (32, 20), (5, 39), (60, 33)] {
                 let point = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
                 let depth = depth_of(point);
-                // The rasterizer may move vertices by half a step of its grid along each axis; the
-                // surface seen here moves by as many pixels. A whole step covers both axes and the
-                // obliquity of `POSITION`.
+                // The rasterizer may move vertices by half a step of its grid along each axis, and
+                // the visible surface moves by as many pixels. A whole step covers both axes and
+                // the obliquity of `POSITION`.
                 let next = if y > 20 { y - 1 } else { y + 1 };
                 let slope = (depth_of(hit_plane(&view, x, next, DVec3::ZERO, DVec3::Y)) / depth
                     - 1.0)
@@ -224,14 +223,14 @@ fn depth_and_position_are_those_of_the_plane() {
     assert!(worst < 1.0, "{worst} of what the rasterizer's grid allows");
 }
 
-/// A ball under a transform that makes of it an ellipsoid of these semi-axes, seen alone: the
-/// greatest angle between the normals and those of the quadric.
+/// Maximum angle between the normals of a transformed ball and of the ellipsoid with these
+/// semi-axes.
 fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("ball");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
-    let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 5), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
+    let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 5), gray);
     let center = DVec3::new(0.3, -0.2, 0.5);
     builder.instance("ball", mesh, DMat4::from_translation(center) * DMat4::from_mat3(turn));
     let scene = builder.build().unwrap();
@@ -248,8 +247,7 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
             seen += 1;
             let n = aov3(&picture, NORMAL, x, y);
             let local = inverse * (aov3(&picture, POSITION, x, y) - center);
-            // The front side of the ball, not its inside seen through it: the nearer hit of the
-            // ray.
+            // The front of the ball, not its inside: the nearer intersection of the ray.
             let (from, along) = pixel_ray(&view, x, y);
             let (o, d) = (inverse * (from - center), inverse * along);
             let (a, b, c) = (d.length_squared(), o.dot(d), o.length_squared() - 1.0);
@@ -263,8 +261,8 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
                     "{name}: {depth} between {near} and {far}"
                 );
             }
-            // The faceted ball's normals are interpolated as its positions are: both point the same
-            // way.
+            // Normals of the faceted ball are interpolated like its positions: both point in the
+            // same direction.
             let want = (inverse.transpose() * local.normalize()).normalize();
             worst = worst.max(n.angle_between(want));
             assert!(
@@ -273,9 +271,8 @@ fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
             );
         }
     }
-    // Normals' own code, and vertices half a step of the rasterizer's grid from their places along
-    // both axes: a position so far aside lies where the surface has turned by this over its least
-    // radius of curvature.
+    // Quantization of normals, plus vertices half a step of the rasterizer's grid off along both
+    // axes: that shift turns the normal by this over the minimum radius of curvature.
     let pixel = 2.0 * (0.7f64 / 2.0).tan() / 96.0 * eye.distance(center);
     let axes = semi_axes.abs();
     let allowed = 1e-4 + guard.snap() * pixel * axes.max_element() / axes.min_element().powi(2);
@@ -298,14 +295,14 @@ fn normals_of_a_stretched_and_turned_ball() {
 }
 
 #[test]
-fn a_mirrored_ball_is_not_inside_out() {
+fn mirrored_balls_are_not_inside_out() {
     normal_error(DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0)), DVec3::ONE, "mirrored");
     let turn = DMat3::from_euler(EulerRot::YXZ, 0.4, 0.9, -0.3);
     let thrice = DVec3::new(-0.7, -1.3, -0.9);
     normal_error(turn * DMat3::from_diagonal(thrice), thrice, "mirrored three times");
 }
 
-/// A wall of quads, one a material, seen square on: each quad is one metre wide.
+/// A wall of quads, one per material, seen perpendicularly: each quad is one meter wide.
 fn wall(materials: &[Material]) -> Scene {
     let mut builder = SceneBuilder::new("wall");
     for (index, material) in materials.iter().enumerate() {
@@ -316,14 +313,14 @@ fn wall(materials: &[Material]) -> Scene {
     builder.build().unwrap()
 }
 
-/// Looks down on a `wall` of `count` quads, four pixels each.
+/// A view down on a `wall` of `count` quads, four pixels each.
 fn wall_view(count: usize) -> View {
     let middle = DVec3::X * count as f64 * 0.5;
     parallel(middle + DVec3::Y * 5.0, middle, 0.5, 10.0, (count as u32 * 4, 4))
 }
 
 #[test]
-fn the_surface_comes_back_within_half_a_step() {
+fn gbuffer_surfaces_are_accurate_to_half_a_step() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let count = 64;
@@ -373,9 +370,8 @@ fn the_surface_comes_back_within_half_a_step() {
     assert!(worst < 0.501, "{worst} of a step");
 }
 
-/// A picture as large as the view, pixel by texel, over triangles of two pixels: each pixel shows
-/// its texel at full resolution, also at the edges of triangles, and whichever coordinates and
-/// transform lead there.
+/// A texture rendered one texel per pixel, over triangles of two pixels. Each pixel shows its texel
+/// at full resolution, also at triangle edges, with any coordinates and transform.
 #[test]
 fn textures_are_sharp_at_triangle_edges() {
     let Some(guard) = gpu() else { return };
@@ -461,7 +457,7 @@ fn an_alpha_mask_cuts_at_its_cutoff() {
         let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 1.0, 10.0, (100, 100));
         let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &with(&[DEPTH]));
         for x in 0..100 {
-            // Opacity is the pixel's place.
+            // Opacity equals the pixel's position.
             let opacity = (x as f32 + 0.5) / 100.0;
             if (opacity - cutoff).abs() > 1e-4 {
                 let there = aov(&picture, DEPTH, x, 50)[3] == 1.0;
@@ -471,10 +467,10 @@ fn an_alpha_mask_cuts_at_its_cutoff() {
     }
 }
 
-/// A quad of an emissive material whose middle is at `height` over the origin.
+/// A quad of an emissive material, centered at `height` over the origin.
 fn emissive_material(builder: &mut SceneBuilder, nits: f32, opacity: Option<f32>, height: f64) {
     let material = Material {
-        // A black dielectric; no light is in these scenes.
+        // A black dielectric; these scenes have no lights.
         base_color: Vec4::new(0.0, 0.0, 0.0, opacity.unwrap_or(1.0)),
         emission: Vec3::new(nits, nits * 0.5, nits * 0.25),
         alpha: if opacity.is_some() { AlphaMode::Blend } else { AlphaMode::Opaque },
@@ -486,7 +482,7 @@ fn emissive_material(builder: &mut SceneBuilder, nits: f32, opacity: Option<f32>
 }
 
 #[test]
-fn blending_is_over_and_from_back_to_front() {
+fn blending_is_back_to_front_over() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let settings = RenderSettings {
@@ -496,7 +492,7 @@ fn blending_is_over_and_from_back_to_front() {
     };
     let view = perspective(DVec3::Y * 5.0, DVec3::ZERO, 0.2, 0.01, (32, 32));
     let mut worst = 0f64;
-    // (nits, opacity, height): in whatever order they are declared.
+    // (nits, opacity, height): declared in any order.
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
         let layers = [
             (300.0, None, 0.0),
@@ -523,7 +519,7 @@ fn blending_is_over_and_from_back_to_front() {
 }
 
 #[test]
-fn back_faces_show_where_they_should() {
+fn back_faces_are_visible_if_double_sided() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (double_sided, above) in [(false, true), (false, false), (true, true), (true, false)] {
@@ -532,7 +528,7 @@ fn back_faces_show_where_they_should() {
         let material = builder.add_material(material);
         let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(4.0), 1, 1), material);
         builder.instance("sheet", mesh, DMat4::IDENTITY);
-        // One lamp below: it lights the back.
+        // One light below: it lights the back.
         builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::new(0.2, -2.0, 0.0));
         let side = if above { 1.0 } else { -1.0 };
         let view = perspective(DVec3::new(0.0, side * 3.0, 0.5), DVec3::ZERO, 0.4, 0.01, (32, 32));
@@ -558,13 +554,13 @@ fn back_faces_show_where_they_should() {
 }
 
 #[test]
-fn what_the_view_leaves_out_is_not_in_the_picture() {
+fn culled_objects_are_not_in_the_picture() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("many");
     let mut whole = SceneBuilder::new("one");
-    let grey = dielectric("grey", Vec3::splat(0.4), 0.6);
-    let (a, b) = (builder.add_material(grey.clone()), whole.add_material(grey));
+    let gray = dielectric("gray", Vec3::splat(0.4), 0.6);
+    let (a, b) = (builder.add_material(gray.clone()), whole.add_material(gray));
     let ball = shapes::icosphere(0.3, 2);
     let mesh = builder.add_mesh("ball", ball.clone(), a);
     let mut all = Primitive::default();
@@ -581,7 +577,7 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
         builder.instance("ball", mesh, place);
         shapes::append(&mut all, &ball, &DAffine3::from_mat4(place));
     }
-    // One mesh around the camera is never left out.
+    // One mesh around the camera is never culled.
     let mesh = whole.add_mesh("all", all, b);
     whole.instance("all", mesh, DMat4::IDENTITY);
     for builder in [&mut builder, &mut whole] {
@@ -606,8 +602,8 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
                 400
             );
             assert_eq!(at_once.draw_stats.frustum_culled, 0);
-            // A silhouette's pixel may fall to the other side by rounding of the transform; a
-            // missing ball may not.
+            // A silhouette's pixel may change sides by rounding of the transform; a missing ball
+            // may not occur.
             let pixels = by_instance.aovs[0].1.iter().zip(&at_once.aovs[0].1);
             let count =
                 pixels.filter(|(a, b)| a[3] != b[3] || (a[0] - b[0]).abs() > 1e-3 * b[0]).count();
@@ -620,11 +616,11 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
 }
 
 #[test]
-fn ten_kilometres_away_the_picture_is_the_same() {
+fn picture_is_the_same_ten_kilometers_from_the_origin() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // A sun's cascades are fixed in the world: far away their texels lie otherwise
-    // (tests/gpu/shadow_maps.rs goes there).
+    // A sun's cascades are aligned to the world: far away their texels differ
+    // (tests/gpu/shadow_maps.rs covers that).
     let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
     let settings = RenderSettings { shadows, ..indoor() };
     let here =
@@ -639,7 +635,7 @@ fn ten_kilometres_away_the_picture_is_the_same() {
 }
 
 #[test]
-fn nothing_is_infinite_or_not_a_number() {
+fn pictures_are_finite() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("extremes");
@@ -660,8 +656,8 @@ fn nothing_is_infinite_or_not_a_number() {
     builder.instance("flat", flat, squashed);
     let view =
         perspective(DVec3::new(0.0, 1.0, 4.0), DVec3::new(0.0, 0.5, 0.0), 0.8, 0.01, (160, 90));
-    // Lamps that lie on the floor, one exactly where a pixel's ray meets it; one inside of a ball;
-    // one on the camera.
+    // Lights on the floor, one exactly where a pixel's ray hits it; one inside of a ball; one at
+    // the camera.
     builder.point_light_candela(
         "on a pixel",
         Candela(1e6),
@@ -725,7 +721,7 @@ fn lists(enabled: bool, exposure: Exposure) -> RenderSettings {
     }
 }
 
-/// What the display would show before it is rounded to bytes, in 255ths.
+/// The displayed value before rounding to bytes, in 255ths.
 fn display(settings: &RenderSettings, nits: [f32; 3]) -> Vec3 {
     let exposed = Vec3::from_array(nits) * settings.exposure.multiplier() as f32;
     let mapped = settings.tone_mapper.apply(exposed);
@@ -758,7 +754,7 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
             let (mut linear, mut shown) = (0f64, 0f32);
             for (&a, &b) in all.nits.iter().zip(&listed.nits) {
                 for (a, b) in a.iter().zip(b) {
-                    // Half floats round values around 1 by 2^-11 on their own.
+                    // Half floats round values around 1 by 2^-11 already.
                     linear = linear.max((f64::from(a - b).abs() - f64::from(*a) / 1024.0) / white);
                 }
                 shown =
@@ -779,8 +775,8 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
     }
 }
 
-/// Lists longer than the first frame's room of 288 entries a tile, different in each tile. Tiles
-/// without room evaluate all lights, and the next frame has room for all lists.
+/// Lists longer than the first frame's capacity of 288 entries per tile, different in each tile.
+/// Tiles over capacity evaluate all lights; the next frame has room for all lists.
 #[test]
 fn overflowing_light_clusters_lose_no_light() {
     let Some(guard) = gpu() else { return };
@@ -822,8 +818,7 @@ fn overflowing_light_clusters_lose_no_light() {
     }
 }
 
-/// One lamp far from a small, brightly lit patch: wherever lists would drop or merge, there is
-/// nothing to gain.
+/// One light far from a small, brightly lit spot: lists must not drop or merge it anywhere.
 #[test]
 fn a_single_bright_light_survives_light_culling() {
     let Some(guard) = gpu() else { return };
@@ -832,8 +827,8 @@ fn a_single_bright_light_survives_light_culling() {
         [(5.0, 0.95), (8.0, 0.95), (8.0, 8.0), (50.0, 0.95), (50.0, 100.0), (3.0, 0.1)]
     {
         let mut builder = SceneBuilder::new("lone");
-        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 1.0));
-        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), grey);
+        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
+        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), gray);
         builder.instance("plane", mesh, DMat4::IDENTITY);
         builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::Y * distance);
         let scene = builder.build().unwrap();
@@ -851,19 +846,19 @@ fn a_single_bright_light_survives_light_culling() {
 }
 
 #[test]
-fn a_parallel_camera_measures_in_metres() {
+fn parallel_projections_are_in_meters() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("card");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.5), 1.0));
-    let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(1.0, 0.5), 1, 1), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
+    let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(1.0, 0.5), 1, 1), gray);
     builder.instance("near", mesh, DMat4::from_translation(DVec3::new(-1.0, 1.0, 0.0)));
     builder.instance("far", mesh, DMat4::from_translation(DVec3::new(1.0, -3.0, 0.0)));
     builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
     let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 1.0, 10.0, (160, 80));
     let settings = RenderSettings { exposure: exposure_for(160.0, 0.9), ..with(&[DEPTH]) };
     let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &settings);
-    // 40 pixels a metre: both are 40 by 20 pixels, however far away.
+    // 40 pixels per meter: both are 40 by 20 pixels, at any distance.
     for (left, depth) in [(20, 4.0), (100, 8.0)] {
         for y in 0..80 {
             for x in if left == 20 { 0..80 } else { 80..160 } {
@@ -872,7 +867,7 @@ fn a_parallel_camera_measures_in_metres() {
                 assert_eq!(there == 1.0, inside, "{x} {y}");
                 if inside {
                     assert!((f64::from(got) - depth).abs() < 1e-5);
-                    // All rays come from above: the view's angle to the sun is zero everywhere.
+                    // All rays come from above: the angle between view and sun is zero everywhere.
                     let want = Brdf::diffuse(0.5).total(DVec3::Y, DVec3::Y, DVec3::Y).y * 1000.0;
                     assert!((nits(&picture, x, y).y / want - 1.0).abs() < 1e-3);
                 }
@@ -882,7 +877,7 @@ fn a_parallel_camera_measures_in_metres() {
 }
 
 #[test]
-fn a_spot_that_shines_behind_itself_lights_what_is_there() {
+fn spots_wider_than_a_hemisphere_light_behind_themselves() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for outer in [125.0f64, 150.0, 175.0] {

@@ -1,4 +1,4 @@
-//! Bounced light beside closed forms and the path tracer.
+//! Indirect light against closed forms and the path tracer.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -44,7 +44,7 @@ fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     }
 }
 
-/// The last of some frames of a still view.
+/// The last frame of a still view.
 fn after(
     renderer: &mut Renderer,
     scene: &GpuScene,
@@ -63,8 +63,7 @@ fn indirect(picture: &RenderedImage) -> Vec<DVec3> {
     picture.aovs[0].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
 }
 
-/// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines
-/// over the square of distance.
+/// One VPL over a floor: its illuminance is flux / pi times both cosines over the squared distance.
 #[test]
 fn vpl_irradiance_matches_closed_form() {
     let Some(guard) = gpu() else { return };
@@ -92,7 +91,7 @@ fn vpl_irradiance_matches_closed_form() {
         for x in 0..96 {
             let place = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
             let got = aov3(&picture, Aov::IndirectDiffuse, x, y);
-            // Where the way to the patch crosses the card's height, and where the eye's does.
+            // Where the segment to the VPL crosses the card's height, and where the view ray does.
             let crossing = |from: DVec3| from.lerp(place, 0.99 / from.y).abs();
             let eye = DVec3::new(0.0, 5.0, 6.0);
             let seen = eye.lerp(place, (eye.y - 1.0) / eye.y);
@@ -150,7 +149,7 @@ fn cornell() -> SceneBuilder {
 }
 
 const SIZE: (usize, usize) = (64, 64);
-/// Not in the middle: else edges would go through centres of pixels.
+/// Off center: otherwise edges pass through pixel centers.
 const FROM: DVec3 = DVec3::new(0.031, 1.017, 4.2);
 
 fn room_pose() -> (DMat4, Projection) {
@@ -159,9 +158,9 @@ fn room_pose() -> (DMat4, Projection) {
     (look_at_transform(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
 }
 
-/// Writes what `path_traced` reads.
+/// Writes the references that `path_traced` reads.
 #[test]
-#[ignore = "traces the references anew: minutes"]
+#[ignore = "traces the references again: minutes"]
 fn references_are_made() {
     for (lamp, builder) in lamps() {
         let scene = builder.build().unwrap();
@@ -170,7 +169,7 @@ fn references_are_made() {
     }
 }
 
-/// Samples a pixel of the path tracer (`references_are_made`).
+/// A path-traced picture, for `references_are_made`.
 const REFERENCE_SAMPLES: u32 = 8192;
 
 fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
@@ -247,7 +246,7 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
 }
 
 #[test]
-fn a_room_is_what_the_path_tracer_says() {
+fn rooms_match_path_tracer() {
     let gi = GiSettings {
         enabled: true,
         vpls: 1_000_000,
@@ -277,7 +276,7 @@ fn merged_vpls_match_path_tracer() {
     assert!(rms < 0.03 && bias < 0.01, "{rms} {bias}");
 }
 
-/// Of one frame, the filter leaves less than half of what is off by chance, and little.
+/// The filter leaves less than half of the noise of one frame, and little bias.
 #[test]
 fn denoiser_preserves_mean_radiance() {
     let Some(guard) = gpu() else { return };
@@ -318,7 +317,7 @@ fn denoiser_preserves_mean_radiance() {
     assert!(bias.abs() < 0.02, "{bias}");
 }
 
-/// A wall of 10 cm lets nothing through: behind it there is no light at all.
+/// A wall of 10 cm is opaque: behind it there is no light at all.
 #[test]
 fn walls_do_not_leak() {
     let Some(guard) = gpu() else { return };
@@ -327,7 +326,7 @@ fn walls_do_not_leak() {
     let white = builder.add_material(diffuse_material("white", Vec3::splat(0.73)));
     let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 2.0, 2.0)), white);
     builder.instance("wall", wall, DMat4::from_translation(DVec3::new(0.0, 1.0, 0.0)));
-    // The room is open to the front: what leaves it is not seen again.
+    // The room is open at the front: light that leaves it does not return.
     builder.point_light_candela("lamp", Candela(500.0), Vec3::ONE, DVec3::new(0.6, 1.5, 0.4));
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
@@ -368,8 +367,8 @@ fn compare_gi_settings() {
     room(&asked, &ALL, gi, frames);
 }
 
-/// Balls of metal, too rough for mirrors and with lobes too narrow for the few patches within them:
-/// what they reflect of the room, ball by ball, beside the path tracer.
+/// Metal balls too rough for mirror rays, with lobes too narrow for the few VPLs within them: their
+/// reflections of the room against the path tracer, ball by ball.
 #[test]
 fn rough_metals_reflect_indirect_light() {
     let Some(guard) = gpu() else { return };
@@ -421,7 +420,7 @@ fn rough_metals_reflect_indirect_light() {
             rms * 100.0
         );
         assert!(count > 150, "{count}");
-        // What is left is chance: rays that meet the other ball's image of the lamp.
+        // The rest is noise: rays that hit the other ball's image of the light.
         assert!(
             (got / want - 1.0).abs() < 0.04 && rms < 0.3,
             "roughness {roughness}: {got} {want}, {rms}"
@@ -429,7 +428,7 @@ fn rough_metals_reflect_indirect_light() {
     }
 }
 
-/// What a frame shows of bounced light, exposed.
+/// The indirect light of a frame, exposed.
 fn shown(picture: &RenderedImage, settings: &RenderSettings) -> Vec<f64> {
     indirect(picture)
         .iter()
@@ -437,14 +436,14 @@ fn shown(picture: &RenderedImage, settings: &RenderSettings) -> Vec<f64> {
         .collect()
 }
 
-/// Steps of eight bits of the sRGB curve between two exposed values.
+/// Difference of two exposed values in 8-bit steps of the sRGB curve.
 fn steps(a: f64, b: f64) -> f64 {
     (color::srgb_oetf(a.clamp(0.0, 1.0)) - color::srgb_oetf(b.clamp(0.0, 1.0))).abs() * 255.0
 }
 
 /// A room behind a closed door has none of the corridor's light.
 #[test]
-fn a_closed_door_keeps_light_out() {
+fn closed_doors_do_not_leak() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (scene, _) = BuiltinScene::named("corridor").unwrap().make().unwrap();
@@ -467,9 +466,8 @@ fn a_closed_door_keeps_light_out() {
     assert!(means[0] > 1.0 && means[1] == 0.0, "{means:?}");
 }
 
-/// A lamp that is dimmed, moved, switched off and on: after eight frames the light is that of a
-/// view which always had it so, but for what eight frames leave of noise; and a still view is
-/// steady.
+/// A light is dimmed, moved, switched off and on. After eight frames the light equals that of a
+/// view which always had it so, but for the noise of eight frames; and a still view is stable.
 #[test]
 fn gi_history_converges_in_eight_frames_and_is_stable() {
     let Some(guard) = gpu() else { return };
@@ -494,8 +492,8 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
     let view = View::new(pose, &projection, 48, 48);
     let mut scene = renderer.upload_for(&first, &settings.shadows).unwrap();
     scene.update_gi(renderer.gpu(), &first, &gi).unwrap();
-    // From its eighth frame on the picture moves by no more than a step of eight bits; from the one
-    // on at which the view is left as it is, what was found does not move at all.
+    // From its eighth frame on the picture changes by at most one 8-bit step; from the freeze frame
+    // on, the samples do not change at all.
     let picture = after(&mut renderer, &scene, &view, &settings, 8);
     let (mut last, mut bytes) = (shown(&picture, &settings), picture.display);
     for (from, to) in [(8, 64), (64, 65), (65, 72)] {
@@ -566,7 +564,7 @@ fn gi_history_converges_in_eight_frames_and_is_stable() {
             off(&eighth),
             off(&eight)
         );
-        // The next change begins from a history of the scene that is followed.
+        // The next change starts from a history of the scene under test.
         after(&mut renderer, &scene, &view, &settings, 16);
     }
 }

@@ -1,4 +1,4 @@
-//! Bounced light of whole scenes beside the path tracer.
+//! Indirect light of whole scenes against the path tracer.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,11 +19,11 @@ use sunny16::{
     },
 };
 
-/// A scene as its look has it, and one of its cameras.
+/// A scene with its look, and one of its cameras.
 struct TestScene {
     name: &'static str,
     size: (usize, usize),
-    /// Samples a pixel of the reference.
+    /// Samples per pixel of the reference.
     samples: u32,
     scene: Scene,
     camera: (DMat4, Projection),
@@ -60,9 +60,9 @@ impl TestScene {
         self.camera.0.w_axis.truncate()
     }
 
-    /// Pixels in which the device shows another surface than a ray through their middle meets, and
-    /// one that a ray next to it does meet: an edge runs there within what rasterization moves it.
-    /// No light is compared in them; a surface that is nowhere near is compared.
+    /// Pixels where the device shows another surface than the ray through their center hits, but
+    /// one that a neighboring ray hits: an edge within rasterization error. Their light is not
+    /// compared; all other mismatches are.
     fn at_edges(&self, depths: &[[f32; 4]], normals: &[[f32; 4]]) -> Vec<usize> {
         let world = World::new(&self.scene, self.eye());
         let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
@@ -96,8 +96,8 @@ impl TestScene {
         list
     }
 
-    /// Of the path tracer: bounced diffuse light, the environment's own too but not its sun's; and
-    /// all light.
+    /// By the path tracer: indirect diffuse light, including the environment's but not its sun's;
+    /// and all light.
     fn traced(&self, seed: u32) -> [Vec<DVec3>; 2] {
         let film = |scene: &Scene, bounces: u32, samples: u32| {
             let world = World::new(scene, self.eye());
@@ -121,8 +121,7 @@ impl TestScene {
     }
 }
 
-/// The closed door's room is dark: its camera sees nothing to compare (`gi_gpu.rs` asks that of
-/// it).
+/// The closed door's room is dark, with nothing to compare (`tests/gpu/gi.rs` covers it).
 fn places() -> [TestScene; 3] {
     [atrium(), light_room(), corridor()]
 }
@@ -143,9 +142,9 @@ fn corridor() -> TestScene {
     TestScene::builtin("corridor", "Corridor", (64, 40), 16384)
 }
 
-/// Writes what the tests read.
+/// Writes the references that the tests read.
 #[test]
-#[ignore = "traces the references anew: minutes"]
+#[ignore = "traces the references again: minutes"]
 fn references_are_made() {
     for place in places() {
         let start = std::time::Instant::now();
@@ -179,8 +178,8 @@ fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     }
 }
 
-/// Bounced diffuse light and the whole picture after some frames of a still view; and the pixels
-/// that are not compared.
+/// Indirect diffuse light and the whole picture after some frames of a still view; and the pixels
+/// that are excluded.
 fn rendered(
     renderer: &mut Renderer,
     place: &TestScene,
@@ -196,7 +195,7 @@ fn rendered(
         renderer.render(&scene, &view, &settings).unwrap();
     }
     let picture = renderer.render(&scene, &view, &settings).unwrap();
-    // Of its parts: what the picture shows of them comes later.
+    // Of its parts: their sum in the picture comes later.
     let part = |index: usize| {
         picture.aovs[index].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
     };
@@ -207,7 +206,7 @@ fn rendered(
     ([diffuse, whole], place.at_edges(&picture.aovs[5].1, &picture.aovs[6].1))
 }
 
-/// Root mean square and mean of blocks' differences, of diffuse light and of the picture.
+/// Root mean square and mean of block differences, of diffuse light and of the picture.
 fn compared(name: &str, place: &TestScene, gi: GiSettings, frames: u32) -> [(f64, f64); 2] {
     let Some(guard) = gpu() else { return Default::default() };
     let mut renderer = guard.renderer();
@@ -245,8 +244,8 @@ fn merged() -> GiSettings {
     GiSettings { vpls: 8192, photons: Some(100_000), merge: true, ..unmerged() }
 }
 
-/// The bounds: 8x8 blocks of bounced diffuse light below 1.5 % with all patches, below 3 %
-/// with merged ones.
+/// Bounds: 8x8 blocks of indirect diffuse light below 1.5 % with all VPLs, below 3 % with merged
+/// ones.
 fn within(
     place: &TestScene,
     gi: GiSettings,
@@ -261,7 +260,7 @@ fn within(
 }
 
 #[test]
-fn a_corridor_is_what_the_path_tracer_says() {
+fn corridor_matches_path_tracer() {
     let place = corridor();
     within(&place, unmerged(), 32, [0.015, 0.01], [0.01, 0.005]);
     if long() {
@@ -270,17 +269,17 @@ fn a_corridor_is_what_the_path_tracer_says() {
 }
 
 #[test]
-fn the_light_room_is_what_the_path_tracer_says() {
+fn light_room_matches_path_tracer() {
     let place = light_room();
     within(&place, unmerged(), 48, [0.015, 0.01], [0.01, 0.01]);
-    // Merged ones in a small room: `gi::merged_vpls_match_path_tracer`.
+    // For merged VPLs in a small room see `gi::merged_vpls_match_path_tracer`.
     if long() {
         within(&place, merged(), 32, [0.02, 0.01], [0.02, 0.01]);
     }
 }
 
 #[test]
-fn an_atrium_is_what_the_path_tracer_says() {
+fn atrium_matches_path_tracer() {
     within(
         &atrium(),
         GiSettings { vpl_samples: 16, ..unmerged() },
@@ -290,15 +289,15 @@ fn an_atrium_is_what_the_path_tracer_says() {
     );
 }
 
-/// A sun that reaches few places needs many photons for the bound of 1.5 %.
+/// A sun that reaches few surfaces needs many photons for the bound of 1.5 %.
 #[test]
 #[ignore = "three million photons and 128 frames: minutes"]
-fn an_atrium_of_many_photons_is_what_the_path_tracer_says() {
+fn atrium_with_many_photons_matches_path_tracer() {
     let gi = GiSettings { vpls: 3_000_000, vpl_samples: 16, ..unmerged() };
     within(&atrium(), gi, 128, [0.015, 0.01], [0.015, 0.01]);
 }
 
-/// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` of a run by hand.
+/// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` configures a manual run.
 #[test]
 #[ignore = "prints what settings make of it"]
 fn compare_gi_settings() {

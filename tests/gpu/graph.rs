@@ -1,5 +1,4 @@
-//! The frame graph on the device, with passes made for the test: histories, shared memory,
-//! read-backs.
+//! The frame graph on the device, with test passes: histories, aliased memory, read-backs.
 
 use crate::common::gpu;
 use half::f16;
@@ -26,18 +25,18 @@ fn run(frames: &mut Frames, cache: &mut GraphCache, graph: Graph<'_>) -> Execute
 }
 
 #[test]
-fn a_history_holds_what_the_last_frame_wrote() {
+fn histories_hold_the_last_frames_content() {
     let Some(guard) = gpu() else { return };
     let mut frames = Frames::new(&guard.gpu, 2).unwrap();
     let mut cache = GraphCache::default();
-    // The size changes once: a new history starts with zeros again.
+    // The size changes once: a new history starts with zeros.
     for (size, first) in [(8, 0u64), (12, 6)] {
         for frame in first..first + 5 {
             let mut graph = Graph::new(frame);
             let (previous, current) = graph.history("taa", size, size, LIGHT);
             let (other_previous, other) = graph.history("exposure", 1, 1, LIGHT);
-            // The reader is declared before the writer and after it: both are right. What only the
-            // next frame reads must be named as a result of this one, or its pass is culled.
+            // The reader may be declared before or after the writer. A write that only the next
+            // frame reads must be named as a result of this one, or its pass is culled.
             graph.output(other);
             let early = graph.read_back("early", previous);
             graph
@@ -74,7 +73,7 @@ fn srgb_byte(x: f64) -> u8 {
 }
 
 #[test]
-fn images_share_memory_and_keep_their_pixels() {
+fn aliased_images_keep_their_pixels() {
     let Some(guard) = gpu() else { return };
     let tonemap = TonemapPass::new(&guard.gpu).unwrap();
     let mut frames = Frames::new(&guard.gpu, 2).unwrap();
@@ -89,8 +88,7 @@ fn images_share_memory_and_keep_their_pixels() {
             .pass("culled")
             .color_cleared(unused, [1.0; 4])
             .record(|_| panic!("a culled pass was recorded"));
-        // Each pass reads the last one's image and writes its own: no more than two are alive at
-        // any time.
+        // Each pass reads the previous image and writes its own: at most two are alive at any time.
         for _ in 0..7 {
             image = tonemap.declare(
                 &mut graph,
@@ -116,7 +114,7 @@ fn images_share_memory_and_keep_their_pixels() {
         assert_eq!(buffer.mapped().len(), 64 * 64 * 4);
         for pixel in buffer.mapped().chunks_exact(4) {
             for channel in 0..3 {
-                // A rounding of 1/255 may go either way in the first, steep steps.
+                // Rounding of 1/255 may go either way in the first, steep steps.
                 assert!(pixel[channel].abs_diff(want[channel]) <= 2, "{pixel:?} for {want:?}");
             }
         }
@@ -125,7 +123,7 @@ fn images_share_memory_and_keep_their_pixels() {
 }
 
 #[test]
-fn without_reuse_nothing_is_shared_and_frames_in_flight_do_not_mix() {
+fn without_aliasing_frames_in_flight_do_not_mix() {
     let Some(guard) = gpu() else { return };
     let mut frames = Frames::new(&guard.gpu, 2).unwrap();
     let mut cache = GraphCache::default();
@@ -142,7 +140,7 @@ fn without_reuse_nothing_is_shared_and_frames_in_flight_do_not_mix() {
         let mut rec = frames.begin().unwrap();
         let executed = graph.execute(&mut rec, &mut cache).unwrap();
         waiting.push((frame, rec.submit().unwrap(), executed, outs));
-        // The first is looked at when the second is on its way.
+        // The first is read while the second is in flight.
         if waiting.len() == 2 {
             let (frame, ticket, executed, outs) = waiting.remove(0);
             frames.wait(ticket).unwrap();

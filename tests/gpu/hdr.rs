@@ -1,5 +1,4 @@
-//! The window on displays that show more than white: codes of the device against their host twins,
-//! drawn to a file.
+//! The window on HDR displays: encoding on the device against the host, drawn to an image.
 
 use crate::common::gpu;
 use egui::{ColorImage, TextureId, TexturesDelta, epaint::ImageDelta};
@@ -30,7 +29,7 @@ const SIZE: [u32; 2] = [LEVELS as u32, HUES.len() as u32 + PANEL];
 /// Panels in sRGB bytes.
 const BYTES: [u8; 3] = [0, 188, 255];
 
-/// A quad of a texture over rows of the target.
+/// A textured quad over rows of the target.
 fn quad(shapes: &mut UiShapes, texture: u64, rows: [u32; 2], color: [u8; 4]) {
     let first = shapes.indices.len() as u32;
     let first_vertex = shapes.vertices.len() as u32;
@@ -68,7 +67,7 @@ fn codes(format: vk::Format, bytes: &[u8]) -> Vec<Vec3> {
 }
 
 #[test]
-fn the_device_encodes_highlights_and_panels_as_the_host_does() {
+fn device_encoding_of_picture_and_panels_matches_host() {
     let Some(guard) = gpu() else { return };
     let nits: Vec<[f32; 3]> = HUES
         .iter()
@@ -87,7 +86,7 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
         TextureId::Managed(0),
         [ImageDelta::full(image, egui::TextureOptions::LINEAR)].into(),
     );
-    // The texture stays through changes of the display.
+    // The texture survives changes of the display.
     painter.take(white, &[], 1.0, SIZE).unwrap();
     let mut number = 0;
     for (format, encoding) in [
@@ -116,7 +115,7 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
                 let top = HUES.len() as u32 + 2 * i as u32;
                 quad(&mut shapes, 0, [top, top + 2], [byte, byte, byte, 255]);
             }
-            // The second time from what is kept.
+            // The second time from the cache.
             let first = painter.picture(SIZE, &shapes).unwrap();
             painter.set_hdr_picture(Some(light), range).unwrap();
             assert_eq!(painter.picture(SIZE, &shapes).unwrap(), first);
@@ -161,13 +160,13 @@ fn the_device_encodes_highlights_and_panels_as_the_host_does() {
             );
         }
     }
-    // Published: paper at 203 nit has 58.07 %, ITU-R BT.2408.
+    // Published: paper white at 203 nit is 58.07 %, ITU-R BT.2408.
     painter.aim_at(vk::Format::A2B10G10R10_UNORM_PACK32, DisplayEncoding::Hdr10).unwrap();
     let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
     quad(&mut shapes, 0, [0, SIZE[1]], [255; 4]);
     let paper = codes(painter.format(), &painter.picture(SIZE, &shapes).unwrap())[0];
     assert!((paper * 1023.0 - Vec3::splat(594.0)).abs().max_element() < 1.01, "{}", paper * 1023.0);
-    // And back to bytes, as they are.
+    // And back to bytes, unchanged.
     painter.aim_at(vk::Format::R8G8B8A8_UNORM, DisplayEncoding::Srgb).unwrap();
     assert_eq!(painter.picture(SIZE, &shapes).unwrap()[..4], [255; 4]);
 }

@@ -1,4 +1,4 @@
-//! Measured distributions of lamps on the device, against the parser's own interpolation.
+//! Photometric profiles on the device, against the parser's own interpolation.
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
@@ -19,7 +19,7 @@ use sunny16::{
     },
 };
 
-/// A white plane under a lamp with a profile, at a place and turned.
+/// A white plane under a light with a profile, at a position and orientation.
 fn scene(profile: &Arc<IesProfile>, emitter: Emitter, lamp: DMat4, size: f32) -> Scene {
     let mut builder = SceneBuilder::new("plane");
     let material = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
@@ -32,7 +32,7 @@ fn scene(profile: &Arc<IesProfile>, emitter: Emitter, lamp: DMat4, size: f32) ->
     scene
 }
 
-/// The same lamp without its profile: what the profile multiplies.
+/// The same light without its profile.
 fn bare(scene: &Scene) -> Scene {
     let mut bare = scene.clone();
     bare.lights[0].profile = None;
@@ -51,8 +51,8 @@ fn settings(nits: f64) -> RenderSettings {
     }
 }
 
-/// Rendered diffuse luminance with the profile over that without, pixel by pixel, against candela
-/// over peak; the greatest difference, of the peak. Lambert's cosine and the square of the distance
+/// Diffuse luminance with the profile over that without, pixel by pixel, against candela over peak;
+/// returns the maximum difference relative to the peak. Lambert's cosine and the squared distance
 /// are in both pictures.
 fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> (f64, f64) {
     let profile = scene.lights[0].profile.clone().unwrap();
@@ -84,14 +84,14 @@ fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> 
 }
 
 fn lamp_at(place: DVec3, turn: DQuat) -> DMat4 {
-    // Unturned it shines down with its +X along the world's.
+    // Unrotated it points down with its +X along the world's.
     DMat4::from_rotation_translation(turn * DQuat::from_rotation_x(-PI / 2.0), place)
 }
 
 fn corpus() -> Vec<(String, Arc<IesProfile>)> {
     let mut profiles = vec![
-        // A narrow beam with uneven angles; a full circle that does not close; type B; type A with
-        // negative angles.
+        // A narrow beam with nonuniform angles; a full circle that does not close; type B; type A
+        // with negative angles.
         ("narrow", "8 2 1\n0 1 2 3 5 8 20 90\n0 180\n9000 8000 5000 2000 500 100 10 0\n9000 7000 4000 1000 300 50 5 0\n"),
         ("full", "3 4 1\n0 45 90\n0 90 180 270\n100 80 10\n100 60 20\n100 40 30\n100 20 40\n"),
         ("type B", "5 5 2\n-40 -10 0 20 40\n-30 -10 0 20 30\n0 0 0 0 0\n0 20 60 20 0\n0 80 100 50 0\n0 40 70 10 0\n0 0 0 0 0\n"),
@@ -128,7 +128,7 @@ fn corpus() -> Vec<(String, Arc<IesProfile>)> {
 }
 
 #[test]
-fn every_file_lights_a_plane_as_it_says() {
+fn profiles_light_a_plane_by_their_candela() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view =
@@ -151,14 +151,14 @@ fn every_file_lights_a_plane_as_it_says() {
     }
 }
 
-/// The flux through a closed box around the lamp is the file's lumens.
+/// The flux through a closed box around the light is the file's lumens.
 #[test]
-fn all_light_together_is_the_files_lumens() {
+fn total_flux_is_the_files_lumens() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, profile) in corpus() {
-        // Six views of a plane 1 m below a lamp that is turned instead; a pixel's solid angle is
-        // cos^3 dA / d^2.
+        // Six views of a plane 1 m below the light, which is rotated instead; a pixel's solid angle
+        // is cos^3 dA / d^2.
         let mut flux = 0.0;
         let view = perspective(
             DVec3::new(0.0, 1.0, 0.0),
@@ -205,7 +205,7 @@ fn all_light_together_is_the_files_lumens() {
 }
 
 #[test]
-fn a_spot_cuts_its_profile() {
+fn spot_cones_clip_the_profile() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (_, profile) = corpus().into_iter().find(|(name, _)| name == "full").unwrap();

@@ -1,5 +1,4 @@
-//! A real lens in the picture: both renderers against rays traced through its surfaces, and against
-//! each other.
+//! A real lens: both renderers against rays traced through its surfaces, and against each other.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -46,7 +45,7 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     Rigged { view, projection, effects, lens: Arc::new(lens) }
 }
 
-/// Squares that glow and face the camera: places and sides in metres.
+/// Emissive squares that face the camera: positions and sides in meters.
 fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
     let mut builder = SceneBuilder::new("squares");
     for &(place, side, nits) in places {
@@ -78,7 +77,7 @@ fn traced(scene: &Scene, rigged: &Rigged, size: (u32, u32), samples: u32) -> Vec
     film.mean(LightComponents::total).iter().map(|c| c.as_vec3().to_array()).collect()
 }
 
-/// Metres on the sensor of a pixel's middle, and back.
+/// Sensor position (m) of a pixel's center, and back.
 fn place_of(pixel: DVec2, gate: DVec2) -> DVec2 {
     dvec2(pixel.x / f64::from(SIZE.0) - 0.5, 0.5 - pixel.y / f64::from(SIZE.1)) * gate
 }
@@ -87,7 +86,7 @@ fn pixel_of(place: DVec2, gate: DVec2) -> DVec2 {
     (place / gate * dvec2(1.0, -1.0) + 0.5) * dvec2(f64::from(SIZE.0), f64::from(SIZE.1))
 }
 
-/// Middle of the light of a channel within some pixels of a place.
+/// Centroid of a channel's light within some pixels of a position.
 fn middle(picture: &[[f32; 3]], around: DVec2, reach: f64, channel: usize) -> DVec2 {
     let (mut sum, mut weight) = (DVec2::ZERO, 0.0);
     for (index, light) in picture.iter().enumerate() {
@@ -121,9 +120,9 @@ fn of(name: &str, more: &[&str], size: (u32, u32)) -> Rigged {
     rigged(&all.iter().map(String::as_str).collect::<Vec<_>>(), size)
 }
 
-/// Points of the scene land on the sensor where exact chief rays put them, in each colour.
+/// Points of the scene land on the sensor where exact chief rays do, in each color.
 #[test]
-fn points_are_where_the_chief_rays_meet_the_sensor() {
+fn points_land_where_chief_rays_hit_the_sensor() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut worst = 0f64;
@@ -146,8 +145,8 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
                 Some((*pixel, DVec3::new(to.x, to.y, -1.0) * distance))
             })
             .collect();
-        // Some twelve pixels wide: edges are not smoothed, which leaves half a pixel of the
-        // pinhole's picture, and of an anamorphic one two of this.
+        // Some twelve pixels wide: edges are aliased, which leaves half a pixel of the pinhole's
+        // picture, or one for the doubled axis of an anamorphic lens.
         let side = 12.0 * gate.x / f64::from(SIZE.0) / rigged.lens.pinhole_distance() * distance;
         let scene = squares(
             &seen.iter().map(|(_, at)| (*at, side, Vec3::splat(100.0))).collect::<Vec<_>>(),
@@ -156,7 +155,7 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
         for (pixel, at) in &seen {
             let to = dvec2(at.x, at.y) / distance;
             for (channel, wavelength) in CHANNELS.into_iter().enumerate() {
-                // Where rays of this colour put it: the place whose chief ray goes there, by
+                // Expected position in this color: the point whose chief ray arrives there, by
                 // Newton's method.
                 let mut place = place_of(*pixel, gate);
                 for _ in 0..20 {
@@ -180,9 +179,9 @@ fn points_are_where_the_chief_rays_meet_the_sensor() {
     println!("points are {worst:.3} pixels off at worst");
 }
 
-/// Even light is as dark toward the corners as the open pupil is small, in both renderers.
+/// Uniform light darkens toward the corners as the pupil closes, in both renderers.
 #[test]
-fn even_light_falls_as_the_pupil_closes() {
+fn vignetting_matches_the_pupil_area() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, more) in [
@@ -196,7 +195,7 @@ fn even_light_falls_as_the_pupil_closes() {
         let size = (96, 64);
         let rigged = of(name, more, size);
         let (gate, lens) = (rigged.lens.gate(), rigged.lens.lens());
-        // A wall that fills all of the view.
+        // A wall that fills the view.
         let scene = squares(&[(DVec3::new(0.0, 0.0, -1000.0), 20_000.0, Vec3::splat(100.0))]);
         let fast = raster(&mut renderer, &scene, &rigged);
         let slow = traced(&scene, &rigged, size, 16);
@@ -218,16 +217,16 @@ fn even_light_falls_as_the_pupil_closes() {
             "{name}: raster {worst_fast:.2} % of the middle at worst, path tracer's mean {:+.2} %",
             mean * 100.0
         );
-        // The pupil's area in numbers is good to a per cent (its own test); rims fall in the grid's
+        // The numerical pupil area is accurate to a percent (its own test); rims fall in the grid's
         // cells.
         assert!(worst_fast < 2.5, "{name}: {worst_fast}");
         assert!(mean.abs() < 0.01, "{name}: {mean}");
     }
 }
 
-/// A wall of squares, sharp and out of focus: blocks of 8x8 pixels of both renderers.
+/// A wall of squares, sharp and out of focus: blocks of 8x8 pixels in both renderers.
 #[test]
-fn both_renderers_see_the_same_through_a_lens() {
+fn rasterizer_matches_path_tracer_through_a_lens() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let size = (96, 64);
@@ -261,7 +260,7 @@ fn both_renderers_see_the_same_through_a_lens() {
         let mut places = Vec::new();
         for y in -8..=8 {
             for x in -8..=8 {
-                // Not in step with the pixels.
+                // Not aligned with the pixels.
                 let moved = |by: f64| (f64::from(x * 17 + y) * by).rem_euclid(1.0) * 0.3;
                 let nits = Vec3::new(100.0, 60.0 + 5.0 * x as f32, 60.0 + 5.0 * y as f32);
                 places.push((
@@ -277,7 +276,7 @@ fn both_renderers_see_the_same_through_a_lens() {
             }
         }
         let scene = squares(&places);
-        // Without smoothed edges the raster picture is eight times as fine.
+        // Without anti-aliasing, the raster picture has eight times the resolution.
         let fine = of(name, more, (size.0 * 8, size.1 * 8));
         let fast = raster(&mut renderer, &scene, &fine);
         let slow = traced(&scene, &rigged, size, 160);
@@ -311,7 +310,7 @@ fn both_renderers_see_the_same_through_a_lens() {
 }
 
 #[test]
-fn a_lens_adds_its_own_pass_and_nothing_else() {
+fn lens_adds_only_its_own_pass() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let rigged = of("dgauss-50-f2", &["camera.lens.f_stop=8"], (64, 48));
@@ -329,7 +328,7 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
         without.iter().collect::<Vec<_>>()
     );
     assert_eq!(with.len(), without.len() + 1);
-    // None of its aberrations on: the pinhole's picture, at no cost.
+    // All its aberrations off: the pinhole's picture, at no cost.
     let off = ["distortion", "chromatic_aberration", "vignetting"]
         .map(|fault| format!("effects.{fault}.enabled=false"));
     let dials = [&["camera.lens.f_stop=8"][..], &off.each_ref().map(String::as_str)].concat();

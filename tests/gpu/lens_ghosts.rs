@@ -1,4 +1,4 @@
-//! Ghosts on the device against rays counted on the host.
+//! Lens flare ghosts on the device against rays counted on the host.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn source(beam: &Beam, lux: f32) -> FlareSource {
     }
 }
 
-/// Renders ghosts on black; keeps its lens and what was drawn from one picture to the next.
+/// Renders ghosts on black; keeps its lens and state from one picture to the next.
 struct Bench<'a> {
     pass: &'a LensGhostsPass,
     frames: Frames,
@@ -113,7 +113,7 @@ impl Seen {
         self.gate[0] * self.gate[1] / f64::from(self.size[0] * self.size[1])
     }
 
-    /// Light by channel (luminance times area), its middle and its extents (m on the sensor) in
+    /// Light by channel (luminance times area), its centroid and its extents (m on the sensor) in
     /// green.
     fn moments(&self) -> ([f64; 3], DVec2, DVec2) {
         let (mut sum, mut first, mut second) = ([0.0; 3], DVec2::ZERO, DVec2::ZERO);
@@ -136,7 +136,7 @@ impl Seen {
     }
 }
 
-/// The same by counting rays: light, middle and extents on the film.
+/// The same by counting rays: light, centroid and extents on the film.
 fn counted(
     settings: &LensGhosts,
     beam: &Beam,
@@ -177,10 +177,10 @@ fn bench<'a>(guard: &crate::common::Guard, pass: &'a LensGhostsPass) -> Bench<'a
     }
 }
 
-/// All ghosts together: light within 2 %, middle and size within 1 % of the sensor's width, for
-/// points and for discs.
+/// All ghosts together: light within 2 %, centroid and size within 1 % of the sensor's width, for
+/// points and disks.
 #[test]
-fn light_and_place_are_those_of_counted_rays() {
+fn light_and_position_match_counted_rays() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
@@ -188,7 +188,7 @@ fn light_and_place_are_those_of_counted_rays() {
         ("cooke-triplet-50-f5", Some(8.0), (0, 0.0), 10.0, 0.0, [0.036, 0.024], 6000),
         ("cooke-triplet-50-f5", Some(8.0), (6, 0.3), 6.0, 0.01, [0.09, 0.06], 6000),
         ("dgauss-50-f2", Some(4.0), (5, 0.3), 14.0, 0.004_65, [0.036, 0.024], 3000),
-        // Open, with a rim that hides the most of its straight blades.
+        // Open, with a rim that hides most of its straight blades.
         ("flektagon-100", None, (5, 0.0), 4.0, 0.004_65, [0.09, 0.06], 6000),
     ] {
         let iris = Iris { blades, curvature, rotation: 0.2 };
@@ -213,7 +213,7 @@ fn light_and_place_are_those_of_counted_rays() {
     }
 }
 
-/// Near the axis and with a small stop, matrices draw what rays do.
+/// Near the axis and with a small stop, matrices match traced rays.
 #[test]
 fn both_tiers_agree_near_the_axis() {
     let Some(guard) = gpu() else { return };
@@ -234,8 +234,8 @@ fn both_tiers_agree_near_the_axis() {
     assert!((fast.1 - traced.1).length() < 1e-4, "{} {}", fast.1, traced.1);
 }
 
-/// Ghosts are millimeters on the sensor at any resolution and aspect: their light in the middle of
-/// the sensor, and where it lies.
+/// Ghosts have sizes in millimeters on the sensor at any resolution and aspect: their light in the
+/// middle of the sensor, and its position.
 #[test]
 fn ghosts_keep_their_size_at_any_resolution() {
     let Some(guard) = gpu() else { return };
@@ -274,9 +274,9 @@ fn ghosts_keep_their_size_at_any_resolution() {
     }
 }
 
-/// Ghosts lie on the line through the source's image and the picture's centre.
+/// Ghosts lie on the line through the source's image and the picture's center.
 #[test]
-fn the_chain_goes_through_the_centre() {
+fn ghosts_lie_on_a_line_through_the_center() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
@@ -288,7 +288,7 @@ fn the_chain_goes_through_the_centre() {
     let azimuth = 0.5_f64;
     let beam = Beam::from_angles(0.15, azimuth, 0.0).unwrap();
     let seen = bench.run(&guard, [360, 240], &[source(&beam, 1e3)], &settings);
-    // Across the line, as the sensor sees it: both sides have the same light.
+    // Across the line on the sensor: both sides have the same light.
     let across = DVec2::new(-azimuth.sin(), azimuth.cos());
     let (mut sum, mut moment) = (0.0, 0.0);
     for (index, pixel) in seen.light.iter().enumerate() {
@@ -300,9 +300,9 @@ fn the_chain_goes_through_the_centre() {
     assert!(sum > 0.0 && (moment / sum).abs() < 0.003 * 0.036, "{}", moment / sum);
 }
 
-/// Faint ghosts are left out and their light is counted; what was drawn stays for a while.
+/// Faint ghosts are culled and their light is counted; drawn ones stay for a while.
 #[test]
-fn culling_counts_and_remembers() {
+fn culling_counts_light_and_has_hysteresis() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
@@ -319,30 +319,30 @@ fn culling_counts_and_remembers() {
     let all = drawn(0.0, 1.0);
     assert_eq!((all.dropped, all.light_dropped, all.sources), (0, 0.0, 1));
     assert!(all.drawn > 20 && all.drawn + all.off_screen <= 45, "{all:?}");
-    // Off: nothing of the state is left by a picture without the source.
-    let nobody = bench.run(&guard, [96, 64], &[], &at(0.0)).report;
-    assert_eq!((nobody.drawn, nobody.sources), (0, 0));
+    // Off: a picture without the source leaves no state.
+    let unlit = bench.run(&guard, [96, 64], &[], &at(0.0)).report;
+    assert_eq!((unlit.drawn, unlit.sources), (0, 0));
     let mut drawn =
         |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
     let few = drawn(1e-3, 1.0);
     assert!(few.drawn < all.drawn && few.drawn + few.dropped == all.drawn, "{few:?}");
     assert!(few.light_dropped > 0.0 && few.light_dropped < 1.0, "{few:?}");
-    // A little less light: all stay. Far less: some go, and come back only with the light that they
-    // came with.
+    // A little less light: all stay. Far less: some are culled, and return only at the light at
+    // which they appeared.
     assert_eq!(drawn(1e-3, 0.6).drawn, few.drawn);
     let fewer = drawn(1e-3, 0.01);
     assert!(fewer.drawn < few.drawn, "{fewer:?}");
     let later = drawn(1e-3, 0.011);
     assert_eq!(later.drawn, fewer.drawn);
     assert_eq!(drawn(1e-3, 1.0).drawn, few.drawn);
-    // A disc costs what a point does: no more ghosts, and no finer.
+    // A disk costs as much as a point: the same ghosts at the same resolution.
     let same = drawn(1e-3, 1.0);
     assert_eq!(same, few);
 }
 
-/// Sources from where no light comes in, and numbers that are none.
+/// Sources from which no light enters, and NaN.
 #[test]
-fn strange_sources_are_harmless() {
+fn extreme_sources_are_harmless() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
@@ -378,7 +378,7 @@ fn strange_sources_are_harmless() {
 
 /// The same input gives the same picture, bit for bit.
 #[test]
-fn pictures_repeat() {
+fn ghosts_are_deterministic() {
     let Some(guard) = gpu() else { return };
     let lens = lens("dgauss-50-f2", &LensSettings::default());
     let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 1e-4 };

@@ -1,5 +1,6 @@
-//! A bumpy surface seen from afar has the light that its bumps have together: normal maps whose
-//! lost variance widens the roughness (src/passes/mips.rs), against 256 unfiltered samples a pixel.
+//! A bumpy surface seen from afar has the mean light of its bumps. Normal maps widen the roughness
+//! by the variance lost in mipmaps (src/passes/mips.rs); compared with 256 unfiltered samples per
+//! pixel.
 
 use std::f64::consts::TAU;
 
@@ -17,7 +18,7 @@ use sunny16::{
 
 const TEXELS: u32 = 64;
 
-/// Waves at random, the same on all sides, with this standard deviation of the slope on each axis.
+/// Random isotropic waves with this standard deviation of the slope on each axis.
 fn bumps(deviation: f64) -> TextureImage {
     let waves: Vec<(f64, f64, f64)> = (0..16)
         .map(|i| {
@@ -91,13 +92,13 @@ fn shrunk(pixels: &[f64], side: usize, by: usize) -> Vec<f64> {
 }
 
 #[test]
-fn bumps_from_afar_shine_as_they_do_from_near() {
+fn normal_map_variance_is_preserved_from_afar() {
     let Some(gpu) = gpu() else { return };
     let mut renderer = gpu.renderer();
     let unfiltered =
         Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
     let (side, by) = (32, 16);
-    // A GGX that is widened is no GGX blurred: between the two distributions lie 16 to 20 %
+    // A widened GGX differs from a blurred GGX: by 16 to 20 % between the two distributions
     // (docs/textures.md).
     for (deviation, roughness) in [(0.05, 0.2), (0.15, 0.3), (0.3, 0.3)] {
         let truth =
@@ -114,7 +115,7 @@ fn bumps_from_afar_shine_as_they_do_from_near() {
             &scene(Some((deviation, Sampler::default())), roughness),
             side,
         ));
-        // What mips of normals alone give: the mean normal is the plane's own.
+        // Mipmaps of normals alone: the mean normal is the plane's own.
         let before = away(&luminance(&mut renderer, &scene(None, roughness), side));
         println!(
             "slopes of {deviation}, roughness {roughness}: RMS {:.3} of the picture's (without variance {:.3}), mean {:+.1} % ({:+.1} %)",

@@ -1,10 +1,9 @@
 //! Light in absolute units through the whole pipeline: read-back nits against closed forms.
 //!
-//! What the picture holds are half floats (11 significant bits), so that a single value is right to
-//! 2^-11 = 0.05 % where the driver rounds to nearest and to 2^-10 = 0.1 % where it cuts off, as
-//! Mesa's software driver does. The bound of 0.1 % therefore leaves nothing for the light's
-//! mathematics where the significand is small; each check exposes its pixel so that the significand
-//! lies in the upper half, as a careful measurement would.
+//! The picture has half floats (11 significant bits). A single value is accurate to 2^-11 = 0.05 %
+//! where the driver rounds to nearest, and to 2^-10 = 0.1 % where it truncates, as Mesa's software
+//! driver does. The bound of 0.1 % would leave nothing for the lighting where the significand is
+//! small. Each check therefore exposes its pixel so that the significand lies in the upper half.
 
 use std::f64::consts::PI;
 
@@ -25,7 +24,7 @@ use sunny16::{
     },
 };
 
-/// A plane of a material with one light; the plane is `size` metres wide and faces +Y.
+/// A plane of a material with one light; the plane is `size` meters wide and faces +Y.
 fn lit_plane(material: Material, size: f32, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("plane");
     let material = builder.add_material(material);
@@ -39,21 +38,21 @@ fn diffuse_material(reflectance: f32) -> Material {
     dielectric("matte", Vec3::splat(reflectance), 1.0)
 }
 
-/// A point on the plane: where a pixel's ray meets it, and the unit vector to the camera.
+/// A point on the plane: the intersection of a pixel's ray, and the unit vector to the camera.
 fn on_plane(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
     let point = hit_plane(view, x, y, DVec3::ZERO, DVec3::Y);
     (point, (view.position - point).normalize())
 }
 
-/// Every pixel evaluates every lamp: what light lists may leave out is tested by itself, in
-/// `frame_gpu.rs`.
+/// Every pixel evaluates every light; culling by light lists has its own test in
+/// `tests/gpu/frame.rs`.
 fn every_lamp(exposure: Exposure) -> RenderSettings {
     let light_lists =
         ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     RenderSettings { exposure, clustered_lights: light_lists, ..RenderSettings::default() }
 }
 
-/// What one pixel gives at an exposure that puts it at 0.9 of white: read-back nits, and their
+/// Measures one pixel at an exposure that puts it at 0.9 of white: read-back nits, and their
 /// diffuse part.
 fn measure(
     renderer: &mut Renderer,
@@ -72,7 +71,7 @@ const SIZE: (u32, u32) = (48, 32);
 const PIXELS: [(usize, usize); 6] = [(24, 16), (2, 2), (45, 3), (4, 29), (40, 28), (14, 22)];
 
 #[test]
-fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
+fn point_light_follows_the_inverse_square_law() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (reflectance, candela) = (0.5, 1000.0);
@@ -96,9 +95,9 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
             worst = worst.max(relative(got, want));
             least_cos = least_cos.min(l.y);
 
-            // The pure Lambert law, rho I cos / (pi d^2): the glTF dielectric gives to its diffuse
-            // part what its Fresnel reflection leaves, (1 - F_d(v.h)) of it, and nothing else. That
-            // factor is known exactly.
+            // Pure Lambert: rho I cos / (pi d^2). The glTF dielectric scales its diffuse part by (1
+            // - F_d(v.h)), its Fresnel transmittance, and nothing else. That factor is known
+            // exactly.
             let lambert = f64::from(reflectance) * illuminance / PI;
             let exposed = exposure_for(diffuse.y, 0.95);
             let settings = RenderSettings { aovs: vec![Aov::DirectDiffuse], ..every_lamp(exposed) };
@@ -119,7 +118,7 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
 }
 
 #[test]
-fn the_sun_gives_its_lux_at_every_incidence() {
+fn sun_gives_its_lux_at_every_incidence() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let material = diffuse_material(0.18);
@@ -129,7 +128,7 @@ fn the_sun_gives_its_lux_at_every_incidence() {
     for lux in [100_000.0, 25_000.0, 0.25] {
         for degrees in [0f64, 20.0, 45.0, 60.0, 80.0, 87.0] {
             let (sin, cos) = degrees.to_radians().sin_cos();
-            // The light's node holds its direction in double precision, the device gets single.
+            // The light's node has its direction in double precision, the device in single.
             let l = DVec3::new(sin * 0.6, cos, sin * 0.8);
             let scene = lit_plane(material.clone(), 20.0, |builder| {
                 builder.sun("sun", Lux(lux), Vec3::ONE, -l);
@@ -153,7 +152,7 @@ fn the_sun_gives_its_lux_at_every_incidence() {
     }
     println!("sun: BRDF {:.4} %, Lambert {:.4} %", worst * 100.0, worst_lambert * 100.0);
     assert!(worst < 1e-3 * guard.slack(), "glTF BRDF: {} %", worst * 100.0);
-    // Of these, 0.042 % are the G-buffer's: 0.18 is stored as (1737/4095)^2.
+    // Of this, 0.042 % is the G-buffer's: 0.18 is stored as (1737/4095)^2.
     assert!(worst_lambert < 1e-3 * guard.slack(), "Lambert: {} %", worst_lambert * 100.0);
 }
 
@@ -215,8 +214,8 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
                     assert_eq!(got, DVec3::ZERO, "light outside of the cone");
                 }
                 // Where the cone fades out, single precision of its cosine (6e-8) is amplified by
-                // the slope; below a thousandth of the beam an absolute bound of 5e-6 of the beam
-                // is asked for.
+                // the slope. Below a thousandth of the beam, the bound is absolute: 5e-6 of the
+                // beam.
                 if want.y > 1e-3 * peak {
                     worst = worst.max(relative(got, want));
                 } else {
@@ -260,7 +259,7 @@ fn a_range_windows_by_the_specification() {
         }
         let (got, _) = measure(&mut renderer, &scene, &view, at, want);
         worst = worst.max(relative(got, want));
-        // Squared, as other renderers have it, would be this much off.
+        // A squared window, as in other renderers, would be this much off.
         if d == 8.0 {
             assert!(window > 0.58 && window < 0.6, "{window}");
         }
@@ -270,7 +269,7 @@ fn a_range_windows_by_the_specification() {
 }
 
 #[test]
-fn coloured_light_on_coloured_matter_by_channel() {
+fn colored_light_on_colored_surfaces_by_channel() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let material = dielectric("paint", Vec3::new(0.8, 0.1, 0.4), 0.7);
@@ -297,12 +296,11 @@ fn coloured_light_on_coloured_matter_by_channel() {
             worst = worst.max((got[channel] / want[channel] - 1.0).abs());
         }
     }
-    println!("colours: {:.4} %", worst * 100.0);
+    println!("colors: {:.4} %", worst * 100.0);
     assert!(worst < 1e-3 * guard.slack(), "{} %", worst * 100.0);
 }
 
-/// The light of a whole look-through of the program: nits and exposed values of a card under the
-/// noon sun.
+/// Light through the whole program: nits and exposed values of a card under the noon sun.
 fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     let dir = tempfile::tempdir().unwrap();
     let mut scene = lit_plane(diffuse_material(base), 4.0, |builder| {
@@ -325,23 +323,22 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     };
     render("nits.exr", &[]);
     render("exposed.exr", &["--exposed"]);
-    let centre = 16 * 33 + 16;
+    let center = 16 * 33 + 16;
     let read = |file: &str, channel: &str| {
-        f64::from(crate::common::exr_channel(&dir.path().join(file), channel)[centre])
+        f64::from(crate::common::exr_channel(&dir.path().join(file), channel)[center])
     };
     (read("nits.exr", "G"), read("exposed.exr", "G"), read("nits.exr", "direct_diffuse.G"))
 }
 
-/// The seed's check: the sun (100 klx) on an 18 % card gives rho E / pi = 5729.6 nit, which f/16,
-/// 1/100 s, ISO 100 renders as 5729.6 / 30720 = 0.1865.
+/// Sunny 16: the sun (100 klx) on an 18 % card gives rho E / pi = 5729.6 nit, which f/16, 1/100 s,
+/// ISO 100 renders as 5729.6 / 30720 = 0.1865.
 ///
-/// That card is Lambertian. A glTF dielectric of base colour 0.18 is not: with roughness 1, seen
-/// and lit from above, it reflects F D V pi = 0.04/4 at its surface and (1 - 0.04) of the base
-/// colour from within, 0.1828 in all and 1.6 % more than the card. So the check is made three ways:
-/// the matter's diffuse part over the (1 - F) that the surface lets in, which is the Lambertian
-/// card to the letter; a glTF card whose diffuse and specular light together make a reflectance
-/// factor of 0.18, from above (base 0.177083) and from 45 degrees as card makers measure it (base
-/// 0.175295); and the naive card against what its formula says.
+/// That card is Lambertian. A glTF dielectric of base color 0.18 is not: with roughness 1, seen and
+/// lit from above, its surface reflects F D V pi = 0.04/4 and its base (1 - 0.04) of the base
+/// color, in total 0.1828, 1.6 % more than the card. The check is therefore made three ways. First,
+/// the diffuse part over the transmitted (1 - F), which is exactly the Lambertian card. Second, a
+/// glTF card with a total reflectance factor of 0.18, from above (base 0.177083) and from 45
+/// degrees as card makers measure it (base 0.175295). Third, the naive card against its formula.
 #[test]
 fn sunny_16() {
     if crate::common::no_gpu("sunny_16") {

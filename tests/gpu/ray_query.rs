@@ -1,5 +1,4 @@
-//! Rays by ray query beside the same rays through our own trees, on devices that have it: what they
-//! meet, and pictures.
+//! Ray query against the software BVH, on devices with ray query: hits and pictures.
 
 use crate::common::{
     Guard,
@@ -29,7 +28,7 @@ use sunny16::{
 const TRACED: ShadowSettings =
     ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 4, resolution: 256 };
 
-/// A device with ray query; says so where there is none.
+/// A device with ray query; prints if there is none.
 fn gpu_with_ray_query() -> Option<Guard> {
     let offered = gpu()?.gpu.info().has(RAY_QUERY);
     if !offered {
@@ -50,11 +49,10 @@ fn direction(random: &mut Random) -> DVec3 {
     DVec3::new(r * turn.cos(), r * turn.sin(), z)
 }
 
-/// Where all of it stands, so that what is not relative to the eye shows.
+/// Position of the whole scene, so that values not relative to the eye show up.
 const FAR: DVec3 = DVec3::new(40_000.0, -300.0, 7_000.0);
 
-/// Solids in all kinds of places over a floor of 40 m, masked leaves, and panes that cast no
-/// shadow.
+/// Solids under many transforms over a floor of 40 m, masked leaves, and panes that cast no shadow.
 fn crowd(at: DVec3) -> Scene {
     let mut random = Random(5);
     let mut b = SceneBuilder::new("crowd");
@@ -93,7 +91,8 @@ fn crowd(at: DVec3) -> Scene {
         DVec3::new(0.2, 1.7, 0.6),
         DVec3::new(3.0, -0.01, 1.0),
         DVec3::splat(0.03),
-        // Flattened: a tree of its own. Only of planes: both sides of a solid would lie in one.
+        // Flattened instances have a BVH of their own. Only planes: both sides of a solid would
+        // coincide.
         DVec3::new(1.0, 0.0, 1.0),
     ];
     for number in 0..180usize {
@@ -115,8 +114,7 @@ fn crowd(at: DVec3) -> Scene {
     b.build().unwrap()
 }
 
-/// Rays from an eye, and from what they meet: to all sides, and short ones to places that may be
-/// hidden.
+/// Rays from an eye and from its hits: in all directions, and short ones to possibly hidden points.
 fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>; 3] {
     let mut random = Random(77);
     let first: Vec<Ray> = (0..count)
@@ -124,7 +122,7 @@ fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>
             let towards =
                 DVec3::new(unit(&mut random) - 0.5, (unit(&mut random) - 0.7) * 0.5, -1.0) * spread;
             let towards = DVec3::new(towards.x, towards.y, -1.0);
-            // Of any length, as rays to lamps are.
+            // Of any length, like shadow rays.
             let direction = (towards * (0.2 + 5.0 * unit(&mut random))).as_vec3();
             Ray {
                 origin: Vec3::ZERO,
@@ -139,7 +137,7 @@ fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>
     [first, onward, to_lamps]
 }
 
-/// Where a ray meets a surface first, and the surface's unit normal on the ray's side.
+/// First hit of a ray: position, and unit normal on the ray's side.
 fn hit_position_normal(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray) -> Option<(Vec3, Vec3)> {
     let hit = bvh.closest(top, ray)?;
     let normal =
@@ -149,7 +147,7 @@ fn hit_position_normal(bvh: &SceneBvh, top: &SceneTlas, ray: &Ray) -> Option<(Ve
     Some((ray.origin + ray.direction * hit.t, away))
 }
 
-/// Rays from what these meet, to all sides and to lamps.
+/// Rays from these hits, in all directions and to lights.
 fn leaving(bvh: &SceneBvh, top: &SceneTlas, first: &[Ray]) -> [Vec<Ray>; 2] {
     let mut random = Random(78);
     let (mut onward, mut to_lamps) = (Vec::new(), Vec::new());
@@ -166,16 +164,16 @@ fn leaving(bvh: &SceneBvh, top: &SceneTlas, first: &[Ray]) -> [Vec<Ray>; 2] {
     [onward, to_lamps]
 }
 
-/// How far (m) a ray passes by the nearest edge of a triangle, and how far from its start it meets
-/// the plane, in double precision and without any lift.
+/// Distance (m) of a ray to the nearest edge of a triangle, and from its start to its plane, in
+/// double precision and without origin offset.
 fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
     let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let [a, b, c] = corners;
     let normal = (b - a).cross(c - a);
     let t = (a - o).dot(normal) / d.dot(normal);
     let along = d.normalize();
-    // Between two lines the shortest way is across both; where it does not end on the edge, it
-    // leaves from a corner.
+    // The shortest segment between two lines is perpendicular to both; if it does not end on the
+    // edge, it starts at a corner.
     let edge = |from: DVec3, to: DVec3| {
         let (side, start) = (to - from, from - o);
         let square = side.length_squared() - side.dot(along).powi(2);
@@ -190,7 +188,7 @@ fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
     (edge(a, b).min(edge(b, c)).min(edge(c, a)), t * d.length())
 }
 
-/// Corners of a triangle as it stands, relative to the eye.
+/// Corners of an instance's triangle, relative to the eye.
 fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &TraceHit) -> [DVec3; 3] {
     let rows = standing[met.instance as usize].1;
     let triangle = bvh.triangles[met.triangle as usize];
@@ -203,24 +201,24 @@ fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &TraceHit) ->
     })
 }
 
-/// What is found of rays by both ways.
+/// Comparison of the hits of both backends.
 #[derive(Debug, Default)]
 struct Beside {
     rays: usize,
     met: usize,
     same: usize,
-    /// Both at one distance: surfaces that touch or meet.
+    /// Both at one distance: surfaces that touch or intersect.
     tied: usize,
     /// Past an edge within rounding, or at the ray's end.
     rim: usize,
-    /// Past an edge within the lift of the instance, or behind its lifted origin: our trees lift
-    /// the origin by more where an instance is squashed.
+    /// Past an edge within the instance's origin offset, or behind the offset origin: the software
+    /// BVH uses larger offsets for squashed instances.
     lift: usize,
     other: usize,
     worst_t: f32,
 }
 
-/// How far (m) a ray begins from a triangle's plane.
+/// Distance (m) of a ray's start from a triangle's plane.
 fn shallow(ray: &Ray, corners: [DVec3; 3]) -> f64 {
     let [a, b, c] = corners;
     (ray.origin.as_dvec3() - a).dot((b - a).cross(c - a).normalize()).abs()
@@ -255,7 +253,7 @@ fn beside(
             }
             continue;
         }
-        // Of both hits the one that the other way has passed by.
+        // Of both hits, the one that the other backend missed.
         let (one, other) = match (a.instance, b.instance) {
             (NONE, _) => (b, a),
             (_, NONE) => (a, b),
@@ -267,13 +265,13 @@ fn beside(
             continue;
         }
         let (past, from_start) = rim(ray, corners(bvh, &standing, one));
-        // Of the places that enter the computation.
+        // Of the positions that enter the computation.
         let reach = f64::from(ray.origin.abs().max_element())
             .max(f64::from(one.t * ray.direction.length()));
         let rounding = f64::from(SLACK) * reach;
         let lift = f64::from(top.instances[one.instance as usize].slack) + f64::from(SLACK) * reach;
         let near_end = (f64::from(one.t) / f64::from(ray.t_max) - 1.0).abs() < 1e-5;
-        // Surfaces that cross: the lifts of both decide which comes first.
+        // Intersecting surfaces: the offsets of both decide which comes first.
         let theirs = top
             .instances
             .get(other.instance as usize)
@@ -336,7 +334,7 @@ fn hits_match_between_ray_backends() {
             check(&format!("{what}, {:.0} m from the origin", at.length()), &found);
             assert!(found.met > found.rays / 10, "{what}: {found:?}");
         }
-        // Panes are met, and rays to lamps pass them; leaves are there in part.
+        // Hits include panes, which shadow rays pass, and partially transparent leaves.
         let sent = query.send(&first, false).unwrap();
         let nearest = query.trace(&sent).unwrap().0;
         let of = |met: &&TraceHit, test: &dyn Fn(&sunny16::bvh::BvhInstance) -> bool| {
@@ -352,7 +350,7 @@ fn hits_match_between_ray_backends() {
     }
 }
 
-/// Flat walls that meet, and a panel a millimetre below one of them.
+/// Flat walls that meet, and a panel a millimeter below one of them.
 #[test]
 fn hits_in_a_box_match_between_ray_backends() {
     let Some(guard) = gpu_with_ray_query() else { return };
@@ -377,12 +375,12 @@ fn hits_in_a_box_match_between_ray_backends() {
     }
 }
 
-/// The path tracer's rays to a lamp that lies in the trees end one slack of places before it. Our
-/// trees lift their origin by the slack of each instance, which carries some past their end, onto
-/// the lamp; a query lifts it by less. They differ there and nowhere else, and not where they end
-/// earlier by that lift.
+/// The path tracer's rays to a light that is in the BVH end one slack before it. The software BVH
+/// offsets their origin by the slack of each instance, which carries some past their end, onto the
+/// light; ray query offsets it by less. The backends differ there and nowhere else, and not where
+/// rays end earlier by that offset.
 #[test]
-fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
+fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
     let Some(guard) = gpu_with_ray_query() else { return };
     let (mut scene, _) = BuiltinScene::named("cornell").unwrap().make().unwrap();
     scene.emissive_lights = true;
@@ -392,7 +390,7 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
     let mut both = [false, true]
         .map(|query| DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
     let mut random = Random(79);
-    // As its camera sees it: 25 mm behind a lens of 35 mm. What `bench --what rays` sends.
+    // From its own camera: 25 mm behind a lens of 35 mm. These are the rays of `bench --what rays`.
     let across = |random: &mut Random| ((unit(random) - 0.5) * 25.0 / 35.0) as f32;
     let seen: Vec<Ray> = (0..60_000)
         .map(|_| Vec3::new(across(&mut random), across(&mut random), 1.0))
@@ -420,8 +418,7 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
             panels.push((on.instance, facing.normalize().dot(towards).abs()));
         }
     }
-    // How far along a ray the lift carries it towards a panel that it meets at an angle of this
-    // cosine.
+    // Distance along a ray that the offset adds towards a panel hit at an angle of this cosine.
     let carried = |ray: &Ray, (instance, cosine): (u32, f32)| {
         (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack)
             / cosine.max(1e-9)
@@ -454,14 +451,14 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
          rays with as many from the eye, and one onward from each of {surfaces} surfaces",
         100.0 * f64::from(at_panel) / (seen.len() + all + surfaces) as f64
     );
-    // Edges and contacts, within rounding and lift, as everywhere.
+    // Edges and contacts, within rounding and offset, as everywhere.
     assert!(
         at_panel as usize > all / 20 && elsewhere as usize <= all / 1000,
         "{all} {at_panel} {elsewhere}"
     );
 }
 
-/// What is not a number or not finite meets nothing, and a reach of nothing ends where it begins.
+/// NaN and infinite rays miss, and a ray of zero length ends where it starts.
 #[test]
 fn nan_rays_miss() {
     let Some(guard) = gpu_with_ray_query() else { return };
@@ -487,12 +484,12 @@ fn nan_rays_miss() {
     let sent = query.send(&list, false).unwrap();
     let met: Vec<bool> =
         query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
-    // A reach that is no number becomes the greatest there is on its way to the device.
+    // A NaN length becomes the maximum on its way to the device.
     assert_eq!(met, [true, false, false, false, false, true]);
 }
 
-/// After a pose the structures hold what the device has moved; without the update they would hold
-/// the last pose.
+/// After a pose, the acceleration structures hold the vertices that the device deformed; without
+/// the update they would hold the last pose.
 #[test]
 fn acceleration_structures_follow_moved_vertices() {
     let Some(guard) = gpu_with_ray_query() else { return };
@@ -507,12 +504,12 @@ fn acceleration_structures_follow_moved_vertices() {
     };
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
     let mut last: Option<Vec<TraceHit>> = None;
-    // The last but one wears a tree out: the pose after it builds all anew.
+    // The last pose but one degrades a BVH: the next one rebuilds it.
     for far in [0.0, 0.3, 0.9, 3.0, 3.1] {
         let mut posed = scene.clone();
         posed.apply(&pose(far));
         on_device.follow(renderer.gpu(), &posed).unwrap();
-        // Nothing traces in this frame, yet what moves is followed.
+        // No rays are traced in this frame, yet deformed vertices are updated.
         let dark = RenderSettings {
             shadows: ShadowSettings { enabled: false, ..TRACED },
             ..settings.clone()
@@ -555,7 +552,7 @@ fn acceleration_structures_follow_moved_vertices() {
 }
 
 #[test]
-fn nothing_is_left_of_scenes_that_are_gone() {
+fn dropped_scenes_leave_no_resources() {
     let Some(guard) = gpu_with_ray_query() else { return };
     let mut renderer = guard.renderer();
     let (scene, moving) = (crowd(DVec3::ZERO), confetti(100));
@@ -595,7 +592,7 @@ fn nothing_is_left_of_scenes_that_are_gone() {
     assert!(counts.iter().all(|count| (count.1, count.2, count.3) == (0, 0, 0)), "{counts:?}");
 }
 
-/// The picture of a scene by one of both ways, the last of some frames.
+/// The picture of a scene with one backend, after some frames.
 fn seen(
     rays: RayBackend,
     scene: &Scene,
@@ -637,7 +634,7 @@ fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &RenderSettin
     assert!(mean < 1e-3 && apart < 1e-3 * sum(&trees), "{what}: {mean} {apart}");
 }
 
-/// The crowd with a point besides the sun, seen from near, and settings with traced shadows.
+/// The crowd with a point light besides the sun, seen from near, and settings with traced shadows.
 fn lit_crowd() -> (Scene, View, RenderSettings) {
     let mut scene = crowd(FAR);
     let mut lamps = SceneBuilder::new("lamps");
@@ -671,8 +668,8 @@ fn shadows_match_between_ray_backends() {
     same_pictures("traced shadows", &scene, &view, &settings, 1);
 }
 
-/// A box under a panel, before nothing: where a driver clips the picture's triangle into two,
-/// pixels that are not drawn help those that are, some on the box and some beside it.
+/// A box under a panel before an empty background. Where a driver clips the full-screen triangle
+/// into two, helper invocations lie beside drawn pixels, some on the box and some beside it.
 #[test]
 fn area_light_shadows_match_between_ray_backends() {
     if gpu_with_ray_query().is_none() {
@@ -705,11 +702,11 @@ fn gi_matches_between_ray_backends() {
     }
     let (scene, view, settings) = lit_crowd();
     let gi = GiSettings { enabled: true, filter: false, ..GiSettings::default() };
-    same_pictures("bounced light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
+    same_pictures("indirect light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
 }
 
-/// Asked for where it is not, it is an error that says what to do; by itself it is taken where it
-/// is in hardware.
+/// Requested without support it is an error with a remedy; by default it is chosen where hardware
+/// supports it.
 #[test]
 fn ray_backend_is_selected_at_device_creation() {
     let Some(guard) = gpu() else { return };

@@ -1,5 +1,4 @@
-//! The raster renderer beside the path tracer: direct light of every kind of lamp, with its
-//! shadows.
+//! The rasterizer against the path tracer: direct light of every kind of light, with its shadows.
 
 use std::sync::atomic::AtomicBool;
 
@@ -26,7 +25,7 @@ const SIZE: (usize, usize) = (96, 64);
 const PROJECTION: Projection =
     Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
 
-/// Two rows of balls and a wall on a floor, under one lamp.
+/// Two rows of balls and a wall on a floor, under one light.
 fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
     let mut builder = SceneBuilder::new("balls");
     let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.45, 0.4), 0.9));
@@ -56,7 +55,7 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
     builder.build().unwrap()
 }
 
-/// How far the raster renderer's direct light is from the path tracer's: of the mean, and of 8x8
+/// Difference of the rasterizer's direct light from the path tracer's: of the mean, and of 8x8
 /// blocks (rms over the mean).
 fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> (f64, f64) {
     let eye = DVec3::new(0.3, 1.9, 3.4);
@@ -75,7 +74,7 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
     assert!(film.add(&world, &camera, 64, &AtomicBool::new(false)));
     let y = |c: DVec3| color::luminance(c);
     let of = |p: &[f32; 3]| y(Vec3::from_array(*p).as_dvec3());
-    // The lamp itself, where it is seen, would outshine all else.
+    // The light itself, where visible, would outshine all else.
     let reference = film.mean(|parts| parts.total() - parts.emission);
     let glows = film.mean(|parts| parts.emission);
     let mean = reference.iter().map(|c| y(*c)).sum::<f64>() / reference.len() as f64;
@@ -124,7 +123,7 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
 }
 
 #[test]
-fn direct_light_and_shadows_are_those_of_the_path_tracer() {
+fn direct_light_and_shadows_match_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let lumens = LightStrength::Lumens(Lumen(2000.0));
@@ -150,10 +149,10 @@ fn direct_light_and_shadows_are_those_of_the_path_tracer() {
     }
 }
 
-/// A panel that is much larger than it is far: few points spread evenly over it would lie where its
+/// A panel much larger than its distance: few uniformly distributed points would miss where its
 /// light comes from.
 #[test]
-fn a_large_panel_loses_no_light() {
+fn large_panels_conserve_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for size in [30.0, 300.0] {
@@ -165,10 +164,10 @@ fn a_large_panel_loses_no_light() {
     }
 }
 
-/// An unlit surface beside a white one, and no lamp: the same base colour in both renderers,
-/// whatever the exposure, and no light from it.
+/// An unlit surface beside a white one, without lights: the same base color in both renderers at
+/// any exposure, and no light from it.
 #[test]
-fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
+fn unlit_surfaces_show_their_base_color_and_emit_no_light() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let color = Vec3::new(0.5, 0.18, 0.9);
@@ -176,7 +175,7 @@ fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
     let floor = builder.add_material(dielectric("floor", Vec3::ONE, 0.5));
     let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
     builder.instance("floor", plane, DMat4::IDENTITY);
-    // What a material emits counts for nothing where it is unlit.
+    // Emission is ignored on an unlit material.
     let flat =
         Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
     let flat = builder.add_material(flat);
@@ -220,7 +219,7 @@ fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
 }
 
 #[test]
-fn glowing_triangles_light_and_shade_as_the_path_tracer_says() {
+fn emissive_triangles_match_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
@@ -250,7 +249,7 @@ fn glowing_triangles_light_and_shade_as_the_path_tracer_says() {
 
 /// 1280 triangles as 64 lights, each with a shadow ray of its own.
 #[test]
-fn a_glowing_ball_lights_in_few_pieces_as_the_path_tracer_says() {
+fn merged_emissive_ball_matches_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));

@@ -29,7 +29,7 @@ fn boxed(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     builder.build().unwrap()
 }
 
-/// Whether the way from a point meets the box, which is `more` larger on each side.
+/// Whether the ray from a point hits the box enlarged by `more` on each side.
 fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
     let half = DVec3::splat(BOX / 2.0 + more);
     let (mut near, mut far) = (0.0, longest);
@@ -50,8 +50,8 @@ fn settings(enabled: bool) -> RenderSettings {
     RenderSettings { exposure: exposure_for(60.0, 0.5), shadows, ..RenderSettings::default() }
 }
 
-/// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's
-/// edge may be grey. Returns how many pixels were in shadow, in light and at the edge.
+/// Compares each pixel of the plane with the closed form; within `edge` (m) of the shadow's edge
+/// any value may occur. Returns the number of pixels in shadow, in light and at the edge.
 fn compare(
     scene: &Scene,
     view: &View,
@@ -116,7 +116,7 @@ fn eye(offset: DVec3) -> View {
 }
 
 #[test]
-fn a_point_lamps_shadow_lies_where_it_must() {
+fn point_light_shadow_matches_closed_form() {
     for offset in [DVec3::ZERO, DVec3::new(12_000.0, 3.0, -7000.0)] {
         let lamp = DVec3::new(-0.6, 2.2, 0.5);
         let scene = boxed(offset, |builder| {
@@ -130,7 +130,7 @@ fn a_point_lamps_shadow_lies_where_it_must() {
 }
 
 #[test]
-fn a_spots_shadow_lies_where_it_must() {
+fn spot_shadow_matches_closed_form() {
     let lamp = DVec3::new(1.2, 2.6, 0.5);
     for half_angle in [0.5, 0.9] {
         let scene = boxed(DVec3::ZERO, |builder| {
@@ -150,7 +150,7 @@ fn a_spots_shadow_lies_where_it_must() {
 }
 
 #[test]
-fn the_suns_shadow_lies_where_it_must() {
+fn sun_shadow_matches_closed_form() {
     for offset in [DVec3::ZERO, DVec3::new(-40_000.0, 80.0, 9000.0)] {
         for direction in [DVec3::new(0.4, -1.0, -0.3), DVec3::new(-1.0, -0.35, 0.2), -DVec3::Y] {
             let direction = direction.normalize();
@@ -164,8 +164,8 @@ fn the_suns_shadow_lies_where_it_must() {
 }
 
 #[test]
-fn the_shadow_begins_where_the_box_stands() {
-    // A box on the ground: its shadow must touch it, and light must not leak under it.
+fn shadow_touches_the_box() {
+    // A box on the ground: its shadow must touch it, without light leaking under it.
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let lamp = DVec3::new(-2.0, 1.5, 0.0);
@@ -194,7 +194,7 @@ fn the_shadow_begins_where_the_box_stands() {
     assert!(dark > 1000, "{dark}");
 }
 
-/// Luminance of each pixel without shadows, by rays and by maps.
+/// Luminance of each pixel without shadows, with traced shadows and with maps.
 fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>; 3] {
     [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(
         |(enabled, method)| {
@@ -208,7 +208,7 @@ fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>;
     )
 }
 
-/// Pixels around which, `side` to each side, all hold.
+/// Pixels whose neighborhood of half size `side` all satisfies a predicate.
 fn around(view: &View, side: usize, holds: impl Fn(usize) -> bool) -> Vec<usize> {
     let (across, down) = (view.width as usize, view.height as usize);
     let middles = (side..down - side).flat_map(|y| (side..across - side).map(move |x| (x, y)));
@@ -223,11 +223,11 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// A curled sheet of paper without thickness on a table, as in the still life, under a wide spot
-/// that grazes much of it: its inside must be as dark as rays say, and what they find lit must not
-/// be striped.
+/// A curled, infinitely thin sheet of paper on a table, as in the still life, under a wide spot
+/// that grazes much of it. Its inside must be as dark as with traced rays, and lit parts must not
+/// have acne.
 #[test]
-fn a_curled_sheet_keeps_its_inside_dark() {
+fn curled_sheet_does_not_leak() {
     let mut builder = SceneBuilder::new("curl");
     let paper = Material { double_sided: true, ..dielectric("paper", Vec3::splat(0.6), 0.9) };
     let paper = builder.add_material(paper);
@@ -257,8 +257,8 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     assert!(lost < 1e-3, "{lost}");
 }
 
-/// A sun, a point or a spot by number, that shines from `from` to the middle; the spot's flux and
-/// cone angles (rad).
+/// A sun, a point or a spot by number, at `from` towards the center; the spot's flux and cone
+/// angles (rad).
 fn add_lamp(
     builder: &mut SceneBuilder,
     kind: usize,
@@ -278,7 +278,7 @@ fn add_lamp(
     };
 }
 
-/// A plane hides nothing of itself, however the light grazes it.
+/// A plane does not shadow itself at any grazing angle.
 #[test]
 fn tilted_planes_do_not_shade_themselves() {
     let Some(guard) = gpu() else { return };
@@ -315,8 +315,8 @@ fn tilted_planes_do_not_shade_themselves() {
     }
 }
 
-/// A ball and the inside of a bowl, both of facets: what rays find lit is not striped, up to the
-/// light's edge.
+/// A ball and the inside of a bowl, both faceted: parts lit by traced rays have no acne, up to the
+/// terminator.
 #[test]
 fn round_surfaces_do_not_shade_themselves() {
     let Some(guard) = gpu() else { return };
@@ -358,7 +358,7 @@ fn round_surfaces_do_not_shade_themselves() {
 }
 
 #[test]
-fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
+fn cached_maps_equal_redrawn_maps() {
     let Some(guard) = gpu() else { return };
     let scene = boxed(DVec3::ZERO, |builder| {
         builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
@@ -387,8 +387,8 @@ fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
     }
 }
 
-/// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid:
-/// each cascade has its own level there, and one gives way to the next without a step.
+/// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid.
+/// Each cascade has its own level there, and they blend without a step.
 #[test]
 fn no_step_is_seen_between_cascades() {
     let Some(guard) = gpu() else { return };
@@ -423,8 +423,8 @@ fn no_step_is_seen_between_cascades() {
             "{edge} m: {} rows, from {least:.3} to {greatest:.3}, greatest step {step:.3}",
             levels.len()
         );
-        // Three changes between four cascades: without blending one of them has a third of the
-        // range at least.
+        // Three transitions between four cascades: without blending, one of them has at least a
+        // third of the range.
         if greatest - least > 0.2 {
             jumps += 1;
             assert!(step < (greatest - least) / 4.0, "{edge}: {step} of {}", greatest - least);

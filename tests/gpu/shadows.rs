@@ -1,4 +1,4 @@
-//! Traced shadows on the device against the host's trees and against closed forms.
+//! Traced shadows on the device against the host's BVH and against closed forms.
 
 use crate::common::{
     Guard, aov3, exposure_for, gpu, hit_plane, parallel, perspective, picture, pixel_ray,
@@ -31,7 +31,7 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
     let light_lists =
         ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
     let aovs = vec![Aov::DirectDiffuse];
-    // So bright that every light gets as many rays as are asked for.
+    // So bright that every light gets the requested number of rays.
     RenderSettings {
         exposure: exposure_for(nits, 64.0),
         shadows,
@@ -41,8 +41,8 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
     }
 }
 
-/// The part of the light that reaches each pixel; none where there is no light even without
-/// shadows. The ratio of two half floats that the driver may cut off: right to 0.2 %.
+/// Visibility of the light in each pixel; none where it is dark even without shadows. A ratio of
+/// two half floats that the driver may truncate: accurate to 0.2 %.
 fn visibility(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -67,8 +67,7 @@ fn diffuse_material() -> Material {
     Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) }
 }
 
-/// The tree of the host with a function that tells what a pixel sees, and whether a lamp is hidden
-/// from there.
+/// The host's BVH, with the surface that a pixel shows and its visibility from a light.
 struct Host {
     bvh: SceneBvh,
     top: SceneTlas,
@@ -101,7 +100,7 @@ impl Host {
         Some((from + along * f64::from(hit.t), normal))
     }
 
-    /// Whether anything is between a point and a place, given as a way from the point.
+    /// Whether a segment from a point is occluded.
     fn hidden(&self, point: DVec3, normal: Vec3, way: DVec3) -> bool {
         let origin = (point - self.eye).as_vec3();
         let ray = Ray { origin, direction: way.as_vec3(), t_min: 0.0, t_max: 0.9999, away: normal };
@@ -109,9 +108,9 @@ impl Host {
     }
 }
 
-/// Compares lit and unlit with the host's answer in every pixel; only where the host's answers
-/// differ among a pixel's neighbours may the device's be another. Gives how many pixels are lit, in
-/// shadow, and let off.
+/// Compares lit and shadowed with the host's result in every pixel. The device may differ only
+/// where the host's result differs among a pixel's neighbors. Returns the number of pixels lit, in
+/// shadow, and excused.
 fn agree(
     renderer: &mut Renderer,
     scene: &Scene,
@@ -142,8 +141,7 @@ fn agree(
 
 const LAMP: DVec3 = DVec3::new(-0.7, 2.1, 0.6);
 
-/// Boxes on and over a floor; one stands on it, so that its shadow must begin at the line of
-/// contact.
+/// Boxes on and over a floor; one stands on it, so that its shadow must start at the contact.
 fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("boxes");
     let matte = builder.add_material(diffuse_material());
@@ -178,7 +176,7 @@ fn over(offset: DVec3) -> View {
 }
 
 #[test]
-fn every_pixel_is_as_the_host_says_at_home_and_ten_kilometres_out() {
+fn shadows_match_host_at_the_origin_and_ten_kilometers_away() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for offset in [DVec3::ZERO, DVec3::new(10_000.3, 40.0, -9_000.7)] {
@@ -204,7 +202,7 @@ fn every_pixel_is_as_the_host_says_at_home_and_ten_kilometres_out() {
 }
 
 #[test]
-fn masked_leaves_cast_the_shadow_of_their_picture_and_glass_casts_none() {
+fn alpha_masks_shape_shadows_and_glass_casts_none() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let leaves = |alpha: AlphaMode, sampler: Sampler| {
@@ -247,9 +245,8 @@ fn masked_leaves_cast_the_shadow_of_their_picture_and_glass_casts_none() {
 const HEIGHT: f64 = 2.0;
 const EDGE: f64 = 0.5;
 
-/// A half plane over a floor, its edge along z at x = 0, under a light at x = 0; and what is seen
-/// from below it of the floor around x = 0: the mean visibility of each column, with the column's
-/// x.
+/// A half plane over a floor, its edge along z at x = 0, under a light at x = 0, seen from below it
+/// around x = 0: mean visibility of each column, with the column's x.
 fn penumbra(
     guard: &Guard,
     light: impl FnOnce(&mut SceneBuilder, DMat4),
@@ -284,7 +281,7 @@ fn penumbra(
         .collect()
 }
 
-/// From where the light is all hidden to where it is all seen.
+/// Width from fully occluded to fully visible.
 fn width(profile: &[(f64, f64)]) -> (f64, f64) {
     let mut profile = profile.to_vec();
     profile.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -296,7 +293,7 @@ fn width(profile: &[(f64, f64)]) -> (f64, f64) {
 }
 
 #[test]
-fn penumbrae_are_as_wide_as_similar_triangles_say() {
+fn penumbra_widths_match_similar_triangles() {
     let Some(guard) = gpu() else { return };
     let far = HEIGHT - EDGE;
     let nits = LightStrength::Nits(Nit(400.0));
@@ -345,7 +342,7 @@ fn penumbrae_are_as_wide_as_similar_triangles_say() {
 }
 
 #[test]
-fn a_rectangles_penumbra_is_the_weighted_ramp() {
+fn rectangle_penumbra_matches_weighted_ramp() {
     let Some(guard) = gpu() else { return };
     let (wide, long) = (0.8, 0.4);
     let emitter = Emitter::Rectangle { width: wide, height: long, sides: Sides::One };
@@ -353,8 +350,7 @@ fn a_rectangles_penumbra_is_the_weighted_ramp() {
         b.light("panel", emitter, LightStrength::Nits(Nit(400.0)), Vec3::ONE, pose);
     };
     let profile = penumbra(&guard, light, 0.2, 64);
-    // Both cosines over the square of the distance, over the part of the panel that the edge leaves
-    // free.
+    // Both cosines over the squared distance, over the visible part of the panel.
     let reference = |x: f64| {
         let (mut all, mut free) = (0.0, 0.0);
         for i in 0..400 {
@@ -380,7 +376,7 @@ fn a_rectangles_penumbra_is_the_weighted_ramp() {
     assert!(mean.abs() < 1e-3 && rms < 5e-3);
 }
 
-/// Adds a lamp at a place, facing another.
+/// Functions that add a light at a position, facing another.
 type AddLamp = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
 
 fn lamps() -> Vec<AddLamp> {
@@ -400,7 +396,7 @@ fn lamps() -> Vec<AddLamp> {
 }
 
 #[test]
-fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
+fn closed_boxes_do_not_leak() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut checked = 0;
@@ -426,7 +422,7 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
             let lit = seen.iter().flatten().filter(|v| **v != 0.0).count();
             checked += seen.iter().flatten().count();
             assert_eq!(lit, 0, "turned {turn}, lamp inside: {inside}");
-            // Exposed for brighter light a lamp gets few rays, perhaps one.
+            // Exposed for brighter light, a light gets few rays, perhaps one.
             let dim =
                 RenderSettings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
             let dim = picture(&mut renderer, &scene, &view, &dim);
@@ -440,10 +436,10 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
 }
 
 #[test]
-fn nothing_shades_itself_to_the_horizon() {
+fn plane_does_not_shadow_itself_to_the_horizon() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // One plane of two triangles, from the camera's feet to two kilometres, under a low sun.
+    // One plane of two triangles, from the camera's feet to two kilometers, under a low sun.
     for (size, low) in [(4000.0f32, 0.05), (4000.0, 1.0), (4.0, 0.02)] {
         let mut builder = SceneBuilder::new("plain");
         let matte = builder.add_material(diffuse_material());
@@ -470,7 +466,7 @@ fn nothing_shades_itself_to_the_horizon() {
 }
 
 #[test]
-fn a_smooth_ball_has_no_facets_in_its_light() {
+fn smooth_balls_have_no_faceted_terminator() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("ball");
@@ -488,7 +484,7 @@ fn a_smooth_ball_has_no_facets_in_its_light() {
 }
 
 #[test]
-fn a_light_that_casts_no_shadow_costs_and_changes_nothing() {
+fn lights_without_shadows_match_disabled_shadows() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut scene = boxes(DVec3::ZERO, |b| {
@@ -505,10 +501,10 @@ fn a_light_that_casts_no_shadow_costs_and_changes_nothing() {
         light.shadow = false;
     }
     assert_eq!(picture(&mut renderer, &scene, &view, &settings(true, 1, 20.0)).nits, off.nits);
-    // Off: the pass has no trees to read, whatever else is asked for.
+    // Off: the pass reads no BVH, whatever else is requested.
     let shadows = settings(false, 1, 20.0).shadows;
     assert!(renderer.upload_for(&scene, &shadows).unwrap().bvh.is_none());
-    // Rays without trees are a clear error, not a picture without shadows.
+    // Rays without a BVH are an error, not a picture without shadows.
     let bare = renderer.upload(&scene).unwrap();
     let error = renderer.render(&bare, &view, &settings(true, 1, 20.0)).unwrap_err();
     assert!(error.to_string().contains("upload_for"), "{error}");

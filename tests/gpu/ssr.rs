@@ -1,5 +1,5 @@
-//! Screen-space reflections on the device: against the path tracer, over cameras and things that
-//! move, and steady where nothing does.
+//! Screen-space reflections on the device: against the path tracer, under camera and object motion,
+//! and stable in still views.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,7 +29,7 @@ const MOST: f64 = 100.0;
 
 fn emissive_material(name: &str, color: Vec3) -> Material {
     let mut material = dielectric(name, Vec3::ZERO, 1.0);
-    // Black all round: nothing but what glows and its mirror images.
+    // Black environment: only emissive objects and their reflections.
     material.base_color = Vec3::ZERO.extend(1.0);
     material.emission = color * MOST as f32;
     material.double_sided = true;
@@ -37,7 +37,7 @@ fn emissive_material(name: &str, color: Vec3) -> Material {
     material
 }
 
-/// What reflects.
+/// The reflecting surface.
 #[derive(Clone, Copy, PartialEq)]
 enum Ground {
     Floor(f32),
@@ -57,8 +57,8 @@ impl Ground {
     }
 }
 
-/// Things that only glow, around a ground that only reflects: what the path tracer finds by one
-/// reflection is all light.
+/// Purely emissive objects around a purely reflecting ground: the path tracer with one reflection
+/// finds all light.
 fn room(ground: Ground) -> Scene {
     let mut builder = SceneBuilder::new("room");
     let colors = [
@@ -91,7 +91,7 @@ fn room(ground: Ground) -> Scene {
         }
         card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
     } else {
-        // Of the ramp's wall nothing lies outside of the picture.
+        // No part of the ramp's wall lies outside of the picture.
         let (columns, rows) = if ground == Ground::Ramp { (3..11, 2) } else { (0..14, 4) };
         for i in columns {
             for j in 0..rows {
@@ -100,7 +100,7 @@ fn room(ground: Ground) -> Scene {
             }
         }
     }
-    // All that the ramp reflects is in the picture.
+    // All reflections of the ramp are in the picture.
     let things = ground != Ground::Ramp;
     let ball = builder.add_mesh("ball", shapes::uv_sphere(0.4, 48, 24), colors[3]);
     if things {
@@ -157,10 +157,10 @@ fn eye() -> (DVec3, DVec3) {
     (DVec3::new(0.0, 1.1, 2.5), DVec3::new(0.0, 0.15, -2.0))
 }
 
-/// Rough surfaces need more samples of the path tracer; fewer pixels make room for them.
+/// Rough surfaces need more samples of the path tracer; fewer pixels compensate.
 const SMALL: (u32, u32) = (96, 54);
 
-/// Pixels across a picture of either size.
+/// Picture width of either size.
 fn across(pixels: &[[f32; 3]]) -> u32 {
     if pixels.len() == (SMALL.0 * SMALL.1) as usize { SMALL.0 } else { SIZE.0 }
 }
@@ -182,8 +182,7 @@ fn settings(ssr: SsrSettings) -> RenderSettings {
     }
 }
 
-/// What is asked for beside the picture: where reflections were found; all that is known of them
-/// where pictures are kept.
+/// AOVs besides the picture: where reflections hit; all of SSR if pictures are saved.
 fn watched() -> Vec<Aov> {
     if std::env::var_os("SSR_PICTURES").is_none() {
         return vec![HIT];
@@ -243,7 +242,7 @@ fn save_aovs(name: &str, picture: &RenderedImage) {
     }
 }
 
-/// Pixels whose rays find something, over those frames, by the least share of them.
+/// Pixels whose rays hit in these frames, by minimum fraction.
 fn found(frames: &[RenderedImage], least: f64) -> Vec<bool> {
     let mut shares = vec![0.0; frames[0].nits.len()];
     for frame in frames {
@@ -289,8 +288,8 @@ fn traced(
     film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
 }
 
-/// FLIP where all rays find something, between a still view's antialiased picture and the path
-/// tracer's; and how many pixels that are.
+/// FLIP where all rays hit, between a still view's anti-aliased picture and the path tracer's; and
+/// the number of those pixels.
 fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool) -> (f64, usize) {
     let Some(guard) = gpu() else { return (0.0, usize::MAX) };
     let mut renderer = guard.renderer();
@@ -309,18 +308,18 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let mut frames: Vec<RenderedImage> =
         (0..count).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
     if ground == Ground::Ramp {
-        // Wide lobes want more rays than a history has frames.
+        // Wide lobes need more rays than a history has frames.
         let settings = RenderSettings { aovs: Vec::new(), ..settings.clone() };
         let nits = renderer.render_still(&scene, &view, &settings, 160).unwrap().nits;
         frames.last_mut().unwrap().nits = nits;
     }
     let picture = frames.last().unwrap();
     let want = traced(&host, (eye, at), size, samples);
-    // The rays of the ramp that find nothing would find nothing outside of the picture either.
+    // The ramp's missing rays would hit nothing outside of the picture either.
     let least = if ground == Ground::Ramp { 0.2 } else { 0.97 };
     let mask = found(&frames, least);
     let count = mask.iter().filter(|&&on| on).count();
-    // Elsewhere both are alike: the metric looks at what is around a pixel too.
+    // Elsewhere both are made equal: the metric includes a pixel's neighborhood.
     let shown: Vec<_> = mask
         .iter()
         .enumerate()
@@ -339,36 +338,36 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
 }
 
 #[test]
-fn a_mirror_floor_is_what_the_path_tracer_says() {
+fn mirror_floor_matches_path_tracer() {
     let (off, count) = against_the_path_tracer("floor", Ground::Floor(0.0), 32, false);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
 #[test]
-fn a_corridor_is_what_the_path_tracer_says() {
+fn corridor_matches_path_tracer() {
     let (off, count) = against_the_path_tracer("corridor", Ground::Corridor, 32, false);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
 #[test]
-fn a_curved_reflector_is_what_the_path_tracer_says() {
+fn curved_reflector_matches_path_tracer() {
     let (off, count) = against_the_path_tracer("hill", Ground::Hill, 32, false);
     assert!(off < 0.05 && count > 1000, "{off} {count}");
 }
 
 #[test]
-fn rougher_surfaces_are_what_the_path_tracer_says() {
+fn rougher_surfaces_match_path_tracer() {
     let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, false);
     assert!(off < 0.05 && count > 400, "{off} {count}");
 }
 
 #[test]
-fn half_the_rays_are_nearly_as_right() {
+fn half_resolution_rays_are_nearly_as_accurate() {
     let (off, count) = against_the_path_tracer("half", Ground::Floor(0.0), 32, true);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
-/// What moves from frame to frame.
+/// The kind of motion.
 #[derive(Clone, Copy, Debug)]
 enum Moves {
     Aside,
@@ -377,9 +376,9 @@ enum Moves {
     Card,
 }
 
-/// What each way of finding the history comes to: how far (mean of channels of exposed light) the
-/// last of 16 frames is off the converged picture at its pose, over pixels that reflect something;
-/// of a moving card, over those whose reflection has changed over the last 3 frames.
+/// Error (mean of channels of exposed light) of the last of 16 frames from the converged picture at
+/// its pose, by history reprojection method, over reflecting pixels. For a moving card, over those
+/// whose reflection has changed over the last 3 frames.
 fn off_after_16(
     ground: Ground,
     moves: Moves,
@@ -421,7 +420,7 @@ fn off_after_16(
         renderer.render_still(&scene, &at_frame(12), &still, 32).unwrap()
     });
     pose(&mut scene, 15);
-    // Of wide lobes the mean of 32 frames has grain of its own, which counts as a difference.
+    // For wide lobes, the mean of 32 frames has noise of its own, which counts as a difference.
     let samples =
         if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 256 } else { 32 };
     let want = renderer.render_still(&scene, &at_frame(15), &still, samples).unwrap();
@@ -457,7 +456,7 @@ fn off_after_16(
     Some(ways.iter().map(&mut run).collect())
 }
 
-/// Half of what the surface's motion is off.
+/// Asserts at most half of the error of surface motion.
 fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
     let ways = [Reprojection::Virtual, Reprojection::Surface];
     let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
@@ -472,22 +471,22 @@ fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
 }
 
 #[test]
-fn reflections_follow_a_camera_that_goes_aside() {
+fn reflections_follow_a_sideways_camera() {
     follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::None);
 }
 
 #[test]
-fn reflections_follow_a_camera_that_turns_around_them() {
+fn reflections_follow_a_turning_camera() {
     follows(Ground::Floor(0.0), Moves::Turn, AntiAliasing::None);
 }
 
 #[test]
-fn reflections_follow_a_camera_that_comes_nearer() {
+fn reflections_follow_a_camera_dolly() {
     follows(Ground::Floor(0.0), Moves::Dolly, AntiAliasing::None);
 }
 
 #[test]
-fn reflections_follow_a_thing_that_moves() {
+fn reflections_follow_a_moving_object() {
     follows(Ground::Floor(0.0), Moves::Card, AntiAliasing::None);
 }
 
@@ -502,17 +501,17 @@ fn reflections_in_a_curved_mirror_follow() {
 }
 
 #[test]
-fn reflections_in_a_glossy_floor_follow_a_camera_that_goes_aside() {
+fn reflections_in_a_glossy_floor_follow_a_sideways_camera() {
     follows(Ground::Floor(0.2), Moves::Aside, AntiAliasing::None);
 }
 
 #[test]
-fn reflections_in_a_glossy_floor_follow_a_camera_that_turns() {
+fn reflections_in_a_glossy_floor_follow_a_turning_camera() {
     follows(Ground::Floor(0.2), Moves::Turn, AntiAliasing::None);
 }
 
 #[test]
-fn reflections_in_a_glossy_floor_follow_a_camera_that_comes_nearer() {
+fn reflections_in_a_glossy_floor_follow_a_camera_dolly() {
     follows(Ground::Floor(0.2), Moves::Dolly, AntiAliasing::None);
 }
 
@@ -542,8 +541,7 @@ fn compare_ssr_settings() {
     }
 }
 
-/// What is known of reflections is found by a pipeline of its own, as are still views and the ways
-/// that are compared.
+/// SSR debug AOVs, still views and the compared methods have their own pipelines.
 #[test]
 fn ssr_debug_aovs_do_not_change_the_image() {
     let Some(guard) = gpu() else { return };
@@ -576,15 +574,15 @@ fn ssr_debug_aovs_do_not_change_the_image() {
     }
 }
 
-/// One ray a pixel without a history goes straight into the light; watched, it goes through the
-/// passes that use neighbours' rays.
+/// One ray per pixel without a history is written directly to the light buffer; with AOVs it goes
+/// through the passes that share neighbors' rays.
 #[test]
-fn a_ray_by_itself_shows_what_it_does_among_others() {
+fn unshared_rays_match_shared_rays() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    for surroundings in [None, even(20.0)] {
+    for environment in [None, even(20.0)] {
         let mut scene = room(Ground::Floor(0.2));
-        scene.environment = surroundings;
+        scene.environment = environment;
         let uploaded = renderer.upload(&scene).unwrap();
         let (eye, at) = eye();
         let mut run = |aovs: Vec<Aov>, enabled: bool| -> Vec<[f32; 3]> {
@@ -606,8 +604,8 @@ fn a_ray_by_itself_shows_what_it_does_among_others() {
                 })
                 .collect()
         };
-        // Among others a ray's light has ten digits of the brightest channel, and is rounded to
-        // half floats once more.
+        // Shared, a ray's light has ten digits of the brightest channel, and is rounded to half
+        // floats once more.
         let worst = off(&among).into_iter().fold(0.0, f32::max);
         assert!(worst <= 2.5e-3, "off by {worst}");
         let changed = off(&without).into_iter().filter(|&off| off > 0.05).count();
@@ -616,7 +614,7 @@ fn a_ray_by_itself_shows_what_it_does_among_others() {
 }
 
 #[test]
-fn a_step_of_exposure_changes_no_light() {
+fn exposure_step_does_not_change_reflections() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();

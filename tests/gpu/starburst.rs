@@ -1,5 +1,5 @@
-//! Starbursts on the device against the aperture's own table and against what is known of light:
-//! where it comes from, where it goes, and how much of it there is.
+//! Starbursts on the device against the aperture's own table and against energy conservation and
+//! geometry.
 
 use std::f64::consts::{PI, TAU};
 
@@ -21,13 +21,13 @@ const SIZE: (u32, u32) = (320, 240);
 const GATE: f64 = 0.036;
 const WHITE: f64 = 100.0;
 
-/// The picture's width over the image distance of a 50 mm lens at infinity.
+/// Picture width over the image distance of a 50 mm lens at infinity.
 fn camera() -> View {
     let fov = 2.0 * (GATE / 2.0 / 0.05 * f64::from(SIZE.1) / f64::from(SIZE.0)).atan();
     perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, SIZE)
 }
 
-/// Tangent of the angle that a pixel fills on the axis.
+/// Tangent of the angle of a pixel on the axis.
 fn pitch() -> f64 {
     GATE / 0.05 / f64::from(SIZE.0)
 }
@@ -64,7 +64,7 @@ fn total(picture: &RenderedImage) -> f64 {
     green(picture).iter().sum()
 }
 
-/// A lamp of these candela at a place, and black squares (centre, side).
+/// A light of these candela at a position, and black squares (center, side).
 fn lamp(candela: f64, place: DVec3, squares: &[(DVec3, f64)]) -> Scene {
     let mut builder = SceneBuilder::new("lamp");
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, place);
@@ -76,7 +76,7 @@ fn lamp(candela: f64, place: DVec3, squares: &[(DVec3, f64)]) -> Scene {
     builder.build().unwrap()
 }
 
-/// On the middle of a pixel, at a distance along the axis.
+/// The center of a pixel, at a distance along the axis.
 fn on_pixel(x: usize, y: usize, distance: f64) -> DVec3 {
     let (_, along) = pixel_ray(&camera(), x, y);
     along * (distance / -along.z)
@@ -97,7 +97,7 @@ fn starburst_of_a_point_light_conserves_energy() {
         let got = total(&picture);
         println!("{blades} blades, f/{f_number}: light {:+.3} %", (got / want - 1.0) * 100.0);
         assert!((got / want - 1.0).abs() < 0.01, "{got} for {want}");
-        // Pixel by pixel as the table has it.
+        // Pixel by pixel as in the table.
         let aperture = Aperture { iris: burst(blades, f_number).iris, ..Aperture::default() };
         let table = starburst::StarburstPattern::new(&aperture).unwrap();
         let steps = starburst::steps(GATE / f64::from(SIZE.0), f_number);
@@ -118,7 +118,7 @@ fn starburst_of_a_point_light_conserves_energy() {
             let center = [f64::from(dx) * steps, f64::from(-dy) * steps];
             let want = want * table.on_square(center, steps).y;
             let got = values[(y as i32 + dy) as usize * 320 + (x as i32 + dx) as usize];
-            // What half floats and the place of the lamp within its pixel leave.
+            // Error of half floats and of the light's sub-pixel position.
             if want > 1.5e-3 * WHITE {
                 assert!((got / want - 1.0).abs() < 0.01, "{dx} {dy}: {got} for {want}");
                 compared += 1;
@@ -129,7 +129,7 @@ fn starburst_of_a_point_light_conserves_energy() {
 }
 
 #[test]
-fn a_glowing_surface_keeps_its_light() {
+fn emissive_surfaces_conserve_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for side in [0.9, 9.0] {
@@ -149,7 +149,7 @@ fn a_glowing_surface_keeps_its_light() {
         );
         assert!(change.abs() < 0.01, "{change}");
         assert!(dark(&spread) < dark(&plain) / 2);
-        // The light that is elsewhere now is missing where it came from.
+        // The redistributed light is subtracted at its source.
         let brightest =
             |picture: &RenderedImage| green(picture).iter().fold(0f64, |a, &b| a.max(b));
         assert!(brightest(&spread) < brightest(&plain));
@@ -184,7 +184,7 @@ fn starburst_of_an_area_light_conserves_energy() {
     }
 }
 
-/// Directions in which a ring around a place has peaks.
+/// Directions in which a ring around a position has peaks.
 fn spikes(picture: &RenderedImage, (x, y): (usize, usize), ring: std::ops::Range<f64>) -> usize {
     const BINS: usize = 120;
     let (mut light, mut count) = ([0f64; BINS], [0f64; BINS]);
@@ -210,7 +210,7 @@ fn spikes(picture: &RenderedImage, (x, y): (usize, usize), ring: std::ops::Range
 }
 
 #[test]
-fn pictures_have_as_many_spikes_as_blades_say() {
+fn spike_count_matches_blades() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = lamp(2.0 * WHITE * 3e4 * 16.0 * pitch().powi(2), on_pixel(160, 120, 4.0), &[]);
@@ -229,7 +229,7 @@ fn occluded_lights_have_no_starburst() {
     // Between two columns of pixels.
     let place = dvec3(0.0, on_pixel(160, 120, 4.0).y, -4.0);
     let free = total(&render(&mut renderer, &lamp(candela, place, &[]), settings));
-    // A square before the lamp, whose right edge lies beside it, on it, and far to its right.
+    // A square before the light, with its right edge left of it, on it, and far to its right.
     let edge = |right: f64| [(dvec3(place.x / 2.0 + right - 0.5, 0.0, -2.0), 1.0)];
     for (right, want) in [(-0.2, 1.0), (0.0, 0.5), (0.2, 0.0)] {
         let seen =
@@ -237,7 +237,7 @@ fn occluded_lights_have_no_starburst() {
         println!("edge {right} m from the lamp: {seen:.3} of its light");
         assert!((seen - want).abs() < 0.02, "{right}: {seen}");
     }
-    // The body of a lamp, half of it hidden.
+    // The body of a light, half of it hidden.
     let sphere = |squares: &[(DVec3, f64)]| {
         let mut builder = SceneBuilder::new("sphere");
         let emitter = Emitter::Sphere { radius: 0.1 };
@@ -253,7 +253,7 @@ fn occluded_lights_have_no_starburst() {
         }
         builder.build().unwrap()
     };
-    // Far from the lamp, where only its spikes are.
+    // Far from the light, where only its spikes are.
     let spread = |picture: &RenderedImage| {
         let far = green(picture).into_iter().enumerate().filter(|(index, _)| {
             ((index % 320) as f64 - 160.0).hypot((index / 320) as f64 - 120.0) > 40.0
@@ -283,13 +283,13 @@ fn offscreen_lights_cast_starbursts_unless_occluded() {
     let hidden = total(&render(&mut renderer, &lamp(candela, place, &[(place * 0.5, 0.05)]), star));
     println!("{free} nit over all pixels, {hidden} where it is hidden");
     assert!(free > 100.0 && hidden == 0.0, "{free} {hidden}");
-    // Behind the camera there is nothing.
+    // Behind the camera there is no starburst.
     let behind = total(&render(&mut renderer, &lamp(candela, -place, &[]), star));
     assert_eq!(behind, 0.0);
 }
 
 #[test]
-fn the_suns_disk_blurs_its_spikes_and_keeps_its_light() {
+fn sun_disk_blurs_its_spikes_and_conserves_energy() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("sun");
@@ -306,12 +306,12 @@ fn the_suns_disk_blurs_its_spikes_and_keeps_its_light() {
     println!("the sun's light {:+.3} %", change * 100.0);
     assert!(change.abs() < 0.01, "{change}");
     assert_eq!(spikes(&spread, (150, 100), 50.0..95.0), 6);
-    // The moon of another frame is as good: the same picture again, bit for bit.
+    // A second frame gives the same picture, bit for bit.
     assert_eq!(render(&mut renderer, &scene, Some(burst(6, 22.0))).nits, spread.nits);
 }
 
 #[test]
-fn without_it_nothing_is_declared_and_odd_settings_are_harmless() {
+fn disabled_starbursts_have_no_passes_and_extreme_settings_are_harmless() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let scene = lamp(1e4, on_pixel(160, 120, 4.0), &[]);
@@ -320,12 +320,12 @@ fn without_it_nothing_is_declared_and_odd_settings_are_harmless() {
         plain
             .times
             .iter()
-            .all(|time| !time.name.contains("starburst") && !time.name.contains("bright"))
+            .all(|time| !time.name.contains("starburst") && !time.name.contains("flare sources"))
     );
     assert_eq!(total(&plain), 0.0);
     let hidden = render(&mut renderer, &scene, Some(Starburst { points: false, ..burst(6, 16.0) }));
     assert_eq!(total(&hidden), 0.0);
-    // The extremes of f-numbers; a lamp as strong as numbers go.
+    // The extremes of f-numbers; a light at the limit of floats.
     for (f_number, candela) in [(0.5, 1e4), (1024.0, 1e4), (16.0, 1e30)] {
         let scene = lamp(candela, on_pixel(160, 120, 4.0), &[]);
         let soiled = Starburst { dust: 1.0, scratches: 1.0, squeeze: 0.25, ..burst(3, f_number) };

@@ -52,7 +52,7 @@ fn settings(white: f64) -> RenderSettings {
     RenderSettings { exposure: exposure_for(white, 0.5), ..RenderSettings::default() }
 }
 
-/// A ball of cotton: a grid without symmetry, empty at its border.
+/// A cloud: a grid without symmetry, empty at its border.
 fn cloud(n: u32) -> DensityGrid {
     let value = |i: u32| {
         let at = DVec3::new(f64::from(i % n), f64::from(i / n % n), f64::from(i / n / n));
@@ -64,8 +64,7 @@ fn cloud(n: u32) -> DensityGrid {
     DensityGrid::new([n; 3], (0..n * n * n).map(value).collect()).unwrap()
 }
 
-/// The mean of a small picture, in which all pixels show next to the same: no noise of places
-/// within steps.
+/// Mean of a small, nearly uniform picture, to average the ray-march jitter.
 fn mean(of: &[[f32; 3]]) -> DVec3 {
     let luminances: Vec<f32> = of.iter().map(|p| p[1]).collect();
     let (low, high) =
@@ -90,7 +89,7 @@ fn transmittance_follows_beer_lambert() {
         let mut scene = Scene { environment: around(100.0), ..Scene::default() };
         let fog = filled(place, 0.0, 0.0, 0.0);
         let colored = |absorption| MediumCoefficients { absorption, ..fog.medium };
-        // Two in one place add up.
+        // Two overlapping ones add up.
         scene.volumes = vec![
             ParticipatingVolume { medium: colored(DVec3::new(0.1, 0.3, 1.0)), ..fog.clone() },
             ParticipatingVolume { medium: colored(DVec3::new(0.2, 0.1, 0.5)), ..fog.clone() },
@@ -113,10 +112,10 @@ fn transmittance_follows_beer_lambert() {
     near(nits(&got, 8, 8), medium.emission * ((1.0 - (-1f64).exp()) / 0.5), 5e-3, "emission");
 }
 
-/// Half the resolution is put together by distance, which does not depend on the far plane or the
-/// projection's range.
+/// Half-resolution compositing is distance-aware, independent of the far plane and the projection's
+/// range.
 #[test]
-fn a_composite_tells_surfaces_apart_by_distance() {
+fn half_resolution_compositing_is_distance_aware() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("steps");
@@ -130,8 +129,8 @@ fn a_composite_tells_surfaces_apart_by_distance() {
     for far in [6.01f32, 6000.0] {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, (24, 16));
         let got = picture(&mut renderer, &scene, &view, &settings);
-        // A column from the border between the walls, whose neighbours at half the resolution lie
-        // on both.
+        // A column beside the border between the walls, whose half-resolution neighbors lie on
+        // both.
         for (x, distance) in [(11, 5.0f64), (12, 6.0)] {
             let want = DVec3::splat(100.0 * (-0.5 * distance).exp());
             near(nits(&got, x, 8), want, 0.02, &format!("parallel to {far} m, column {x}"));
@@ -148,7 +147,7 @@ fn a_composite_tells_surfaces_apart_by_distance() {
 }
 
 #[test]
-fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
+fn single_scattering_of_the_sun_matches_closed_form() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (absorption, scattering, thickness, lux) = (0.2, 0.5, 2.0, 1000.0);
@@ -194,7 +193,7 @@ fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
 }
 
 #[test]
-fn the_air_around_lamps_glows_as_quadrature_says() {
+fn inscattering_of_lights_matches_quadrature() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let lamp = DVec3::new(0.3, 0.4, 0.5);
@@ -260,7 +259,7 @@ fn the_air_around_lamps_glows_as_quadrature_says() {
 }
 
 #[test]
-fn lamps_shine_through_fog_on_to_what_stands_behind() {
+fn lights_are_attenuated_through_fog() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("behind");
@@ -271,13 +270,12 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
     let mut scene = builder.build().unwrap();
     let view = perspective(DVec3::new(0.0, 0.5, 0.1), DVec3::ZERO, 0.3, 0.01, (16, 16));
     let clear = picture(&mut renderer, &scene, &view, &settings(1.0));
-    // Above the eye, so that nothing of it is seen.
+    // Above the eye, so that it is invisible.
     let place = DMat4::from_translation(2.0 * DVec3::Y) * boxed(DVec3::new(9.0, 1.0, 9.0));
     scene.volumes = vec![filled(place, 0.4, 0.5, 0.0)];
     let dim = picture(&mut renderer, &scene, &view, &settings(1.0));
     near(nits(&dim, 8, 8), nits(&clear, 8, 8) * (-0.9f64).exp(), 5e-3, "a shadow of fog");
-    // Switched off, or where there are none, no pass is there, and the picture is the same to the
-    // bit.
+    // Disabled or without volumes there is no pass, and the picture is the same to the bit.
     let off = RenderSettings {
         volumes: VolumeSettings { enabled: false, ..VolumeSettings::default() },
         ..settings(1.0)
@@ -291,11 +289,11 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
 }
 
 #[test]
-fn light_without_shadows_is_dimmed_by_volumes() {
+fn volumes_attenuate_lights_without_shadows() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast
-    // shadows, the fog dims all.
+    // A wall below fog of optical depth 0.9, below a board: the board blocks lights that cast
+    // shadows, the fog attenuates all.
     let rectangle = Emitter::Rectangle { width: 0.03, height: 0.03, sides: Sides::One };
     let lamps: [(&str, Emitter, LightStrength); 3] = [
         ("point", Emitter::Point, LightStrength::Candela(Candela(100.0))),
@@ -319,7 +317,7 @@ fn light_without_shadows_is_dimmed_by_volumes() {
             picture(&mut renderer, &builder.clone().build().unwrap(), &view, &settings(1.0));
         builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));
         let mut scene = builder.build().unwrap();
-        // Above the eye, so that nothing of it is seen.
+        // Above the eye, so that it is invisible.
         let place = DMat4::from_translation(2.0 * DVec3::Y) * boxed(DVec3::new(9.0, 1.0, 9.0));
         scene.volumes = vec![filled(place, 0.4, 0.5, 0.0)];
         let dim = nits(&clear, 8, 8) * (-0.9f64).exp();
@@ -333,9 +331,8 @@ fn light_without_shadows_is_dimmed_by_volumes() {
         let no_shadow = picture(&mut renderer, &scene, &view, &settings(1.0));
         near(nits(&no_shadow, 8, 8), dim, 5e-3, &format!("{name} without shadow"));
     }
-    // What fog scatters is lit by what fog lets through too: where nothing else is in the way, as
-    // by a lamp that casts shadows, which `the_air_around_lamps_glows_as_quadrature_says` holds to
-    // quadrature.
+    // Fog attenuates the light that it scatters, also of lights without shadows. For lights that
+    // cast shadows, `inscattering_of_lights_matches_quadrature` checks this.
     let mut builder = SceneBuilder::new("box");
     builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, 0.3 * DVec3::Y);
     let mut scene = builder.build().unwrap();
@@ -365,7 +362,7 @@ fn uniform_environment_is_single_scattered() {
 const PROJECTION: Projection =
     Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
 
-/// The path tracer's picture of light that was scattered once.
+/// The path tracer's picture of single scattering.
 fn traced(
     scene: &Scene,
     pose: DMat4,
@@ -400,13 +397,13 @@ fn flip_of(
     error
 }
 
-/// Posts before a spot in fog: shafts of light and shadow.
+/// Posts before a spot in fog: light shafts.
 fn shafts(emitter: Emitter, strength: LightStrength) -> Scene {
     let mut builder = SceneBuilder::new("shafts");
-    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.9));
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), grey);
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.4), 0.9));
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), gray);
     builder.instance("floor", floor, DMat4::IDENTITY);
-    let post = builder.add_mesh("post", shapes::cuboid(Vec3::new(0.15, 1.6, 0.15)), grey);
+    let post = builder.add_mesh("post", shapes::cuboid(Vec3::new(0.15, 1.6, 0.15)), gray);
     for x in [-0.8, -0.2, 0.4, 1.0] {
         builder.instance("post", post, DMat4::from_translation(DVec3::new(x, 0.8, -0.5)));
     }
@@ -437,7 +434,7 @@ fn beside(
 }
 
 #[test]
-fn shafts_of_light_are_those_of_the_path_tracer() {
+fn light_shafts_match_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let cone = Cone::new(0.2, 0.6).unwrap();
@@ -468,15 +465,14 @@ fn shafts_of_light_are_those_of_the_path_tracer() {
     }
 }
 
-/// A cloud under the sun over a floor, on which it throws its shadow; and a ball of fog, by its
-/// mesh.
+/// A cloud under the sun that shadows a floor; and a ball of fog, by its mesh.
 fn clouds(mesh: bool) -> Scene {
     let mut builder = SceneBuilder::new("cloud");
-    let grey = builder
-        .add_material(Material { double_sided: true, ..dielectric("grey", Vec3::splat(0.4), 0.9) });
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), grey);
+    let gray = builder
+        .add_material(Material { double_sided: true, ..dielectric("gray", Vec3::splat(0.4), 0.9) });
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), gray);
     builder.instance("floor", floor, DMat4::IDENTITY);
-    let ball = builder.add_mesh("ball", shapes::icosphere(0.8, 4), grey);
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.8, 4), gray);
     let node = builder.add_node("ball", DMat4::from_translation(DVec3::new(0.2, 1.2, 0.0)));
     builder.sun("sun", Lux(10_000.0), Vec3::ONE, DVec3::new(-0.5, -1.0, -0.2));
     let mut scene = builder.build().unwrap();
@@ -496,7 +492,7 @@ fn clouds(mesh: bool) -> Scene {
 }
 
 #[test]
-fn clouds_shade_themselves_as_in_the_path_tracer() {
+fn cloud_self_shadowing_matches_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, mesh) in [("a cloud from a grid", false), ("a mesh", true)] {
@@ -520,7 +516,7 @@ fn half_resolution_raymarching_matches_full() {
     assert!(error < 0.03, "{error}");
 }
 
-/// A pane before and within fog is veiled by what lies before it.
+/// Fog in front of a pane attenuates it and adds its inscattered light.
 #[test]
 fn fog_attenuates_transparent_surfaces() {
     let Some(guard) = gpu() else { return };

@@ -1,4 +1,4 @@
-//! Water: what its depth leaves of light, and its picture beside the path tracer's.
+//! Water: attenuation by depth, and pictures against the path tracer.
 
 use std::{
     path::Path,
@@ -26,7 +26,7 @@ use sunny16::{
     },
 };
 
-/// Glowing floors 1, 2 and 5 m below a level surface, side by side along x.
+/// Emissive floors 1, 2 and 5 m below a level surface, side by side along x.
 fn steps() -> Scene {
     let mut builder = SceneBuilder::new("steps");
     let glow = Material { emission: Vec3::splat(100.0), ..metal("glow", Vec3::ZERO, 1.0) };
@@ -46,7 +46,7 @@ fn steps() -> Scene {
 }
 
 #[test]
-fn depth_leaves_what_the_law_says() {
+fn depth_attenuation_matches_beer_lambert() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let view = parallel(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4), 1.0, 20.0, (64, 32));
@@ -83,10 +83,9 @@ fn depth_leaves_what_the_law_says() {
     }
 }
 
-/// What a black floor's water scatters, by the closed form of single scattering, and by the path
-/// tracer.
+/// Single scattering of water over a black floor, by the closed form and by the path tracer.
 #[test]
-fn what_water_scatters_is_what_the_closed_form_says() {
+fn single_scattering_matches_closed_form() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let coefficients = WaterCoefficients {
@@ -101,7 +100,7 @@ fn what_water_scatters_is_what_the_closed_form_says() {
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(40.0), 1, 1), sheet);
     builder.instance("surface", surface, DMat4::IDENTITY);
     let towards = look_at_transform(DVec3::new(3.0, 4.0, 0.0), DVec3::ZERO);
-    // The real sun: the tails of a wider one's highlight reach to where the camera looks.
+    // The real sun: the tails of a wider one's highlight would reach the camera's view.
     let disk = Emitter::SUN;
     builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, towards);
     let mut scene = builder.build().unwrap();
@@ -158,7 +157,7 @@ fn what_water_scatters_is_what_the_closed_form_says() {
 const SIZE: (usize, usize) = (128, 72);
 const EYE: DVec3 = DVec3::new(0.0, 2.6, 4.2);
 
-/// A pool of 4 x 4 m, 0.6 m deep, of striped tiles, with a column in it.
+/// A pool of 4 x 4 m, 0.6 m deep, with striped tiles and a column in it.
 fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     let mut builder = SceneBuilder::new("pool");
     let light = builder.add_material(dielectric("light tile", Vec3::new(0.6, 0.62, 0.6), 1.0));
@@ -210,10 +209,10 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     scene
 }
 
-/// The path tracer's picture of so many samples, kept in `tests/data/water`; `SUNNY16_WRITE=1`
-/// traces it anew. A few paths a pixel are traced in any case: their mean must be the kept
-/// picture's. Without a kept picture 128 samples stand in, whose noise is more than the difference
-/// that FLIP is bounded by: false then.
+/// The path tracer's picture with this many samples, stored in `tests/data/water`;
+/// `SUNNY16_WRITE=1` traces it again. A few paths per pixel are always traced: their mean must
+/// match the stored picture. Without a stored picture 128 samples are used and false is returned,
+/// because their noise exceeds the bound on FLIP.
 fn reference(
     name: &str,
     samples: u32,
@@ -257,7 +256,7 @@ fn reference(
     (kept, true)
 }
 
-/// FLIP and the relative error of the mean, raster beside path tracer; PPMs go to
+/// FLIP and the relative error of the mean, raster against path tracer; PPMs go to
 /// `SUNNY16_PICTURES`.
 fn beside_the_path_tracer(
     name: &str,
@@ -304,7 +303,7 @@ fn beside_the_path_tracer(
 }
 
 #[test]
-fn level_water_is_that_of_the_path_tracer() {
+fn level_water_matches_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let level =
@@ -315,7 +314,7 @@ fn level_water_is_that_of_the_path_tracer() {
 }
 
 #[test]
-fn frozen_waves_are_those_of_the_path_tracer() {
+fn frozen_waves_match_path_tracer() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let coefficients =
@@ -339,9 +338,9 @@ fn frozen_waves_are_those_of_the_path_tracer() {
     assert!(gathered < even || even == 0.0, "with caustics {gathered}, without {even}");
 }
 
-/// Where bent light falls on a bed: bundles of light by the surface in double precision, by Snell's
-/// law and the sun's disk, counted by the pixels of a view straight down to half a width `half`; of
-/// what level water sends there.
+/// Caustics on a bed: beams refracted by the surface in double precision, by Snell's law and the
+/// sun's disk, counted in the pixels of a view straight down to half a width `half`; relative to
+/// level water.
 fn gathered(
     scene: &Scene,
     towards_sun: DVec3,
@@ -364,7 +363,8 @@ fn gathered(
     let level = 1.0 - water::fresnel(towards_sun.y, water::IOR);
     let (middle, _) = bent(DVec3::Y, towards_sun);
     let shift = DVec2::new(middle.x, middle.z) * (depth / -middle.y);
-    // Around what comes to the bed's pixels by a level surface, with room for what is bent away.
+    // The surface points that a level surface maps to the bed's pixels, with a margin for
+    // refraction.
     let (reach, bundles) = (half + 0.1, 2000);
     let step = 2.0 * reach / bundles as f64;
     let mut counts = vec![0.0; pixels * pixels];
@@ -374,7 +374,7 @@ fn gathered(
             - shift;
         let slope = water.slope_at(place, scene.time);
         let normal = DVec3::new(-slope.x, 1.0, -slope.y).normalize();
-        // Evenly over the disk, by two of the plastic number's powers.
+        // Uniform over the disk, by two powers of the plastic number.
         let radius = (i as f64 * 0.754_877_666_246_692_7).fract().sqrt() * sun;
         let angle = (i as f64 * 0.569_840_290_998_053_2).fract() * std::f64::consts::TAU;
         let to_sun = (towards_sun + (right * angle.cos() + up * angle.sin()) * radius).normalize();
@@ -393,7 +393,7 @@ fn gathered(
 }
 
 #[test]
-fn caustics_are_where_bent_light_falls() {
+fn caustics_match_refracted_beams() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let (depth, towards) = (0.6, DVec3::new(3.0, 6.0, 2.0).normalize());
@@ -417,7 +417,7 @@ fn caustics_are_where_bent_light_falls() {
         look_at_transform(towards, DVec3::ZERO),
     );
     let scene = builder.build().unwrap();
-    // From within the water, so that the surface bends the light's way only.
+    // From within the water, so that the surface refracts only the light.
     let half = 0.1;
     let view = parallel(
         DVec3::new(0.0, -0.3, 0.0),

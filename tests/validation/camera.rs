@@ -1,5 +1,5 @@
-//! Depth of field: small glowing squares at several distances, against the circle of confusion of a
-//! thin lens.
+//! Depth of field: small emissive squares at several distances, against the circle of confusion of
+//! a thin lens.
 
 use std::f64::consts::PI;
 
@@ -11,14 +11,14 @@ use sunny16::scene::{
 
 use crate::case::{Case, Reference};
 
-/// Metres: focal length, focus from the lens, sensor's width.
+/// Meters: focal length, focus distance from the lens, sensor width.
 const F: f64 = 0.1;
 const S: f64 = 1.0;
 const SENSOR: f64 = 0.036;
 const STOP: f64 = 1.4;
 const SIZE: [u32; 2] = [192, 128];
 const NITS: f64 = 1000.0;
-/// Sides of the squares' pictures in pixels.
+/// Sides of the squares' images in pixels.
 const SIDE: f64 = 2.0;
 
 pub fn cases() -> Vec<Case> {
@@ -43,13 +43,13 @@ pub fn cases() -> Vec<Case> {
         };
         let name = format!("{z} m");
         let mesh = builder.add_mesh(&name, square, glow);
-        let centre = dvec3((at[0] - 96.0) * scale, (64.0 - at[1]) * scale, -z);
-        builder.instance(&name, mesh, DMat4::from_translation(centre));
+        let center = dvec3((at[0] - 96.0) * scale, (64.0 - at[1]) * scale, -z);
+        builder.instance(&name, mesh, DMat4::from_translation(center));
         places.push((name, z, at));
     }
     builder.camera("Camera", DVec3::ZERO, DVec3::NEG_Z, 0.2, Some(1.5));
     let look = format!(
-        "[camera.body]\nsensor = \"36x24\"\n\n[camera.lens]\nfocal_length = {}\nf_stop = {STOP}\nfocus = {S:?}\nblades = 0\nbarrel = 0\n\n[effects.vignetting]\nenabled = false\n\n[effects.bloom]\nenabled = false\n",
+        "[camera.body]\nsensor = \"36x24\"\n\n[camera.lens]\nfocal_length = {}\nf_stop = {STOP}\nfocus = {S:?}\nblades = 0\nbarrel_length = 0\n\n[effects.vignetting]\nenabled = false\n\n[effects.bloom]\nenabled = false\n",
         F * 1e3
     );
     let mut case = Case {
@@ -68,7 +68,7 @@ pub fn cases() -> Vec<Case> {
     for (name, z, at) in places {
         let circle = F * F / (STOP * (S - F)) * (z - S).abs() / z / pixel;
         let all = (circle / 2.0 + 3.0).ceil();
-        // A circle of pixels has about its area: a square has exactly its own.
+        // A disk of pixels has about its area; a square has exactly its area.
         let rect = [at[0] - all, at[1] - all, at[0] + all, at[1] + all].map(|v| v as u32);
         case.rect(&name, rect);
         let mean = NITS * SIDE * SIDE / (4.0 * all * all);

@@ -1,11 +1,11 @@
-//! Radiance in double precision by quadrature: glTF 2.0, appendix B, and the emitters, written here
-//! for themselves.
+//! Radiance in double precision by quadrature: glTF 2.0, appendix B, and the emitters, independent
+//! of the library's code.
 
 use std::f64::consts::{PI, TAU};
 
 use glam::{DVec3, dvec3};
 
-/// A surface: linear base colour, metallic, roughness.
+/// A surface: linear base color, metallic, roughness.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface {
     pub base: DVec3,
@@ -14,11 +14,11 @@ pub struct Surface {
 }
 
 impl Surface {
-    pub fn grey(base: f64, metallic: f64, roughness: f64) -> Self {
+    pub fn gray(base: f64, metallic: f64, roughness: f64) -> Self {
         Self { base: DVec3::splat(base), metallic, roughness }
     }
 
-    /// glTF 2.0 appendix B.2 and B.3: `mix(dielectric, metal, metallic)`, 1/sr. Unit vectors, the
+    /// glTF 2.0 appendix B.2 and B.3: `mix(dielectric, metal, metallic)`, 1/sr. Unit vectors; the
     /// normal is z.
     pub fn brdf(&self, v: DVec3, l: DVec3) -> DVec3 {
         if v.z <= 0.0 || l.z <= 0.0 {
@@ -36,8 +36,7 @@ impl Surface {
         dielectric.lerp(metal, self.metallic)
     }
 
-    /// The part of a uniform surrounding's light that goes towards `v`, by quadrature over visible
-    /// normals and cosine.
+    /// Directional albedo towards `v`, by quadrature over visible normals and cosine.
     pub fn albedo(&self, v: DVec3) -> f64 {
         let n = 512;
         let alpha = self.roughness * self.roughness;
@@ -77,30 +76,30 @@ impl Surface {
     }
 }
 
-/// What shines on a plane, y up.
+/// An emitter over a plane, y up.
 #[derive(Clone, Copy, Debug)]
 pub enum Lamp {
-    /// Candela.
+    /// Point: candela.
     Point(f64),
-    /// Candela on the axis, half angles; downward.
+    /// Spot: candela on the axis, half angles; downward.
     Spot(f64, f64, f64),
-    /// Lux, and the direction to it.
+    /// Sun: lux, and the direction to it.
     Sun(f64, DVec3),
-    /// Nits, radius.
+    /// Sphere: nits, radius.
     Sphere(f64, f64),
-    /// Nits, radius; downward.
+    /// Disk: nits, radius; downward.
     Disk(f64, f64),
-    /// Nits, width along x, height along z; downward.
+    /// Rectangle: nits, width along x, height along z; downward.
     Rectangle(f64, f64, f64),
-    /// Nits, radius, length along x.
+    /// Tube: nits, radius, length along x.
     Tube(f64, f64, f64),
-    /// Candela by angle from the axis, downward, every so many degrees, interpolated linearly in
-    /// the angle.
+    /// Profile: candela by angle from the axis at a fixed step in degrees, downward, linearly
+    /// interpolated in the angle.
     Measured(f64, &'static [f64]),
 }
 
 impl Lamp {
-    /// Luminance (nits) of a surface at `p`, whose normal is y, towards `eye`, from the lamp at
+    /// Luminance (nits) of a surface at `p` with normal y, towards `eye`, lit by the emitter at
     /// `at`.
     pub fn seen(&self, surface: &Surface, p: DVec3, eye: DVec3, at: DVec3) -> f64 {
         // y up to z up.
@@ -111,7 +110,7 @@ impl Lamp {
             let l = d.normalize();
             candela(l.y) / d.length_squared() * towards(l)
         };
-        // Parts of a surface: where, its outward normal, its area.
+        // Elements of a surface: position, outward normal, area.
         let area = |nits: f64, parts: &mut dyn Iterator<Item = (DVec3, DVec3, f64)>| {
             let sum: f64 = parts
                 .map(|(offset, normal, area)| {
@@ -195,10 +194,10 @@ impl Lamp {
     }
 }
 
-/// The luminance that a wall of a hollow sphere has towards the angle of cosine `mu`, where every
-/// wall glows with `glow` nits: by symmetry all of its light depends on that angle alone (a chord
-/// meets the sphere at the same angle at both ends), which leaves `L(mu) = glow + integral of f
-/// L(mu') mu' over the hemisphere`, solved here by iteration.
+/// Luminance of a hollow sphere's wall towards the angle of cosine `mu`, where every wall emits
+/// `glow` nits. By symmetry all its light depends on that angle alone: a chord meets the sphere at
+/// the same angle at both ends. Hence `L(mu) = glow + integral of f L(mu') mu' over the
+/// hemisphere`, solved here by iteration.
 pub struct Hollow {
     nodes: Vec<f64>,
     light: Vec<f64>,

@@ -1,4 +1,4 @@
-//! One lamp a metre above a matte strip, seen at 45 degrees: every kind of lamp against
+//! One light a meter above a diffuse strip, seen at 45 degrees: every kind of light against
 //! quadratures.
 
 use std::f64::consts::{PI, SQRT_2};
@@ -131,7 +131,7 @@ fn one(kind: Kind) -> Case {
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
     place(&mut builder, "strip", shapes::plane(Vec2::new(8.0, 1.4), 1, 1), matte, DVec3::ZERO);
     let down = look_at_transform(AT, DVec3::ZERO);
-    // A rectangle's width and a tube's length lie along the node's X: here the world's.
+    // A rectangle's width and a tube's length lie along the node's X, which is the world's here.
     assert!(down.x_axis.truncate().abs_diff_eq(DVec3::X, 1e-12));
     let candela = |value| LightStrength::Candela(Candela(value));
     match kind.lamp {
@@ -162,7 +162,7 @@ fn one(kind: Kind) -> Case {
         name: format!("falloff_{}", kind.name),
         title: format!("Falloff: {}", kind.name),
         text: format!(
-            "A matte strip (base colour 0.5, roughness 1) and a lamp 1 m above it: {}.",
+            "A matte strip (base color 0.5, roughness 1) and a lamp 1 m above it: {}.",
             kind.what
         ),
         size: SIZE,
@@ -179,11 +179,11 @@ fn one(kind: Kind) -> Case {
         more: if kind.name == "ies" { vec![("wings.ies".into(), ies())] } else { Vec::new() },
         ..Case::default()
     };
-    let surface = Surface::grey(0.5, 0.0, 1.0);
+    let surface = Surface::gray(0.5, 0.0, 1.0);
     let eye = dvec3(0.0, 1.0, 1.0).normalize();
     let mut names = Vec::new();
     for (name, x) in [("below", 64), ("1 m", 80), ("2 m", 96), ("3.5 m", 120)] {
-        // The spot and the measured lamp shine no farther.
+        // The spot and the measured light reach no farther.
         let reaches = match kind.name {
             "spot" => x < 96,
             "ies" => x < 90,
@@ -194,8 +194,8 @@ fn one(kind: Kind) -> Case {
         }
         let rect = [x - 2, 12, x + 2, 20];
         case.rect(name, rect);
-        // Rays all over a pixel see its mean, the raster renderer its middle: not the same where
-        // light bends.
+        // Path-traced pixels are means over their area, rasterized ones are point samples; the two
+        // differ where the light is not linear.
         let mean = |steps: u32| {
             let mut sum = 0.0;
             let step =

@@ -1,4 +1,4 @@
-//! Uniform light: flat tiles in a white furnace, a ball in a glowing ball, and a hollow ball that
+//! Uniform light: flat tiles in a white furnace, a ball in an emissive ball, and a hollow ball that
 //! lights itself.
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
@@ -16,7 +16,7 @@ use crate::{
 
 const ROUGHNESS: [f32; 6] = [0.05, 0.2, 0.4, 0.6, 0.8, 1.0];
 const METALLIC: [f32; 3] = [0.0, 0.5, 1.0];
-/// What the furnaces' look says: one nit from everywhere.
+/// The furnaces' look: an environment of 1 nit.
 const WHITE: &str = "[environment]\nscale = 1.0\nfile = \"white.hdr\"\n";
 
 pub fn cases() -> Vec<Case> {
@@ -25,7 +25,7 @@ pub fn cases() -> Vec<Case> {
     out
 }
 
-/// Tiles in one plane, which neither shade nor light each other, seen at one angle: each shows its
+/// Coplanar tiles, which neither shadow nor light each other, seen at one angle: each shows its
 /// directional albedo.
 fn tiles(degrees: f64) -> Case {
     let mut builder = SceneBuilder::new("furnace");
@@ -43,7 +43,7 @@ fn tiles(degrees: f64) -> Case {
     let (sin, cos) = degrees.to_radians().sin_cos();
     builder.camera("Camera", 10.0 * dvec3(0.0, sin, cos), DVec3::ZERO, 0.5, None);
     let mut scene = builder.build().unwrap();
-    // An odd number of pixels a row, so that each has one in its middle.
+    // An odd number of pixels per row, so that each has one in its middle.
     let width = if degrees > 80.0 { 540 } else { 180 };
     let rows = (f64::from(width) / 6.4 * cos).round() as u32 / 2 * 2 + 1;
     let size = [width, rows * 3];
@@ -76,7 +76,7 @@ fn tiles(degrees: f64) -> Case {
             let rect = [x - across, y.floor() - down, x + across, y.floor() + down + 1.0]
                 .map(|v| v.round() as u32);
             case.rect(&name, rect);
-            let albedo = Surface::grey(1.0, f64::from(metallic), f64::from(roughness)).albedo(v);
+            let albedo = Surface::gray(1.0, f64::from(metallic), f64::from(roughness)).albedo(v);
             let why = "directional albedo of glTF's BRDF, quadrature over visible normals and over the cosine";
             case.expect_of_all(&name, albedo, [0.001, 0.002, 0.0], why);
             names.push(name);
@@ -92,7 +92,7 @@ fn tiles(degrees: f64) -> Case {
     case
 }
 
-/// Seen from inside.
+/// The mesh with its faces turned inward.
 fn inside_out(mut part: Primitive) -> Primitive {
     for triangle in part.indices.chunks_exact_mut(3) {
         triangle.swap(1, 2);
@@ -101,7 +101,7 @@ fn inside_out(mut part: Primitive) -> Primitive {
     part
 }
 
-/// A white mirror in a ball that glows with 1 nit cannot be seen.
+/// A white mirror in a ball that emits 1 nit is invisible.
 fn ball_in_ball() -> Case {
     let mut builder = SceneBuilder::new("sphere in sphere");
     let glow = Material { emission: Vec3::ONE, ..dielectric("glow", Vec3::ZERO, 1.0) };
@@ -124,7 +124,7 @@ fn ball_in_ball() -> Case {
     };
     case.circle("white mirror", [32.0, 32.0], 0.5 * 32.0 / (0.25f64.tan() * 3.0) - 2.0);
     let one = "value = \"1\"";
-    let why = "F = 1 and no loss: the surroundings' own luminance";
+    let why = "F = 1 and no loss: the environment's own luminance";
     case.expect("path", "white mirror", one, 0.005, why, "");
     case.expect("mitsuba", "white mirror", one, 0.005, why, "");
     case.bound(
@@ -137,9 +137,9 @@ fn ball_in_ball() -> Case {
     case
 }
 
-/// A hollow ball whose wall glows and reflects half: all bounces, in closed form.
+/// A hollow ball whose wall emits and reflects half: all bounces, in closed form.
 fn hollow() -> Case {
-    let surface = Surface::grey(0.5, 0.0, 1.0);
+    let surface = Surface::gray(0.5, 0.0, 1.0);
     let glow = 1.0 / Hollow::new(surface, 1.0).towards(1.0);
     let hollow = Hollow::new(surface, glow);
     let mut builder = SceneBuilder::new("hollow");
@@ -155,7 +155,7 @@ fn hollow() -> Case {
         name: "hollow_sphere".into(),
         title: "Inside of a glowing ball that reflects half: all bounces".into(),
         text: format!(
-            "Every wall (base colour 0.5, roughness 1) glows with {} nit, so that straight on it shows 1 nit with all reflections.",
+            "Every wall (base color 0.5, roughness 1) glows with {} nit, so that straight on it shows 1 nit with all reflections.",
             crate::case::number(glow)
         ),
         size: [128, 64],

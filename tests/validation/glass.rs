@@ -1,4 +1,4 @@
-//! Glass: a clear ball, a block that absorbs, a rough plate, before a wall and in a sky.
+//! Glass: a clear ball, an absorbing block, a rough plate, before a wall and in a sky.
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::scene::{
@@ -16,7 +16,7 @@ fn glass(name: &str, roughness: f32, volume: MaterialVolume) -> Material {
 pub fn cases() -> Vec<Case> {
     let mut builder = SceneBuilder::new("glass");
     for (name, color, x) in
-        [("red wall", vec3(0.6, 0.1, 0.1), -1.5), ("grey wall", Vec3::splat(0.4), 1.5)]
+        [("red wall", vec3(0.6, 0.1, 0.1), -1.5), ("gray wall", Vec3::splat(0.4), 1.5)]
     {
         let wall = builder.add_material(dielectric(name, color, 1.0));
         let mesh = builder.add_mesh(name, bare(shapes::plane(Vec2::new(3.0, 2.0), 1, 1)), wall);
@@ -57,7 +57,7 @@ pub fn cases() -> Vec<Case> {
     let mut case = Case {
         name: "glass".into(),
         title: "Glass: a clear ball, an amber block, a rough plate".into(),
-        text: "Solid glass of index 1.5 with Fresnel's equations, absorption by Beer's law, roughness 0.4; a wall of two colours behind, the sky of the grid around."
+        text: "Solid glass of index 1.5 with Fresnel's equations, absorption by Beer's law, roughness 0.4; a wall of two colors behind, the sky of the grid around."
             .into(),
         size: [160, 80],
         scene: Some(builder.build().unwrap()),

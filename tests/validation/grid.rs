@@ -59,9 +59,9 @@ fn scene() -> Scene {
     builder.build().unwrap()
 }
 
-/// A sky for the grid: pale blue above, brown below, a broad glow before the balls at the upper
-/// left. Radiance .hdr without compression: four bytes a pixel, 128 of a mantissa's byte and 128 +
-/// 1 of exponent are 1.
+/// A sky for the grid: pale blue above, brown below, a broad bright area before the balls at the
+/// upper left. Radiance .hdr without compression, four bytes per pixel: a mantissa byte of 128 and
+/// an exponent of 128 + 1 are 1.
 pub fn hdr(width: usize, height: usize, nits: impl Fn(DVec3) -> DVec3) -> Vec<u8> {
     let mut out =
         format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes();
@@ -98,14 +98,14 @@ pub fn cases() -> Vec<Case> {
     let mut out = Vec::new();
     for (light, what, look) in [
         ("sun", "parallel light of 10,000 lx", "[lights.Lamp]\nenabled = false\n".to_owned()),
-        ("lamp", "a sphere of 4000 lm, radius 0.6 m", lamp.to_owned()),
+        ("area_light", "a sphere of 4000 lm, radius 0.6 m", lamp.to_owned()),
         ("sky", "a sky with a broad glow", format!("{off}file = \"sky.hdr\"\n")),
     ] {
         for full in [false, true] {
             let mitsuba = match (light, full) {
                 ("sky", true) => Reference::mitsuba(4096, "independent"),
                 ("sky", false) | (_, true) => Reference::mitsuba(1024, "independent"),
-                ("lamp", false) => Reference::mitsuba(16_384, "multi-jittered"),
+                ("area_light", false) => Reference::mitsuba(16_384, "multi-jittered"),
                 _ => Reference::mitsuba(8192, "multi-jittered"),
             };
             let mut references = vec![mitsuba];
@@ -115,7 +115,7 @@ pub fn cases() -> Vec<Case> {
             let mut case = Case {
                 name: format!("grid_{light}{}", if full { "_full" } else { "" }),
                 title: format!("Roughness by metallic under {what}, {}", if full { "all light" } else { "direct light" }),
-                text: "Balls of base colour 0.9, 0.5, 0.2: roughness 0.1, 0.2, 0.4, 0.6, 0.8, 1 across; metallic 0, 0.5, 1 down."
+                text: "Balls of base color 0.9, 0.5, 0.2: roughness 0.1, 0.2, 0.4, 0.6, 0.8, 1 across; metallic 0, 0.5, 1 down."
                     .into(),
                 size: SIZE,
                 scene: (light == "sun" && !full).then(scene),
@@ -123,8 +123,8 @@ pub fn cases() -> Vec<Case> {
                 look: look.replace("\"sky", if full { "\"../grid_sky/sky" } else { "\"sky" }),
                 more: if light == "sky" && !full { vec![("sky.hdr".into(), hdr(64, 32, sky))] } else { Vec::new() },
                 bounces: if full { 32 } else { 1 },
-                // Highlights of a lamp on smooth metal are two pixels wide.
-                spp: if light == "lamp" && !full { 1024 } else { 512 },
+                // Highlights of a point light on smooth metal are two pixels wide.
+                spp: if light == "area_light" && !full { 1024 } else { 512 },
                 raster: light != "sky" && !full,
                 references,
                 ..Case::default()
@@ -142,9 +142,9 @@ pub fn cases() -> Vec<Case> {
             }
             if !full {
                 let why = "one BRDF, two renderers; a ball's mean";
-                // A highlight of two pixels: at these samples that ball is noisy by up to 0.8 %
-                // (one deviation).
-                let noisy = (light == "lamp").then(|| name(2, 1));
+                // A highlight of two pixels: at these samples that ball's standard error is up to
+                // 0.8 %.
+                let noisy = (light == "area_light").then(|| name(2, 1));
                 let sharp: Vec<String> =
                     bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&sharp), why);
@@ -153,8 +153,8 @@ pub fn cases() -> Vec<Case> {
                     case.bound(["path", "mitsuba"], "mean", "at_most = 0.02", &list(&[ball]), why);
                 }
             } else {
-                // Caustics of smooth metal: found by chance alone, single balls are noisy by
-                // percents; a sun's wholly so.
+                // Caustics of smooth metal are found by random paths only: single balls are noisy
+                // by percents, under a sun entirely.
                 let why = "one BRDF, two renderers";
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
             }

@@ -1,9 +1,9 @@
-//! The cases of `validation/cases`: our own code makes each scene, look and `case.toml`, closed
-//! forms included.
+//! The cases of `validation/cases`: this code makes each scene, look and `case.toml`, closed forms
+//! included.
 //!
-//! `SUNNY16_WRITE=1 cargo test --test validation` writes them; without it the test holds the files
-//! against what the code makes. The pictures beside them are of outside renderers:
-//! `validation/scripts` makes those.
+//! `SUNNY16_WRITE=1 cargo test --test validation` writes them; without it the test compares the
+//! files with what the code makes. The reference pictures are of other renderers:
+//! `validation/scripts` makes them.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod camera;
@@ -46,7 +46,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn the_cases_are_what_the_code_makes() {
+fn case_files_match_the_code() {
     let write = std::env::var_os("SUNNY16_WRITE").is_some();
     let mut stale = Vec::new();
     for case in all() {

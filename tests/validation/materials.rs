@@ -1,6 +1,6 @@
-//! The material extensions: balls with one parameter varied across and another down, above tiles of
-//! the first row's materials with closed forms, written here again from the extensions' texts; one
-//! sun, direct light. What lets light through stands before stripes in a sky.
+//! Material extensions: balls with one parameter varied across and another down, above tiles of the
+//! first row's materials. The tiles have closed forms, written again from the extensions' texts;
+//! one sun, direct light. Transmissive materials stand before stripes in a sky.
 
 use std::f64::consts::PI;
 
@@ -19,7 +19,7 @@ use crate::case::{Case, bare, make_parallel, number};
 
 const COLUMNS: usize = 4;
 const LUX: f64 = 10_000.0;
-/// How far tiles lean back.
+/// Tilt of the tiles.
 const LEAN: f64 = 35.0;
 const RED: Vec3 = vec3(0.6, 0.08, 0.06);
 const GOLD: Vec3 = vec3(1.0, 0.766, 0.336);
@@ -37,7 +37,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Row, column, material; the fourth row is the first again.
+/// Row, column, material; the fourth row repeats the first.
 type Make<'a> = &'a dyn Fn(usize, usize) -> Material;
 
 fn towards_sun() -> DVec3 {
@@ -63,7 +63,7 @@ fn in_tile(d: DVec3) -> DVec3 {
 }
 
 fn sphere(smooth: bool) -> sunny16::scene::Primitive {
-    // Those with a direction have tangents along the circles of latitude.
+    // Anisotropic ones have tangents along the circles of latitude.
     bare(if smooth {
         shapes::icosphere(0.42, 3)
     } else {
@@ -96,7 +96,7 @@ fn scene(name: &str, make: Make<'_>, ball: impl Fn() -> sunny16::scene::Primitiv
     scene
 }
 
-/// The raster renderer's layered pass beside the path tracer (docs/layered.md).
+/// The raster renderer's layered pass beside the path tracer (docs/extended-materials.md).
 fn raster_bounds(case: &mut Case) {
     let why = "the raster renderer within FLIP 0.03 of the path tracer, at the middles of pixels";
     case.bound(["raster", "path_pixel_centers"], "flip", "at_most = 0.03", "", why);
@@ -130,12 +130,12 @@ fn sunny(
         let [x, y] = pixels(3, column);
         case.rect(&region, [x - 9.0, y - 5.0, x + 9.0, y + 5.0].map(|v| v.round() as u32));
         let nits = closed(column, v, l) * LUX;
-        // Of nothing there is no share.
+        // Zero has no relative bound.
         if nits == DVec3::ZERO {
             continue;
         }
         let value = format!("rgb = {:?}", nits.to_array().map(number));
-        // Sheen's albedo is a table's in the renderers and an integral here.
+        // Sheen's albedo is a table in the renderers and an integral here.
         let within = if name == "material_sheen" { 0.005 } else { 0.001 };
         let why = "10,000 lx times the extension's formula in double precision";
         case.expect("path", &region, &value, within, why, "");
@@ -160,13 +160,13 @@ fn ggx(v: DVec3, l: DVec3, along: f64, across: f64) -> f64 {
     d * 0.5 / (l.z * length(v) + v.z * length(l))
 }
 
-/// A dielectric of roughness `r` with F0 and F90 as given.
+/// A dielectric of roughness `r` with the given F0 and F90.
 fn base(v: DVec3, l: DVec3, color: Vec3, r: f64, f0: DVec3, f90: f64) -> DVec3 {
     let f = f0 + (f90 - f0) * fifth(v.dot((v + l).normalize()));
     color.as_dvec3() * ((1.0 - f.max_element()) / PI) + f * ggx(v, l, r * r, r * r)
 }
 
-/// A factor as the file holds it.
+/// A factor rounded as in the file.
 fn f(x: f32) -> f64 {
     f64::from(x)
 }
@@ -184,11 +184,11 @@ fn specular() -> Case {
         let s = f(FOURTHS[column]);
         base(v, l, vec3(0.05, 0.1, 0.3), f(0.4), DVec3::splat(0.04 * s), s) * l.z
     };
-    let text = "Specular 0, 0.25, 0.5, 1 across; colour white, (8, 2, 0.5), and (0.1, 1, 4) at index 1.8 down.";
+    let text = "Specular 0, 0.25, 0.5, 1 across; color white, (8, 2, 0.5), and (0.1, 1, 4) at index 1.8 down.";
     let scene = scene("material_specular", &make, || sphere(true));
     sunny(
         "material_specular",
-        ["KHR_materials_specular: strength and colour", text],
+        ["KHR_materials_specular: strength and color", text],
         scene,
         Some(&closed),
     )
@@ -242,7 +242,7 @@ fn charlie(v: DVec3, l: DVec3, roughness: f64) -> f64 {
     d / ((1.0 + lambda(v.z) + lambda(l.z)) * 4.0 * v.z)
 }
 
-/// All that the lobe reflects, by Simpson's rule over the angle and even steps around.
+/// Albedo of the lobe, by Simpson's rule over the angle and uniform steps around.
 fn charlie_albedo(cos: f64, roughness: f64) -> f64 {
     let v = dvec3((1.0 - cos * cos).sqrt(), 0.0, cos);
     let (rows, columns) = (400, 200);
@@ -276,7 +276,7 @@ fn sheen() -> Case {
     let scene = scene("material_sheen", &make, || sphere(true));
     sunny(
         "material_sheen",
-        ["KHR_materials_sheen: roughness and colour", text],
+        ["KHR_materials_sheen: roughness and color", text],
         scene,
         Some(&closed),
     )
@@ -312,7 +312,7 @@ fn anisotropy() -> Case {
 
 const FILMS: [f32; 4] = [150.0, 300.0, 500.0, 800.0];
 
-/// A film of index 1.3 on a metal that reflects a half: KHR_materials_iridescence, "Iridescence
+/// A film of index 1.3 on a metal of reflectance 0.5: KHR_materials_iridescence, "Iridescence
 /// Fresnel".
 fn film(cos: f64, thickness: f64) -> DVec3 {
     let ior = f(1.3);
@@ -327,8 +327,8 @@ fn film(cos: f64, thickness: f64) -> DVec3 {
     for order in 1..=2 {
         let m = f64::from(order);
         let phase = 2.0 * PI * m * 2.0 * ior * thickness * cos2 * 1e-9;
-        // Light is turned by half a wave at the film's upper face seen from below, and not at a
-        // denser base.
+        // Reflection at the film's upper face from below shifts the phase by half a wave; at a
+        // denser base it does not.
         let turned = m * PI;
         let gauss = |value: f64, place: f64, width: f64| {
             value
@@ -371,7 +371,7 @@ fn iridescence() -> Case {
         let alpha = f(0.4) * f(0.4);
         film(v.dot((v + l).normalize()), f(FILMS[column])) * ggx(v, l, alpha, alpha) * l.z
     };
-    let text = "Films of 150, 300, 500, 800 nm across; of index 1.3 on grey metal, 1.8 on black paint, 2 on gold down.";
+    let text = "Films of 150, 300, 500, 800 nm across; of index 1.3 on gray metal, 1.8 on black paint, 2 on gold down.";
     let scene = scene("material_iridescence", &make, || sphere(true));
     sunny(
         "material_iridescence",
@@ -395,8 +395,8 @@ fn diffuse_transmission() -> Case {
     let mut scene = scene("material_diffuse_transmission", &make, || {
         bare(shapes::with_tangents(shapes::plane(Vec2::splat(0.8), 1, 1)))
     });
-    // Leaves, of which the first column turns away from the sun and the rows below further: lit
-    // from behind.
+    // Leaves: the first column faces away from the sun and the rows below further, so they are
+    // backlit.
     for node in &mut scene.nodes {
         let Some(row) =
             node.name.strip_prefix("row ").and_then(|rest| rest[..1].parse::<usize>().ok())
@@ -410,8 +410,8 @@ fn diffuse_transmission() -> Case {
             node.local = DMat4::from_translation(at(row, column)) * turn * upright;
         }
     }
-    // The sun stands behind the leaves, which are seen against it; for the tiles below the light
-    // comes from the front.
+    // The sun is behind the leaves, which are seen against it; the tiles below are lit from the
+    // front.
     let behind = dvec3(0.8, 0.35, -0.3).normalize();
     let tile = behind.dot(lean().transform_vector3(DVec3::Y)) > 0.0;
     assert!(!tile, "tiles are lit from behind too");
@@ -425,12 +425,12 @@ fn diffuse_transmission() -> Case {
         color(0).as_dvec3() * (f(FOURTHS[column]) * (1.0 - fresnel) / PI * -l.z)
     };
     let text = "Leaves of factor 0, 0.25, 0.5, 1 across; green, red, white down, each row turned further; the sun behind them.";
-    let title = "KHR_materials_diffuse_transmission: how much, which colour";
+    let title = "KHR_materials_diffuse_transmission: how much, which color";
     sunny("material_diffuse_transmission", [title, text], scene, Some(&closed))
 }
 
-/// Three rows before a wall of stripes that glow and reflect nothing, in the sky of the grid: what
-/// comes through is all there is.
+/// Three rows before a wall of emissive, non-reflecting stripes, in the grid's sky: only
+/// transmitted light is seen.
 fn before_stripes(
     name: &str,
     [title, text]: [&str; 2],
@@ -474,8 +474,8 @@ fn before_stripes(
         raster: true,
         ..Case::default()
     };
-    // Lookups of the lit picture are as fine as its pixels are, which the mean of jittered frames
-    // has finer.
+    // Lookups of the background are at the resolution of its pixels, which accumulation of jittered
+    // frames improves.
     case.look += "[passes.aa]\nsamples = 8\n";
     let why = "the raster renderer's mean of 8 frames within FLIP 0.03 of the path tracer";
     case.bound(["raster", "path"], "flip", "at_most = 0.03", "", why);

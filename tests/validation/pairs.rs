@@ -1,5 +1,5 @@
-//! Materials half way between dielectric and metal, and what the camera makes of light: closed
-//! forms on flat tiles.
+//! Materials halfway between dielectric and metal, and the camera's response: closed forms on flat
+//! tiles.
 
 use std::f64::consts::PI;
 
@@ -22,10 +22,10 @@ pub fn cases() -> Vec<Case> {
     vec![pairs(), temperatures(), ladder(), sunny_16()]
 }
 
-/// Pairs of tiles: base colour and roughness; each at metallic 0, 0.5 and 1.
+/// Pairs of tiles: base color and roughness; each at metallic 0, 0.5 and 1.
 const PAIRS: [(&str, [f32; 3], f32); 4] = [
     ("gold", [1.0, 0.766, 0.336], 0.3),
-    ("grey", [0.18, 0.18, 0.18], 0.5),
+    ("gray", [0.18, 0.18, 0.18], 0.5),
     ("blue", [0.02, 0.05, 0.4], 0.7),
     ("white", [0.9, 0.9, 0.9], 1.0),
 ];
@@ -43,7 +43,7 @@ fn pairs() -> Case {
             builder.instance(&name, mesh, DMat4::from_translation(at));
         }
     }
-    // Near the mirror direction, where the lobe and the base colour both count.
+    // Near the mirror direction, where both the lobe and the base color contribute.
     let towards = dvec3(0.2, 1.0, -0.8).normalize();
     builder.sun("Sun", Lux(10_000.0), Vec3::ONE, -towards);
     builder.camera("Camera", dvec3(0.0, 7.0, 7.0), DVec3::ZERO, 0.5, None);
@@ -52,7 +52,7 @@ fn pairs() -> Case {
     let mut case = Case {
         name: "material_pairs".into(),
         title: "Material pairs at metallic 0, 0.5 and 1".into(),
-        text: "Tiles in parallel light, seen at 45 degrees: gold, grey, blue and white across, metallic 0, 0.5, 1 down. glTF mixes dielectric and metal; a mix of F0 and diffuse colour instead would lose 12 to 21 %."
+        text: "Tiles in parallel light, seen at 45 degrees: gold, gray, blue and white across, metallic 0, 0.5, 1 down. glTF mixes dielectric and metal; a mix of F0 and diffuse color instead would lose 12 to 21 %."
             .into(),
         size: [160, 96],
         scene: Some(scene),
@@ -77,7 +77,7 @@ fn pairs() -> Case {
             let value = format!("rgb = {:?}", nits.to_array().map(number));
             let why = "10,000 lx cos times glTF's BRDF in double precision";
             for (test, within) in [("path", 0.001), ("mitsuba", 0.002), ("raster", 0.005)] {
-                // The raster renderer stores metallic in eight bits: 0.5 becomes 128/255.
+                // The rasterizer stores metallic in eight bits: 0.5 becomes 128/255.
                 case.expect(test, &name, &value, within, why, "");
             }
             names.push(name);
@@ -88,7 +88,7 @@ fn pairs() -> Case {
     case
 }
 
-/// A card of roughness 1 that faces up, the sun straight above it, seen from above.
+/// A card of roughness 1 that faces up, under a vertical sun, seen from above.
 fn card(name: &str, base: f32, lux: f64) -> sunny16::scene::Scene {
     let mut builder = SceneBuilder::new(name);
     let card = builder.add_material(dielectric("card", Vec3::splat(base), 1.0));
@@ -103,14 +103,14 @@ fn card(name: &str, base: f32, lux: f64) -> sunny16::scene::Scene {
 
 /// The BRDF of a card of roughness 1 seen and lit along its normal: `(0.96 base + 0.01) / pi`.
 fn of_card(base: f64) -> f64 {
-    let brdf = Surface::grey(base, 0.0, 1.0).brdf(DVec3::Z, DVec3::Z).x;
+    let brdf = Surface::gray(base, 0.0, 1.0).brdf(DVec3::Z, DVec3::Z).x;
     assert!((brdf - (0.96 * base + 0.01) / PI).abs() < 1e-12);
     brdf
 }
 
 /// Linear Rec.709 of black bodies at luminance 1: Planck's law with c2 = 1.438776877e-2 m K, the
-/// CIE's standard observer of 1931 at 1 nm (CIE S 014-1 / ISO 11664-1) and Rec.709's primaries,
-/// summed outside of this program.
+/// CIE 1931 standard observer at 1 nm (CIE S 014-1 / ISO 11664-1) and Rec.709's primaries, computed
+/// outside of this program.
 const BLACK_BODIES: [(u32, [f64; 3]); 5] = [
     (2000, [2.5199, 0.6469, 0.0204]),
     (2700, [1.9348, 0.8036, 0.1918]),
@@ -122,8 +122,8 @@ const BLACK_BODIES: [(u32, [f64; 3]); 5] = [
 fn temperatures() -> Case {
     let mut case = Case {
         name: "color_temperatures".into(),
-        title: "Colour temperatures of a lamp".into(),
-        text: "A card under parallel light of 1000 lx of 2000 to 10,000 K: the colour is a black body's, the lux stay."
+        title: "Color temperatures of a lamp".into(),
+        text: "A card under parallel light of 1000 lx of 2000 to 10,000 K: the color is a black body's, the lux stay."
             .into(),
         size: [16, 16],
         scene: Some(card("card", 0.5, 1000.0)),
@@ -132,11 +132,11 @@ fn temperatures() -> Case {
         raster: true,
         ..Case::default()
     };
-    let grey = 1000.0 * of_card(0.5);
+    let gray = 1000.0 * of_card(0.5);
     for (kelvin, rgb) in BLACK_BODIES {
         let set = format!("set = [\"lights.Sun.kelvin={kelvin}\"]\n");
-        let value = format!("rgb = {:?}", rgb.map(|v| number(v * grey)));
-        // Four digits of the table: the least of its numbers is right to 0.25 %.
+        let value = format!("rgb = {:?}", rgb.map(|v| number(v * gray)));
+        // Four digits of the table: its smallest value is accurate to 0.25 %.
         let within = if kelvin == 2000 { 0.003 } else { 0.001 };
         let why = "Planck's law, CIE 1931, linear Rec.709 of luminance 1, times 1000 lx and the card's BRDF";
         case.expect("path", "all", &value, within, why, &set);
@@ -146,14 +146,14 @@ fn temperatures() -> Case {
 }
 
 fn ladder() -> Case {
-    // 0.18 of the light in all: 0.96 base + 0.01.
+    // Reflectance 0.18 in total: 0.96 base + 0.01.
     let base = (0.18 - 0.01) / 0.96;
     let mut case = Case {
         name: "exposure_ladder".into(),
         title: "Exposure ladder and sunny 16".into(),
         text: "A card that reflects 18 % in 100,000 lx, from EV100 8 to 20.".into(),
         size: [16, 16],
-        scene: Some(card("grey card", base as f32, 100_000.0)),
+        scene: Some(card("gray card", base as f32, 100_000.0)),
         look: "[camera.exposure]\nev100 = 15.0\n".into(),
         bounces: 1,
         spp: 16,

@@ -1,9 +1,9 @@
-//! The light room: a small studio of plain surfaces, lamps in lumens, a camera with dials.
+//! The light room: a small studio of plain surfaces, lights in lumens, and a physical camera.
 //!
-//! After rooms whose lamps, reflectances and illuminances are published for checks of lighting
-//! programs: CIBSE TM28/00 ("Benchmarking Lighting Design Software", 2000) and section 4 of CIE
-//! 171:2006 ("Test Cases to Assess the Accuracy of Lighting Computer Programs"). It has their kind
-//! of surfaces and lamps, not their measures or measured values.
+//! Modeled after rooms with published luminaires, reflectances and illuminances for checks of
+//! lighting programs: CIBSE TM28/00 ("Benchmarking Lighting Design Software", 2000) and section 4
+//! of CIE 171:2006 ("Test Cases to Assess the Accuracy of Lighting Computer Programs"). It has
+//! their kind of surfaces and luminaires, not their dimensions or measured values.
 
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3, vec3};
 use sunny16::{
@@ -17,14 +17,14 @@ use sunny16::{
 
 use crate::case::{Case, Reference, bare, list};
 
-/// Metres: across, up, deep.
+/// Meters: width, height, depth.
 const ROOM: DVec3 = dvec3(4.0, 2.7, 3.6);
 
 fn scene() -> Scene {
     let mut builder = SceneBuilder::new("light room");
     let floor = builder.add_material(dielectric("dark floor, 10 %", Vec3::splat(0.09), 0.8));
     let wall = builder.add_material(dielectric("white wall, 78 %", Vec3::splat(0.8), 1.0));
-    let back = builder.add_material(dielectric("blue-grey wall", vec3(0.25, 0.32, 0.42), 1.0));
+    let back = builder.add_material(dielectric("blue-gray wall", vec3(0.25, 0.32, 0.42), 1.0));
     let turn = |x: f64, z: f64| {
         DMat4::from_rotation_z(z.to_radians()) * DMat4::from_rotation_x(x.to_radians())
     };
@@ -53,11 +53,11 @@ fn scene() -> Scene {
         let mesh = builder.add_mesh(name, bare(shapes::icosphere(0.2, 4)), material);
         builder.instance(name, mesh, DMat4::from_translation(dvec3(x, 0.9, -0.4)));
     }
-    // 18 % in all: 0.96 of the base and 0.01 of the surface.
-    let grey = builder.add_material(dielectric("grey card, 18 %", Vec3::splat(0.177), 1.0));
-    let mesh = builder.add_mesh("grey card", bare(shapes::plane(Vec2::new(0.5, 0.5), 1, 1)), grey);
+    // 18 % in total: 0.96 of the base and 0.01 of the surface.
+    let gray = builder.add_material(dielectric("gray card, 18 %", Vec3::splat(0.177), 1.0));
+    let mesh = builder.add_mesh("gray card", bare(shapes::plane(Vec2::new(0.5, 0.5), 1, 1)), gray);
     builder.instance(
-        "grey card",
+        "gray card",
         mesh,
         DMat4::from_translation(dvec3(-1.2, 1.3, -1.79)) * turn(90.0, 0.0),
     );
@@ -84,7 +84,7 @@ pub fn cases() -> Vec<Case> {
     let mut case = Case {
         name: "light_room".into(),
         title: "The light room".into(),
-        text: "A studio of 4 x 2.7 x 3.6 m: a panel of 3000 lm and 4000 K, a bulb of 806 lm and 2700 K, a spot of 400 lm on a grey card; f/4, 1/60 s, ISO 400; all reflections. After the rooms of CIBSE TM28 and CIE 171:2006, section 4, without their measured values."
+        text: "A studio of 4 x 2.7 x 3.6 m: a panel of 3000 lm and 4000 K, a bulb of 806 lm and 2700 K, a spot of 400 lm on a gray card; f/4, 1/60 s, ISO 400; all reflections. After the rooms of CIBSE TM28 and CIE 171:2006, section 4, without their measured values."
             .into(),
         size: [192, 128],
         scene: Some(scene()),
@@ -103,7 +103,7 @@ pub fn cases() -> Vec<Case> {
         [96.0 + d.dot(right) * scale, 64.0 - d.dot(right.cross(forward)) * scale]
     };
     let places = [
-        ("grey card", dvec3(-1.2, 1.3, -1.79), 6.0),
+        ("gray card", dvec3(-1.2, 1.3, -1.79), 6.0),
         ("back wall", dvec3(0.3, 1.8, -1.8), 8.0),
         ("left wall", dvec3(-2.0, 1.2, -1.2), 6.0),
         ("floor", dvec3(-1.4, 0.0, -0.6), 6.0),

@@ -1,5 +1,5 @@
-//! Participating media: haze with shafts of light through a grating, and a cloud from a grid;
-//! scattered once and often.
+//! Participating media: haze with light shafts through a grating, and a cloud from a grid; single
+//! and multiple scattering.
 
 use std::fmt::Write as _;
 
@@ -19,17 +19,17 @@ use crate::case::{Case, Reference, bare, list, place};
 const VOXELS: usize = 24;
 
 fn floor(builder: &mut SceneBuilder) {
-    let grey = builder.add_material(dielectric("floor", Vec3::splat(0.4), 1.0));
-    place(builder, "floor", shapes::plane(Vec2::splat(8.0), 1, 1), grey, DVec3::ZERO);
+    let gray = builder.add_material(dielectric("floor", Vec3::splat(0.4), 1.0));
+    place(builder, "floor", shapes::plane(Vec2::splat(8.0), 1, 1), gray, DVec3::ZERO);
 }
 
-/// A spot behind a grating, haze before it with a ball in it. Nothing lies in the haze's faces:
-/// which side of them a point is on, would be rounding.
+/// A spot behind a grating, with haze before it and a ball in it. Nothing lies in the haze's faces,
+/// where rounding would decide the side of a point.
 fn haze() -> Scene {
     let mut builder = SceneBuilder::new("haze");
     floor(&mut builder);
-    let grey = builder.add_material(dielectric("posts", Vec3::splat(0.2), 1.0));
-    let posts = builder.add_mesh("post", bare(shapes::cuboid(vec3(0.24, 1.9, 0.1))), grey);
+    let gray = builder.add_material(dielectric("posts", Vec3::splat(0.2), 1.0));
+    let posts = builder.add_mesh("post", bare(shapes::cuboid(vec3(0.24, 1.9, 0.1))), gray);
     for x in [-0.9, -0.3, 0.3, 0.9] {
         builder.instance("post", posts, DMat4::from_translation(dvec3(x, 0.95, -1.4)));
     }
@@ -42,7 +42,7 @@ fn haze() -> Scene {
     builder.build().unwrap()
 }
 
-/// Under the sun, over a floor that has its shadow.
+/// Under the sun, over a floor that receives its shadow.
 fn cloud() -> Scene {
     let mut builder = SceneBuilder::new("cloud");
     floor(&mut builder);
@@ -51,13 +51,13 @@ fn cloud() -> Scene {
     builder.build().unwrap()
 }
 
-/// A ball with waves, unlike its mirror images; x fastest. 0 in the corners, up to 1.
+/// A wavy ball that differs from its mirror images; x fastest. 0 in the corners, up to 1.
 fn voxels() -> Vec<u8> {
     let at = |i: usize| (i as f64 + 0.5) / VOXELS as f64 * 2.0 - 1.0;
     let count = VOXELS * VOXELS * VOXELS;
     let value = |i: usize| {
         let (x, y, z) = (at(i % VOXELS), at(i / VOXELS % VOXELS), at(i / VOXELS / VOXELS));
-        // Polynomials alone: sines differ by the last bit from library to library.
+        // Only polynomials: sines differ in the last bit between libraries.
         let waves = (4.0 * x * x * x - 3.0 * x) * (2.0 * z * z - 1.0)
             + 0.5 * (4.0 * y * y * y - 3.0 * y) * x;
         (1.3 - 1.5 * (x * x + 1.4 * y * y + z * z).sqrt() + 0.4 * waves).clamp(0.0, 1.0)
@@ -65,7 +65,7 @@ fn voxels() -> Vec<u8> {
     (0..count).map(|i| (255.0 * value(i)).round() as u8).collect()
 }
 
-/// `[volumes.NAME]` by its lines.
+/// A section `[volumes.NAME]` with these lines.
 fn volume(name: &str, lines: &[(&str, &str)]) -> String {
     let mut out = format!("[volumes.{name}]\n");
     for (key, value) in lines {
@@ -164,8 +164,8 @@ pub fn cases() -> Vec<Case> {
         let why = "one medium, two renderers";
         case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
         case.bound(["path", "mitsuba"], "mean", "at_most = 0.01", &names, why);
-        // By runs of two seeds: of haze with a small lamp within it 1.6 % of ours and 0.7 % of
-        // Mitsuba's, of the others at most 1.0 % and 0.5 %.
+        // Standard errors from runs of two seeds: haze with a small light within it 1.6 % here and
+        // 0.7 % in Mitsuba, the others at most 1.0 % and 0.5 %.
         let noise = if name == "haze" && full { "at_most = 0.025" } else { "at_most = 0.015" };
         case.bound(
             ["path", "mitsuba"],
@@ -175,7 +175,7 @@ pub fn cases() -> Vec<Case> {
             "not farther than the noise of both",
         );
         if case.raster {
-            let why = "scattered once, at the middles of pixels, without the means over neighbouring pixels";
+            let why = "scattered once, at the middles of pixels, without the means over neighboring pixels";
             case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.005", "", why);
             case.bound(["raster", "path_pixel_centers"], "mean", "at_most = 0.01", &names, why);
             case.bound(["raster", "path_pixel_centers"], "block_rms", "at_most = 0.01", "", why);

@@ -1,5 +1,4 @@
-//! What hands do in the window's picture, by input events, beside what the look's numbers must be
-//! by closed forms.
+//! Interaction in the window's picture by input events, against closed forms of the look's values.
 
 use std::{
     fs,
@@ -40,8 +39,8 @@ const LOOK: &str = "[passes.aa]\nsamples = 1\n[environment]\nrotation = 12.5\n[l
 /// A spot and a panel over a floor.
 fn lights_scene() -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
-    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
-    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
+    let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), gray);
     builder.instance("floor", mesh, glam::DMat4::IDENTITY);
     let pose = look_at_transform(SPOT, DVec3::new(-0.3, 0.0, 0.0));
     builder.spot_light_lumens("Spot", Lumen(800.0), Vec3::ONE, (0.2, 0.5), pose);
@@ -56,7 +55,7 @@ fn lights_scene() -> (tempfile::TempDir, PathBuf) {
     (dir, file)
 }
 
-/// Where a place of the world is seen, by the camera's matrix alone.
+/// Window position of a world position, by the camera's matrix alone.
 fn seen(bench: &HeadlessViewer, place: DVec3) -> Pos2 {
     let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
     let clip = view.view_projection * (place - view.position).as_vec3().extend(1.0);
@@ -65,8 +64,8 @@ fn seen(bench: &HeadlessViewer, place: DVec3) -> Pos2 {
     pos2(rect.left() + part[0] * rect.width(), rect.top() + part[1] * rect.height())
 }
 
-/// Metres at a place that so many points of the window are, across the line of sight.
-fn metres(bench: &HeadlessViewer, place: DVec3, points: f32) -> f64 {
+/// Size (m) of window points at a position, perpendicular to the view ray.
+fn meters(bench: &HeadlessViewer, place: DVec3, points: f32) -> f64 {
     let right = bench.app.workspace.as_ref().unwrap().viewport.session.view().rotation.x_axis;
     let across = (seen(bench, place + right * 0.01) - seen(bench, place)).length();
     0.01 * f64::from(points / across)
@@ -92,22 +91,22 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
         |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().document.text().to_owned();
     let before = texts(&bench);
 
-    // Arrows: half a metre along each axis, and nothing along the others.
+    // Arrows: half a meter along each axis, and nothing along the others.
     select(&mut bench, "Spot", Key::G);
     for (axis, name) in [(DVec3::X, "x"), (DVec3::Y, "y"), (DVec3::Z, "z")] {
-        let hold = axis * metres(&bench, SPOT, 35.0);
+        let hold = axis * meters(&bench, SPOT, 35.0);
         let (from, to) = (seen(&bench, SPOT + hold), seen(&bench, SPOT + hold + axis * 0.5));
         bench.drag(from, to, PointerButton::Primary);
         bench.keep(&format!("move_{name}.png"));
         let moved = look(&bench).lights["Spot"].position.expect("it was dragged") - SPOT;
         println!("{name}: moved by {moved}");
         assert!((moved - axis * 0.5).abs().max_element() < 0.005, "{name}: {moved}");
-        // One drag is one step.
+        // One drag is one undo step.
         bench.press(Key::Z, Modifiers::COMMAND);
         assert_eq!(texts(&bench), before, "{name}");
     }
 
-    // What the camera looks at: it turns there, and stays where it is.
+    // The camera's target: the camera turns to it without moving.
     let pose = bench.app.workspace.as_ref().unwrap().viewport.pose();
     let eye = pose.w_axis.truncate();
     bench.app.workspace.as_mut().unwrap().select(Selection::Camera);
@@ -116,14 +115,14 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let middle = bench.app.picture_rect().center();
     let right = pose.x_axis.truncate();
     let target = {
-        // Arrows are 80 points long, and their feet in the middle of the picture, as far as the
-        // middle of the scene.
+        // Arrows are 80 points long. They start in the middle of the picture, at the depth of the
+        // scene's center.
         let scene = &bench.app.workspace.as_ref().unwrap().viewport.session.scene;
         let (low, high) = scene.bounds().unwrap();
         eye - pose.z_axis.truncate() * ((low + high) / 2.0 - eye).dot(-pose.z_axis.truncate())
     };
     assert!((seen(&bench, target) - middle).length() < 0.5);
-    let hold = DVec3::X * metres(&bench, target, 35.0) / right.x.abs();
+    let hold = DVec3::X * meters(&bench, target, 35.0) / right.x.abs();
     bench.drag(
         seen(&bench, target + hold),
         seen(&bench, target + hold + DVec3::X * 0.25),
@@ -143,7 +142,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
 
     // A ring about the vertical: 40 degrees.
     select(&mut bench, "Spot", Key::R);
-    let radius = metres(&bench, SPOT, 80.0);
+    let radius = meters(&bench, SPOT, 80.0);
     let on =
         |degrees: f64| SPOT + DMat3::from_rotation_y(degrees.to_radians()) * (DVec3::X * radius);
     bench.drag(seen(&bench, on(-70.0)), seen(&bench, on(-30.0)), PointerButton::Primary);
@@ -156,9 +155,9 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(texts(&bench), before);
 
-    // The cone's rim: 10 degrees wider; lumens stay as they were written.
+    // The cone's rim: 10 degrees wider; lumens stay as written.
     select(&mut bench, "Spot", Key::T);
-    let reach = metres(&bench, SPOT, 80.0);
+    let reach = meters(&bench, SPOT, 80.0);
     let side = shone.cross(DVec3::Y).normalize();
     let rim = |angle: f64| SPOT + (shone * angle.cos() + side * angle.sin()) * reach;
     bench.keep("size_spot.png");
@@ -173,8 +172,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(texts(&bench), before);
 
-    // A panel's width: 10 cm to one side are 20 in all, and it gives the lumens that its author
-    // wrote.
+    // A panel's width: 10 cm to one side make 20 in total, and its lumens stay as written.
     select(&mut bench, "Panel", Key::T);
     let x = look_at_transform(PANEL, DVec3::new(0.5, 0.0, 0.3)).x_axis.truncate();
     let (from, to) = (seen(&bench, PANEL + x * 0.2), seen(&bench, PANEL + x * 0.3));
@@ -193,7 +191,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
 }
 
 #[test]
-fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
+fn recent_scenes_persist_and_invalid_files_are_reported() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene();
     let state = Some(dir.path().join("state"));
@@ -211,7 +209,7 @@ fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
     fs::remove_file(&file).unwrap();
     let mut bench = open(OpenRequest::default());
     assert_eq!(bench.app.recent(), std::slice::from_ref(&file), "kept between runs");
-    // Gone: shown, and not to be chosen.
+    // Deleted: listed, but disabled.
     bench.click(pos2(20.0, 12.0));
     let entry = bench.text(&file.display().to_string()).expect("the file's name in the menu");
     bench.click(entry + egui::vec2(8.0, 4.0));
@@ -228,7 +226,7 @@ fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
 }
 
 #[test]
-fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
+fn hdr_setting_persists_and_missing_support_is_reported() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene();
     let state = dir.path().join("state");
@@ -245,7 +243,7 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     bench.app.set_display_encoding(DisplayEncoding::Srgb);
     let said = bench.app.error_message().unwrap().to_owned();
     assert!(said.starts_with("no HDR output is offered for this window"), "{said}");
-    // Once for each time that it is asked for, not with every change of the window's size.
+    // Reported once per request, not with every change of the window's size.
     bench.frame(vec![]);
     let times = |bench: &HeadlessViewer| {
         bench.texts.iter().filter(|(text, _)| text.starts_with("no HDR output")).count()
@@ -253,7 +251,7 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     bench.app.set_display_encoding(DisplayEncoding::Srgb);
     bench.frame(vec![]);
     assert_eq!(times(&bench), 1);
-    // The palette has it too, with what it takes.
+    // The palette sets it too, and shows the accepted values.
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("window.paper_white=150".into())]);
     bench.press(Key::Enter, Modifiers::NONE);
@@ -268,7 +266,7 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     );
     let text = fs::read_to_string(state.join("settings")).unwrap();
     assert!(text.ends_with("[window]\nhdr = true\npaper_white = 150\npeak = 1000\n"), "{text}");
-    // The next run has it, and says at once that it is not offered.
+    // The next run has it, and reports at once that it is not offered.
     let options = Options { gallery: true, state: Some(state), ..Options::default() };
     let mut next = HeadlessViewer::with(&guard.gpu, options, WINDOW);
     assert!(next.app.settings().hdr);
@@ -284,9 +282,9 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     bench.app.workspace.as_mut().unwrap().viewport.resize([64, 48], 1).unwrap();
     bench.app.workspace.as_mut().unwrap().select(Selection::Environment);
     bench.frame(vec![]);
-    let header = bench.text("environment.*").expect("the list of the surroundings");
+    let header = bench.text("environment.*").expect("the list of the environment");
     bench.click(header + egui::vec2(4.0, 4.0));
-    // It opens over some frames.
+    // It opens over several frames.
     for _ in 0..30 {
         bench.frame(vec![]);
     }
@@ -314,7 +312,7 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     );
 }
 
-/// A field of the inspector that shows a text is clicked, typed into and left by Enter.
+/// Clicks an inspector field that shows a text, types into it and leaves it with Enter.
 fn typed(bench: &mut HeadlessViewer, shown: &str, text: &str) {
     let at = bench.text(shown).unwrap_or_else(|| panic!("{shown} is not there: {:?}", bench.texts));
     bench.click(at + egui::vec2(4.0, 4.0));
@@ -326,7 +324,7 @@ fn typed(bench: &mut HeadlessViewer, shown: &str, text: &str) {
 }
 
 #[test]
-fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
+fn typed_values_apply_on_enter_as_one_undo_step() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -339,7 +337,7 @@ fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
         typed(&mut bench, shown, entry);
         assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(lumens))), "{entry}");
     }
-    // Nonsense and nothing change nothing; what the look does not take it says.
+    // Invalid or empty text changes nothing; the look's error is shown.
     for entry in ["", "nan", "abc", "-5"] {
         typed(&mut bench, "2000", entry);
         assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(2000.0))), "'{entry}'");
@@ -361,7 +359,7 @@ fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
 }
 
 #[test]
-fn shortcuts_do_not_steer_and_arrows_do() {
+fn shortcuts_do_not_move_the_camera_and_arrows_do() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -374,7 +372,7 @@ fn shortcuts_do_not_steer_and_arrows_do() {
         repeat: false,
         modifiers,
     };
-    // Ctrl is let go before S, as hands do.
+    // Ctrl is released before S, as users do.
     bench.frame(vec![key(Key::S, true, Modifiers::COMMAND)]);
     bench.frame(vec![]);
     bench.frame(vec![key(Key::S, false, Modifiers::NONE)]);
@@ -408,7 +406,7 @@ fn volumes_have_an_inspector_page() {
         assert!(bench.text(shown).is_some(), "{shown}: {:?}", bench.texts);
     }
     typed(&mut bench, "0.25", "");
-    // The palette has it by name.
+    // The palette offers it by name.
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("volumes.Fog.anisotropy=0.6".into())]);
     bench.frame(vec![]);
@@ -439,11 +437,11 @@ fn unsaved_changes_always_prompt() {
     bench.frame(vec![]);
     bench.frame(vec![]);
     assert_eq!(opened(&bench), corridor.scene, "the question comes first");
-    assert!(bench.text("The look has changes that are not saved").is_some(), "{:?}", bench.texts);
+    assert!(bench.text("The look has unsaved changes").is_some(), "{:?}", bench.texts);
     bench.press(Key::Escape, Modifiers::NONE);
     bench.frame(vec![]);
     assert_eq!(look(&bench).camera.f_stop, Some(11.0));
-    // Who closes twice has it offered by the next start, also without a file.
+    // After a forced close the next start offers the changes, also without a file.
     bench.app.close();
     bench.app.close();
     assert!(bench.app.closes);
@@ -453,30 +451,30 @@ fn unsaved_changes_always_prompt() {
     next.app.open(&corridor);
     next.frame(vec![]);
     next.frame(vec![]);
-    let at = next.text("Take them up").expect("an earlier run's changes");
+    let at = next.text("Restore").expect("an earlier run's changes");
     next.click(at + egui::vec2(4.0, 4.0));
     assert_eq!(look(&next).camera.f_stop, Some(11.0));
-    // Who does not want them says so, and nothing is offered again.
+    // After discarding them, nothing is offered again.
     next.app.open(&request(&file));
     next.frame(vec![]);
     next.frame(vec![]);
-    let at = next.text("Open the other without saving").expect("a way on");
+    let at = next.text("Open without saving").expect("a way on");
     next.click(at + egui::vec2(4.0, 4.0));
     next.frame(vec![]);
     assert_eq!(opened(&next), Some(file));
     next.app.open(&corridor);
     next.frame(vec![]);
     next.frame(vec![]);
-    assert!(next.text("Take them up").is_none());
+    assert!(next.text("Restore").is_none());
 }
 
 #[test]
-fn closing_does_not_wait_for_the_frame_under_way() {
+fn closing_does_not_wait_for_the_current_frame() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene();
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    // Many frames, of which each takes its time.
+    // Many slow frames.
     bench.app.set(&[("passes.aa.samples", Some("64"))]);
     bench.app.workspace.as_mut().unwrap().viewport.resize([1600, 1200], 1).unwrap();
     bench.app.draw();
@@ -493,12 +491,12 @@ fn closing_does_not_wait_for_the_frame_under_way() {
     assert!(saved.contains("samples = 64"), "{saved}");
 }
 
-/// A pond over a floor, still, without ripples: the picture is soon there.
+/// A still pond without ripples over a floor: its picture is finished soon.
 fn pond() -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("pond");
-    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
+    let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
     let water = builder.add_material(dielectric("Water", Vec3::ONE, 0.1));
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
     builder.instance("floor", floor, glam::DMat4::from_translation(DVec3::Y * -0.3));
     let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::new(4.0, 3.0), 1, 1), water);
     builder.instance("Pond", sheet, glam::DMat4::from_translation(DVec3::new(0.2, 0.1, -0.1)));
@@ -514,7 +512,7 @@ fn pond() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn a_flow_is_painted_saved_and_read_again() {
+fn painted_flow_is_saved_and_reloaded() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = pond();
     // `SUNNY16_LONG=1` takes the minutes that the water's pipelines take on software drivers, and
@@ -547,7 +545,7 @@ fn a_flow_is_painted_saved_and_read_again() {
     let water =
         |scene: &Scene| scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
     assert!(!long || painted != still, "ripples go with the flow");
-    // A stroke is a step, back and forth.
+    // A stroke is one step of undo and redo.
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
     assert_ne!(water(&bench.app.workspace.as_ref().unwrap().viewport.session.scene), water(&scene));
@@ -559,7 +557,7 @@ fn a_flow_is_painted_saved_and_read_again() {
     let size = bench.size();
     drop(bench);
 
-    // As the product's own loader has it.
+    // Loaded by the product's own loader.
     let opened = session::open(&OpenRequest { size: Some(size), ..request(&file) }).unwrap();
     let bytes =
         |scene: &Scene| scene.images.iter().map(|image| image.rgba8.to_vec()).collect::<Vec<_>>();
@@ -577,7 +575,7 @@ fn a_flow_is_painted_saved_and_read_again() {
         DVec2::ZERO,
         "beyond the brush"
     );
-    // And the picture is the one that was painted.
+    // The picture is that of the painted flow.
     let Some(painted) = painted else { return };
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let on_device = opened.upload(&mut renderer).unwrap();
@@ -590,7 +588,7 @@ fn a_flow_is_painted_saved_and_read_again() {
 }
 
 #[test]
-fn the_sun_of_the_sky_is_turned_by_its_ring() {
+fn sun_ring_sets_the_azimuth() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene();
     let sky = "[environment.sun]\nelevation = 30.0\nazimuth = 200.0\n";
@@ -601,14 +599,14 @@ fn the_sun_of_the_sky_is_turned_by_its_ring() {
     bench.frame(vec![]);
     bench.keep("sun.png");
     let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
-    // The ring is around what orbit goes around: the middle of the picture, as far as the middle of
-    // the scene.
+    // The ring's center is the orbit's center: the middle of the picture, at the depth of the
+    // scene's center.
     let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
     let (low, high) =
         bench.app.workspace.as_ref().unwrap().viewport.session.scene.bounds().unwrap();
     let forward = view.forward.as_dvec3();
     let center = view.position + forward * ((low + high) / 2.0 - view.position).dot(forward);
-    let radius = metres(&bench, center, 120.0);
+    let radius = meters(&bench, center, 120.0);
     // Azimuth goes from north (-Z) over east (+X).
     let on = |degrees: f64| {
         center + DVec3::new(degrees.to_radians().sin(), 0.0, -degrees.to_radians().cos()) * radius

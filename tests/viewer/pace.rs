@@ -1,5 +1,5 @@
-//! The window stays in step with hands, readable and alive: counted in frames, laid out at each
-//! scale, never waiting for what takes long.
+//! The window keeps pace with input, stays readable and responsive: latency in frames, layout at
+//! each scale, no blocking on long work.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,14 +37,14 @@ const PANEL: &str =
 
 const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\n";
 
-/// A spot over a floor with a sheet that may be water, and a panel where the look says more than
-/// `LOOK`: by the spot alone pictures are soon there.
+/// A spot over a floor with a sheet that can be water, and a panel if the look has more than
+/// `LOOK`. With the spot alone, pictures are fast.
 fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
-    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
-    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
+    let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), gray);
     builder.instance("floor", mesh, DMat4::IDENTITY);
-    let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::splat(0.5), 1, 1), grey);
+    let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::splat(0.5), 1, 1), gray);
     builder.instance("Pond", sheet, DMat4::from_translation(DVec3::new(0.0, 0.1, 0.0)));
     let pose = look_at_transform(DVec3::new(-0.5, 0.9, 0.2), DVec3::new(-0.3, 0.0, 0.0));
     builder.spot_light_lumens("Spot", Lumen(800.0), Vec3::ONE, (0.2, 0.5), pose);
@@ -69,7 +69,7 @@ fn says(bench: &HeadlessViewer, part: &str) -> bool {
     bench.texts.iter().any(|(text, _)| text.contains(part))
 }
 
-/// What the palette is given by keys.
+/// Types a line into the palette and presses Enter.
 fn palette(bench: &mut HeadlessViewer, line: &str) {
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text(line.into())]);
@@ -83,7 +83,7 @@ fn input_is_displayed_in_the_same_frame() {
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    // As long as it takes here: what is counted is frames.
+    // A long wait: frames are counted, not time.
     bench
         .app
         .workspace
@@ -110,8 +110,7 @@ fn input_is_displayed_in_the_same_frame() {
             "{what}: this frame has the picture that was asked for in it"
         );
         assert_ne!(finished.number, old);
-        // And shows it: where as many pixels are drawn as there is room for, they are those of the
-        // window.
+        // It is displayed: where pixels are drawn at full size, they are those of the window.
         let rect = bench.app.picture_rect();
         let [width, height] = [finished.picture.width, finished.picture.height];
         let full = (rect.width() - width as f32).abs() < 0.5;
@@ -122,7 +121,7 @@ fn input_is_displayed_in_the_same_frame() {
         };
         let same =
             |y: &usize| row(*y) == &finished.picture.display[y * width * 4..(y + 1) * width * 4];
-        // Handles lie over some rows.
+        // Handles cover some rows.
         assert!(
             !full || (0..height).filter(same).count() > height / 2,
             "{what}: the window shows another picture"
@@ -149,7 +148,7 @@ fn input_is_displayed_in_the_same_frame() {
     bench.frame(vec![button(at, PointerButton::Middle, true)]);
     for step in 1..4 {
         let to = at + vec2(12.0 * step as f32, 0.0);
-        // The first that goes further than a click counts as a drag.
+        // The first that moves further than a click starts the drag.
         shown(&mut bench, "an orbit", vec![Event::PointerMoved(to)]);
     }
     bench.frame(vec![button(at, PointerButton::Middle, false)]);
@@ -174,7 +173,7 @@ fn input_is_displayed_in_the_same_frame() {
     };
     shown(&mut bench, "undo", vec![undo]);
     bench.rest();
-    // A light's switch: the frame in which the button is let go.
+    // A light's switch: the frame in which the button is released.
     let tick = bench.text("Spot").expect("in the outliner") + vec2(-62.0, 8.0);
     bench.frame(vec![Event::PointerMoved(tick)]);
     bench.frame(vec![button(tick, PointerButton::Primary, true)]);
@@ -198,12 +197,12 @@ fn no_frame_waits_for_the_path_tracer() {
     bench.until("the path tracer is at work", |app| {
         app.reference_view.samples() > 0 && app.reference_view.is_tracing()
     });
-    // A frame that waited for the tracer would be one a picture of it.
+    // A frame that waited for the tracer would get one of its pictures.
     let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.reference_view.samples());
     while pictures < 6 {
         let line = bench.app.reference_view.wipe;
         let before = bench.last.clone();
-        // The line goes to and fro, and each frame shows it where it is.
+        // The line moves back and forth, and each frame shows it at its position.
         let bracket = if frames / 16 % 2 == 0 { Key::OpenBracket } else { Key::CloseBracket };
         let event = |pressed| Event::Key {
             key: bracket,
@@ -225,7 +224,7 @@ fn no_frame_waits_for_the_path_tracer() {
             break;
         }
     }
-    // Taps that fall between two frames count each.
+    // Taps between two frames are all counted.
     let line = bench.app.reference_view.wipe;
     let tap = |pressed| Event::Key {
         key: Key::OpenBracket,
@@ -244,7 +243,7 @@ fn no_frame_waits_for_the_path_tracer() {
         "{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples"
     );
     assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
-    // Hands that move the camera are not kept waiting either: the tracer gives its work up.
+    // Camera input does not wait either: the tracer cancels its work.
     bench
         .app
         .workspace
@@ -288,7 +287,7 @@ fn solo_changes_the_picture_and_not_the_look() {
     bench.keep("solo.png");
     assert_eq!(text(&bench), before);
     assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "there is nothing to save");
-    // A change meanwhile is the look's, and the light stays alone.
+    // A change meanwhile goes to the look, and the light stays soloed.
     bench.app.set(&[("lights.Panel.lumens", Some("900"))]);
     assert_eq!(shines(&bench), [true, false]);
     bench.app.save();
@@ -307,14 +306,14 @@ fn solo_changes_the_picture_and_not_the_look() {
 }
 
 #[test]
-fn the_palette_chooses_and_says_what_it_takes() {
+fn palette_actions_apply_and_report_accepted_values() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     palette(&mut bench, "view.tool=shadow");
     assert!(says(&bench, "select a light"), "{:?}", bench.texts);
     palette(&mut bench, "view.select=Spot");
-    assert!(says(&bench, "click on what throws it"), "before the first click: {:?}", bench.texts);
+    assert!(says(&bench, "click the occluder"), "before the first click: {:?}", bench.texts);
     bench.keep("shadow.png");
     palette(&mut bench, "view.tool=highlight");
     assert!(says(&bench, "where the highlight of Spot"), "{:?}", bench.texts);
@@ -322,10 +321,10 @@ fn the_palette_chooses_and_says_what_it_takes() {
     assert_eq!(bench.app.reference_view.mode, reference_view::CompareMode::SideBySide);
     for (line, part) in [
         ("view.tool=hammer", "view.tool = hammer: expected point, move"),
-        ("view.select=Nobody", "view.select = Nobody: expected camera"),
-        ("view.solo=Grey", "view.solo = Grey"),
+        ("view.select=Missing", "view.select = Missing: expected camera"),
+        ("view.solo=Gray", "view.solo = Gray"),
         ("view.compare=", "view.compare = : expected raster"),
-        ("view.colour=red", "there are view.select"),
+        ("view.color=red", "expected view.select"),
     ] {
         palette(&mut bench, line);
         let said = bench.app.error_message().unwrap_or_default();
@@ -335,7 +334,7 @@ fn the_palette_chooses_and_says_what_it_takes() {
 }
 
 #[test]
-fn a_copied_reading_is_the_pictures() {
+fn copied_readings_match_the_picture() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -365,8 +364,8 @@ fn a_copied_reading_is_the_pictures() {
     assert!(says(&bench, &format!("{x},{y}:")), "the last line has the same pixel");
 }
 
-/// Frames that a window draws by itself until it sleeps, as its event loop does: each when the last
-/// has asked for it.
+/// Frames that a window draws by itself until it sleeps; as in its event loop, each follows when
+/// the last one requested it.
 fn frames_to_sleep(bench: &mut HeadlessViewer) -> u32 {
     let started = std::time::Instant::now();
     let mut frames = 0;
@@ -380,7 +379,7 @@ fn frames_to_sleep(bench: &mut HeadlessViewer) -> u32 {
 }
 
 #[test]
-fn a_window_at_rest_sleeps() {
+fn idle_window_sleeps() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -392,8 +391,7 @@ fn a_window_at_rest_sleeps() {
         bench.rest();
         let frames = frames_to_sleep(&mut bench);
         println!("{change:?}: asleep after {frames} frames more");
-        // Each message ends with a frame; what is copied for accidents is due some seconds after a
-        // change.
+        // Each message ends with a frame; the autosave is due some seconds after a change.
         assert!(frames < 30, "{change:?}: {frames}");
         let at = bench.middle();
         bench.frame(vec![Event::PointerMoved(at)]);
@@ -401,8 +399,8 @@ fn a_window_at_rest_sleeps() {
     }
 }
 
-/// A light of each kind: the file has points, a spot and a sun, tinted, so that their color is part
-/// of their strength; the look gives the others their shapes.
+/// A light of each kind. The file has points, a spot and a sun, tinted, so that their color affects
+/// their strength; the look gives the others their shapes.
 fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
     let lights = [
         ("Point", ""),
@@ -417,14 +415,14 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
         ),
         ("Tube", "shape = \"tube\"\nradius = 0.01\nlength = 1.0\ncandela = 120\n"),
         ("Sun", "angular_diameter = 0.533\n"),
-        // Some 78 EV, where 64 is the most that a look takes.
+        // Some 78 EV; the look's maximum is 64.
         ("Tiny", "shape = \"sphere\"\nradius = 0.000001\nlumens = 1000000000000\n"),
-        // No EV is that of nothing.
+        // Zero has no EV.
         ("Dark", "shape = \"sphere\"\nradius = 0.05\nlumens = 0\n"),
     ];
     let mut builder = SceneBuilder::new("lights");
-    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
-    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
+    let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), gray);
     builder.instance("floor", mesh, DMat4::IDENTITY);
     let mut look = LOOK.to_owned();
     for (index, (name, properties)) in lights.iter().enumerate() {
@@ -458,7 +456,7 @@ fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
     (dir, file, lights.map(|(name, _)| name).to_vec())
 }
 
-/// What the lists of a page offer.
+/// The entries that a page's lists offer.
 fn offers_of(
     bench: &mut HeadlessViewer,
     watched: &Mutex<Vec<choice::Offer>>,
@@ -471,13 +469,13 @@ fn offers_of(
     watched.lock().unwrap().drain(..).collect()
 }
 
-/// Puts the look back to a text.
+/// Restores a text of the look.
 fn put_back(bench: &mut HeadlessViewer, text: &str) {
     bench.app.workspace.as_mut().unwrap().document.replace(text.into(), "all of it");
     bench.app.set(&[]);
 }
 
-/// Chooses from a list: each value alone, and the whole step on the scene.
+/// Chooses an entry: each value is parsed alone, and the whole step applied to the scene.
 fn choose(bench: &mut HeadlessViewer, (list, changes): &choice::Offer) {
     for (path, value) in changes {
         if let Some(value) = value {
@@ -499,7 +497,7 @@ fn choose(bench: &mut HeadlessViewer, (list, changes): &choice::Offer) {
 }
 
 #[test]
-fn lists_offer_what_the_look_takes() {
+fn lists_offer_only_valid_values() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene(&format!("{PANEL}{ALL}"));
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -513,7 +511,7 @@ fn lists_offer_what_the_look_takes() {
         Selection::Light(name("Spot")),
         Selection::Light(name("Panel")),
         Selection::Environment,
-        Selection::Material(name("Grey")),
+        Selection::Material(name("Gray")),
         Selection::Water(name("Pond")),
         Selection::Volume(name("Fog")),
         Selection::Effects,
@@ -543,7 +541,7 @@ fn lists_offer_what_the_look_takes() {
 }
 
 #[test]
-fn each_unit_of_each_kind_of_light_leads_to_each_other() {
+fn light_units_convert_into_each_other() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file, lights) = every_light();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -553,7 +551,7 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
     let mut counts = Vec::new();
     for light in lights {
         let page = || Selection::Light(light.into());
-        // Illuminance of a sun, intensity of all else, by any unit.
+        // Illuminance for a sun, intensity for all others, by any unit.
         let strength = |bench: &HeadlessViewer| {
             let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
             let node = &viewport.current_scene().nodes[viewport.light_nodes(light)[0]];
@@ -564,7 +562,7 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
         let before = strength(&bench);
         let same = |bench: &HeadlessViewer, offer: &choice::Offer| {
             let now = strength(bench);
-            // Seven digits; an EV of some tens has five after its point.
+            // Seven digits; an EV of some tens has five decimals.
             assert!(
                 (now - before).abs() <= 2e-5 * before,
                 "{light}: {before} is {now} by {offer:?}"
@@ -589,7 +587,7 @@ fn each_unit_of_each_kind_of_light_leads_to_each_other() {
 }
 
 #[test]
-fn scenes_are_read_beside_the_window() {
+fn scenes_load_in_the_background() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -597,7 +595,7 @@ fn scenes_are_read_beside_the_window() {
         bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone()
     };
     bench.patient = false;
-    // A quarter of a million triangles: they are not there by the next frame.
+    // A quarter of a million triangles: not loaded by the next frame.
     let large = request(std::path::Path::new("builtin:atrium"));
     bench.app.open(&large);
     bench.frame(vec![]);
@@ -607,13 +605,13 @@ fn scenes_are_read_beside_the_window() {
     assert_eq!(opened(&bench), Some(file.clone()), "what was open is there until then");
     bench.press(Key::Escape, Modifiers::NONE);
     assert!(!bench.app.opening());
-    // A newer wish takes the place of an older one.
+    // A newer request replaces an older one.
     bench.app.open(&large);
     let corridor = request(std::path::Path::new("builtin:corridor"));
     bench.app.open(&corridor);
     bench.app.finish_opening();
     assert_eq!(opened(&bench), corridor.scene);
-    // What is wrong is said, and what was open stays.
+    // Errors are reported, and the open scene stays.
     let broken = dir.path().join("broken.glb");
     fs::write(&broken, b"glTF nonsense").unwrap();
     bench.app.open(&request(&broken));
@@ -624,18 +622,18 @@ fn scenes_are_read_beside_the_window() {
         "{:?}",
         bench.app.error_message()
     );
-    // What was changed while a scene was read is not lost for it.
+    // Changes made while a scene is loading are not lost.
     bench.app.open(&large);
     bench.app.set(&[("camera.lens.f_stop", Some("11"))]);
     bench.app.finish_opening();
     bench.frame(vec![]);
     bench.frame(vec![]);
     assert_eq!(opened(&bench), corridor.scene);
-    assert!(says(&bench, "The look has changes that are not saved"), "{:?}", bench.texts);
+    assert!(says(&bench, "The look has unsaved changes"), "{:?}", bench.texts);
 }
 
-/// Texts that are cut where nothing can be scrolled, and pairs of texts that lie over each other,
-/// with their places.
+/// Texts that are truncated outside of scroll areas, and overlapping pairs of texts, with their
+/// positions.
 fn unreadable(bench: &HeadlessViewer) -> Vec<String> {
     fn texts(shape: &Shape, clip: Rect, found: &mut Vec<(String, Rect, Rect)>) {
         match shape {
@@ -704,19 +702,19 @@ fn windows() -> impl Iterator<Item = (f32, [f32; 2])> {
 fn sized(bench: &mut HeadlessViewer, (scale, size): (f32, [f32; 2])) {
     bench.scale = scale;
     bench.window = size.map(|side| (side * scale) as u32);
-    // Panels find their places.
+    // The first frames settle the layout.
     for _ in 0..4 {
         bench.frame(vec![]);
     }
 }
 
 #[test]
-fn panels_can_be_read_at_each_scale() {
+fn panels_are_readable_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [560, 200]);
     bench.rest();
-    // The picture that is there is shown in each size; others are not drawn.
+    // The existing picture is shown in each size; no others are drawn.
     bench.app.fatal = Some("no more pictures".into());
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     let mut wrong = Vec::new();
@@ -772,7 +770,7 @@ fn panels_can_be_read_at_each_scale() {
 }
 
 #[test]
-fn pages_and_dialogs_can_be_read_at_each_scale() {
+fn pages_and_dialogs_are_readable_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene(&format!("{PANEL}{ALL}"));
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
@@ -780,7 +778,7 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
     let mut wrong = Vec::new();
     for window in windows() {
         let (scale, [width, height]) = window;
-        // What floats may lie over what is below it, but is whole itself.
+        // Floating windows may cover what is below, but are complete themselves.
         let mut check = |bench: &mut HeadlessViewer, what: &str, floats: bool| {
             bench.frame(vec![]);
             bench.frame(vec![]);
@@ -792,13 +790,13 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
         sized(&mut bench, window);
         let pages = [
             ("camera", Selection::Camera),
-            ("surroundings", Selection::Environment),
+            ("environment", Selection::Environment),
             ("effects", Selection::Effects),
             ("spot", Selection::Light("Spot".into())),
             ("panel", Selection::Light("Panel".into())),
             ("water", Selection::Water("Pond".into())),
             ("volume", Selection::Volume("Fog".into())),
-            ("material", Selection::Material("Grey".into())),
+            ("material", Selection::Material("Gray".into())),
         ];
         for (name, page) in pages {
             bench.app.workspace.as_mut().unwrap().select(page);
@@ -823,7 +821,7 @@ fn pages_and_dialogs_can_be_read_at_each_scale() {
 }
 
 #[test]
-fn the_gallery_can_be_read_at_each_scale() {
+fn gallery_is_readable_at_each_scale() {
     let Some(guard) = crate::common::gpu() else { return };
     let mut bench = HeadlessViewer::with(
         &guard.gpu,
@@ -835,7 +833,7 @@ fn the_gallery_can_be_read_at_each_scale() {
         sized(&mut bench, window);
         let (scale, [width, height]) = window;
         bench.keep(&format!("scale.{scale}.{width}x{height}.gallery.png"));
-        // It scrolls downwards; what stands beyond the right edge nobody finds.
+        // It scrolls vertically; content beyond the right edge would be unreachable.
         let beyond: Vec<_> =
             bench.shapes.iter().map(|shape| shape.shape.visual_bounding_rect()).collect();
         let right = beyond
@@ -848,7 +846,7 @@ fn the_gallery_can_be_read_at_each_scale() {
 }
 
 #[test]
-fn panels_come_back_as_they_were_from_a_window_of_nothing() {
+fn panels_keep_their_widths_through_a_tiny_window() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));

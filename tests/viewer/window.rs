@@ -1,6 +1,5 @@
-//! The look-dev window's content, driven by input events as a window would pass them on, without a
-//! window system: what people see is what the command line renders, what they change is in the
-//! file, and nothing is lost when things go wrong.
+//! The viewer window's content, driven by input events without a window system. Displayed pictures
+//! equal those of the command line, changes reach the file, and errors lose nothing.
 
 use std::{
     fs,
@@ -23,7 +22,7 @@ use sunny16::{
     },
 };
 
-/// What the command line renders of the same look, in this size.
+/// The command line's picture of the same look, in this size.
 fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
     let session = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
     let mut renderer = Renderer::new(gpu).unwrap();
@@ -40,7 +39,7 @@ fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedIm
 }
 
 #[test]
-fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
+fn edited_saved_and_reopened_looks_match_the_command_line() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -51,7 +50,7 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     assert_eq!(bench.picture().display, expected.display, "bit for bit what `render` writes");
     assert_eq!(bench.picture().nits, expected.nits);
 
-    // A dial, by the palette and the keyboard alone.
+    // A camera setting, by the palette and the keyboard alone.
     let before = bench.picture().clone();
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("camera.lens.f_stop=4".into())]);
@@ -87,7 +86,7 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     );
     bench.keep("aimed.png");
 
-    // The incident meter reads what the function of the command line reads.
+    // The incident meter equals the command line's.
     bench.app.set_tool(Tool::Meter);
     bench.click(at);
     bench.rest();
@@ -115,7 +114,7 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     assert!(!bench.app.workspace.as_ref().unwrap().document.changed());
     drop(bench);
     let mut again = HeadlessViewer::new(&guard.gpu, request(&file));
-    // The same panels, and so the same size of picture.
+    // The same panels, and so the same picture size.
     again.app.workspace.as_mut().unwrap().select(Selection::Light(name));
     again.rest();
     let size = again.size();
@@ -140,7 +139,7 @@ fn sunny16_lights(bench: &HeadlessViewer) -> Vec<String> {
 }
 
 #[test]
-fn what_is_shown_in_the_window_is_the_picture() {
+fn window_shows_the_picture_pixel_for_pixel() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -148,7 +147,7 @@ fn what_is_shown_in_the_window_is_the_picture() {
     bench.frame(vec![Event::PointerGone]);
     let picture = bench.picture();
     let (width, height) = (picture.width, picture.height);
-    // Where the picture lies is where its pixels are found, one to one.
+    // The picture's rectangle shows its pixels, one to one.
     let row = |y: usize| &bench.last[y * WINDOW[0] as usize * 4..(y + 1) * WINDOW[0] as usize * 4];
     let first = &picture.display[height / 2 * width * 4..][..width * 4];
     let found = (0..WINDOW[1] as usize).find_map(|y| {
@@ -162,11 +161,11 @@ fn what_is_shown_in_the_window_is_the_picture() {
                 != picture.display[line * width * 4..(line + 1) * width * 4]
         })
         .count();
-    // Lamps' handles lie over some lines.
+    // Light handles cover some lines.
     assert!(differing < height / 2, "{differing} of {height} lines differ");
 
-    // The same on a display that shows more than white: the picture by the host's codes, panels no
-    // brighter than paper.
+    // The same on an HDR display: the picture matches the host's encoding, panels are no brighter
+    // than paper white.
     let light = bench.app.hdr_picture().unwrap();
     let range = bench.app.settings().range;
     let codes = |nits: &[f32; 3]| {
@@ -190,7 +189,7 @@ fn what_is_shown_in_the_window_is_the_picture() {
     let (mut differing, mut brightest) = (0, 0f32);
     for (i, want) in wanted.iter().enumerate() {
         let got = pixel(x + i % width, top + i / width);
-        // A step of 1023, and half floats before them.
+        // A step of 1023, and half-float rounding before it.
         differing += usize::from((got - *want).abs().max_element() > 2.0);
         brightest = brightest.max(got.max_element());
     }
@@ -199,7 +198,7 @@ fn what_is_shown_in_the_window_is_the_picture() {
         "HDR10: {differing} of {} pixels differ, the brightest code is {brightest}",
         wanted.len()
     );
-    // Lamps' rings lie over some.
+    // Light rings cover some.
     assert!(differing < wanted.len() / 100, "{differing} of {}", wanted.len());
     assert!(brightest > white + 20.0, "highlights are beyond white: {brightest}");
     let panels = (0..WINDOW[1] as usize).flat_map(|y| (0..x).map(move |x| (x, y)));
@@ -208,12 +207,12 @@ fn what_is_shown_in_the_window_is_the_picture() {
 }
 
 #[test]
-fn the_camera_moves_and_comes_home() {
+fn camera_moves_and_returns_to_the_look() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    // By hand: the meter reads nevertheless.
+    // By hand: the meter is read nevertheless.
     bench
         .app
         .set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
@@ -272,7 +271,7 @@ fn the_reference_accumulates_beside_the_picture() {
     bench.until("a difference is shown", |app| app.reference_view.summary.contains("FLIP"));
     bench.frame(vec![]);
     bench.keep("flip.png");
-    // What is shown, as a file: it is a display's light, which differs in nothing.
+    // The displayed picture as a file: it is display-referred, and differs in nothing.
     let dir = tempfile::tempdir().unwrap();
     let png = dir.path().join("shown.png");
     let picture = bench.picture();
@@ -288,7 +287,7 @@ fn the_reference_accumulates_beside_the_picture() {
     });
     bench.app.reference_view.use_path_tracer();
     bench.until("the path tracer again", |app| app.reference_view.samples() > 0);
-    // Another view is another reference_view.
+    // Another view restarts the reference.
     let at = bench.middle();
     bench.drag(at, at + vec2(30.0, 0.0), PointerButton::Middle);
     assert_eq!(bench.app.reference_view.samples(), 0);
@@ -314,12 +313,12 @@ fn scopes_and_buffers_are_drawn() {
         assert_ne!(bench.last, plain, "{overlay}");
         assert!(bench.app.picture_rect().height() >= height, "{overlay}: the panel keeps its size");
     }
-    // The other way around: colours first, with their name and scale, then the scopes.
+    // In reverse order: colors first, with their name and scale, then the scopes.
     bench.press(Key::H, Modifiers::NONE);
     bench.press(Key::C, Modifiers::NONE);
     bench.press(Key::C, Modifiers::NONE);
     bench.rest();
-    assert!(bench.text("false colour").is_some());
+    assert!(bench.text("false color").is_some());
     bench.keep("false_color_alone.png");
     bench.press(Key::H, Modifiers::NONE);
     bench.rest();
@@ -328,7 +327,7 @@ fn scopes_and_buffers_are_drawn() {
     assert!(bench.text("vectorscope").is_some());
 }
 
-/// A copy of the shaders that may be changed.
+/// A copy of the shaders to modify.
 fn shaders() -> tempfile::TempDir {
     fn copy(from: &std::path::Path, to: &std::path::Path) {
         fs::create_dir_all(to).unwrap();
@@ -350,7 +349,7 @@ fn shaders() -> tempfile::TempDir {
 }
 
 #[test]
-fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
+fn shaders_reload_on_save_and_errors_are_shown() {
     let Some(guard) = crate::common::gpu() else { return };
     let mut bench =
         HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
@@ -361,7 +360,7 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     let file = dir.path().join("shaders/passes/tonemap.frag");
     let text = fs::read_to_string(&file).unwrap();
     bench.app.take_shaders(ShaderSources::below(dir.path()).expect("the build's compiler is here"));
-    // Channels change places: red for blue.
+    // Channels are swapped: red for blue.
     fs::write(
         &file,
         text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
@@ -378,7 +377,7 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
             .is_some_and(|f| f.picture.display == bytes)
     };
     bench.until("the picture by the other shader", |app| shows(app, &swapped));
-    // An error is said with its place, and the picture stays.
+    // An error is reported with its location, and the picture stays.
     let wait = Duration::from_millis(30);
     std::thread::sleep(wait);
     fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);"))
@@ -393,7 +392,7 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     );
     bench.rest();
     assert_eq!(bench.picture().display, swapped);
-    // What the program does not bind is refused.
+    // A binding that the program does not provide is rejected.
     std::thread::sleep(wait);
     let other = text.replace(
         "void main() {",
@@ -405,7 +404,7 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
     bench.until("what does not fit", |app| {
         app.error_message().is_some_and(|said| said.contains("'other' is a resource"))
     });
-    // Back to what was built: the very picture.
+    // Back to the build's shaders: exactly the first picture.
     std::thread::sleep(wait);
     fs::write(&file, &text).unwrap();
     bench.until("the first picture", |app| shows(app, &before.display));
@@ -413,7 +412,7 @@ fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
 }
 
 #[test]
-fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
+fn invalid_values_change_nothing_and_unfit_ones_can_be_undone() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -424,8 +423,8 @@ fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
     );
     bench.app.set(&[("camera.lens.f_stop", Some("0"))]);
     assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
-    // No lamp of this name: the text has it, the picture is of the last look that fits.
-    bench.app.set(&[("lights.Nobody.lumens", Some("5"))]);
+    // No light of this name: the text has it, and the picture shows the last look that fits.
+    bench.app.set(&[("lights.Missing.lumens", Some("5"))]);
     bench.rest();
     assert_eq!(bench.picture().display, before);
     bench.press(Key::Z, Modifiers::COMMAND);
@@ -435,7 +434,7 @@ fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
 }
 
 #[test]
-fn a_lost_device_is_said_and_the_look_is_kept() {
+fn lost_device_is_reported_and_the_look_is_kept() {
     let fault = Fault::parse("wait:frame 12=device-lost").unwrap();
     let Some(guard) = crate::common::gpu_with(vec![fault]) else { return };
     let (dir, file) = project("");
@@ -455,12 +454,12 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
         .expect("the copy for accidents");
     assert!(copy.contains("iso = "), "{copy}");
     drop(bench);
-    // What a lost device leaves is the driver's: the guard's look at what is still alive would find
-    // frames of it.
+    // A lost device leaves its resources to the driver: the guard's leak check would report frames
+    // of it.
     std::mem::forget(guard);
 }
 
-/// Memory of the process that is in use (kB), where the system tells.
+/// Resident memory of the process (kB), where the system reports it.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     status
@@ -468,7 +467,7 @@ fn resident() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
-/// What was read at equal distances did not grow by a hundredth from the first time to the last.
+/// Asserts that equally spaced readings grew by less than 1 % from first to last.
 fn flat(held: &[Option<u64>]) {
     if let (Some(Some(first)), Some(Some(last))) = (held.first(), held.last()) {
         assert!(*last as f64 <= *first as f64 * 1.01, "{held:?} kB");
@@ -476,7 +475,7 @@ fn flat(held: &[Option<u64>]) {
 }
 
 #[test]
-fn any_size_and_nothing_grows() {
+fn resizing_does_not_grow_memory() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -493,7 +492,7 @@ fn any_size_and_nothing_grows() {
         viewport.settle(false).unwrap();
     }
     let (objects, bytes) = (guard.gpu.live_objects(), guard.gpu.memory_in_use().0);
-    // `SUNNY16_LONG=1` takes the time for what nobody would notice sooner.
+    // `SUNNY16_LONG=1` takes the time to find slow growth.
     let long = std::env::var_os("SUNNY16_LONG").is_some();
     let mut held = Vec::new();
     for frame in 0..if long { 10_000 } else { 60 } {
@@ -529,7 +528,7 @@ fn any_size_and_nothing_grows() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_and_the_gallery_opens_without_a_scene() {
+fn open_errors_are_reported_and_the_gallery_needs_no_scene() {
     let Some(guard) = crate::common::gpu() else { return };
     let mut bench = HeadlessViewer::new(&guard.gpu, OpenRequest::default());
     bench.frame(vec![]);
@@ -552,14 +551,14 @@ fn what_cannot_be_opened_is_said_and_the_gallery_opens_without_a_scene() {
 }
 
 #[test]
-fn the_window_stays_alive_while_a_picture_takes_long() {
+fn window_stays_responsive_during_slow_pictures() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    // Frames of the window while the picture is drawn anew again and again: each is as short as if
-    // nothing were drawn. The software driver shares its processors with the picture, and so most
-    // frames are asked, not the worst.
+    // Frames of the window while the picture is redrawn continuously: each is as short as without
+    // drawing. The software driver shares its processors with the picture, so most frames are
+    // checked, not the worst.
     let alone = bench.app.workspace.as_ref().unwrap().viewport.frame_ms;
     let mut frames = 0;
     let number = |bench: &HeadlessViewer| {
@@ -579,7 +578,7 @@ fn the_window_stays_alive_while_a_picture_takes_long() {
 }
 
 #[test]
-fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
+fn playback_and_paused_views_match_render() {
     let Some(guard) = crate::common::gpu() else { return };
     let request = OpenRequest {
         scene: Some("builtin:petals".into()),
@@ -619,7 +618,7 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
     assert_eq!(rendered.display, shown, "bit for bit what `render --time 0.5` writes");
 
-    // The same moment as the second picture of a sequence.
+    // The same time as the second picture of a sequence.
     let dir = tempfile::tempdir().unwrap();
     let sequence = Sequence {
         file: dir.path().join("a.png"),
@@ -633,14 +632,14 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
     bench.rest();
     let bytes = fs::read(dir.path().join("a.0001.png")).unwrap();
     let written = image::load_from_memory(&bytes).unwrap().into_rgba8();
-    // A sequence's grain is numbered.
+    // A sequence's grain is numbered by frame.
     let differing =
         written.as_raw().iter().zip(&shown).filter(|(a, b)| a.abs_diff(**b) > 3).count();
     assert!(differing * 50 < shown.len(), "{differing} of {} bytes", shown.len());
 }
 
 #[test]
-fn the_mixer_balances_lights_as_the_renderer_would() {
+fn mixer_matches_the_renderer() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
@@ -672,7 +671,7 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
     };
     near(&bench.app.mixer.sum().unwrap(), &bench.picture().nits.clone(), 0.002);
     bench.app.mixer.open = true;
-    // Two stops less of one light, and another switched off: the same as drawing that.
+    // One light two stops down and another off: the same as rendering that.
     let names = sunny16_lights(&bench);
     assert!(bench.app.mixer.set(&names[0], Fader { stops: -2.0, off: false }));
     assert!(bench.app.mixer.set(&names[1], Fader { stops: 0.0, off: true }));
@@ -684,10 +683,10 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
     assert!(text.contains("enabled = false"), "{text}");
 }
 
-/// The lamp's light falls by twelve stops after a quarter of a second: what is played is exposed
-/// for it, and what then rests as its meter reads.
+/// The light dims by twelve stops after a quarter of a second. Exposure adapts during playback, and
+/// a paused view is exposed by its meter.
 #[test]
-fn exposure_follows_the_light_of_what_is_played() {
+fn exposure_adapts_during_playback() {
     let Some(guard) = crate::common::gpu() else { return };
     let dir = tempfile::tempdir().unwrap();
     crate::common::dimming_light::dimming_light_scene(dir.path(), 1000.0, false);

@@ -1,6 +1,6 @@
-//! The look-dev window itself, under a virtual X server, driven by xdotool as by driver and looked
-//! at on the server's screen: opened, typed into, clicked in, compared, resized, hidden, saved,
-//! closed, opened again. Skipped where there is no Xvfb or xdotool.
+//! The viewer window under a virtual X server, driven by xdotool and checked on the server's
+//! screen: open, type, click, compare, resize, hide, save, close, reopen. Skipped without Xvfb or
+//! xdotool.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ use sunny16::{
     },
 };
 
-/// Ends with the test, whatever becomes of it.
+/// A child process that is killed when the test ends.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -47,7 +47,7 @@ fn display() -> Option<(Ended, String, tempfile::TempDir)> {
         }
     }
     let screen = tempfile::tempdir().ok()?;
-    // The server chooses a free number and says it.
+    // The server chooses a free number and prints it.
     let mut server = Command::new("Xvfb")
         .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-fbdir"])
         .arg(screen.path())
@@ -64,7 +64,7 @@ fn display() -> Option<(Ended, String, tempfile::TempDir)> {
     (!number.is_empty()).then(|| (Ended(server), format!(":{number}"), screen))
 }
 
-/// What is on the screen: the server's frame buffer, a file in the format of X window dumps.
+/// The screen's content: the server's frame buffer, a file in X window dump format.
 struct Screen {
     size: [usize; 2],
     /// Red, green, blue.
@@ -74,7 +74,7 @@ struct Screen {
 impl Screen {
     fn read(folder: &Path) -> Self {
         let bytes = fs::read(folder.join("Xvfb_screen0")).unwrap();
-        // XWDFile.h: words of the header stand with their highest byte first.
+        // XWDFile.h: header words are big-endian.
         let word = |index: usize| {
             u32::from_be_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap()) as usize
         };
@@ -92,7 +92,7 @@ impl Screen {
         &self.pixels[y * self.size[0]..(y + 1) * self.size[0]]
     }
 
-    /// Where a picture stands, by its middle row.
+    /// Finds a picture on the screen by its middle row.
     fn find(&self, picture: &Shown) -> Option<[usize; 2]> {
         let middle = picture.size[1] / 2;
         let wanted = picture.part(0, middle, picture.size[0]);
@@ -127,14 +127,14 @@ impl Shown {
         &self.pixels[y * self.size[0] + x..][..count]
     }
 
-    /// How many rows differ, between two columns.
+    /// Number of rows that differ, between two columns.
     fn rows_apart(&self, other: &Self, columns: std::ops::Range<usize>) -> usize {
         let row = |of: &'_ Self, y: usize| of.part(columns.start, y, columns.len()).to_vec();
         (0..self.size[1]).filter(|&y| row(self, y) != row(other, y)).count()
     }
 
-    /// How far apart the means of squares of pixels are, right of a column (codes; half of them are
-    /// closer): neither noise counts much, nor what is written over a few of them.
+    /// Median difference (codes) of the means of pixel squares, right of a column: robust to noise
+    /// and to overlays on a few of them.
     fn apart(&self, other: &Self, from: usize) -> f64 {
         const SIDE: usize = 16;
         let mean = |of: &Self, x: usize, y: usize, channel: usize| {
@@ -156,7 +156,7 @@ impl Shown {
 
 struct XdotoolDriver {
     display: String,
-    /// Where the server's frame buffer is.
+    /// Path of the server's frame buffer.
     screen: PathBuf,
     window: String,
     /// Lines that the window has printed.
@@ -171,7 +171,7 @@ impl XdotoolDriver {
     }
 
     fn key(&self, key: &str) {
-        // To whoever has the keyboard: events sent to a window carry no modifiers.
+        // To the focused window: events sent to a window carry no modifiers.
         self.tool(&["key", key]);
         sleep(Duration::from_millis(100));
     }
@@ -185,7 +185,7 @@ impl XdotoolDriver {
         Screen::read(&self.screen)
     }
 
-    /// Hands look before they go on: until what is on the screen stands still, or for a while.
+    /// Waits until the screen is static, up to a limit.
     fn wait_until_static(&self) {
         let mut before = self.look().pixels;
         for _ in 0..6 {
@@ -210,8 +210,8 @@ impl XdotoolDriver {
         self.tool(&["getwindowname", &self.window])
     }
 
-    /// Puts a line into the palette, until it is seen to have worked. The palette takes the
-    /// keyboard once it is drawn.
+    /// Types a line into the palette until its effect is seen. The palette takes the keyboard focus
+    /// once it is drawn.
     fn palette(&self, line: &str, mut worked: impl FnMut() -> bool) {
         let started = Instant::now();
         loop {
@@ -244,7 +244,7 @@ impl XdotoolDriver {
         self.wait_until_static();
     }
 
-    /// The reading under the pointer, copied by Ctrl+C, once something holds of it.
+    /// The reading under the pointer, copied by Ctrl+C, once a condition holds for it.
     fn reading(
         &self,
         what: &str,
@@ -275,7 +275,7 @@ impl XdotoolDriver {
     }
 }
 
-/// Whether a reading is of the whole picture.
+/// Whether a reading is of the finished picture.
 fn whole(reading: &HashMap<String, String>) -> bool {
     reading["frames"].split_once('/').is_some_and(|(have, of)| have == of)
 }
@@ -291,7 +291,7 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
         .args(more)
         .env("DISPLAY", display)
         .env_remove("WAYLAND_DISPLAY")
-        // The list of recent scenes is not the user's.
+        // Keeps the user's list of recent scenes unchanged.
         .env("XDG_STATE_HOME", scene.with_file_name("state"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -327,15 +327,15 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
             .unwrap_or_default()
             .to_owned();
     }
-    // Without a window manager nobody gives it the keyboard.
+    // Without a window manager the focus must be set explicitly.
     driver.tool(&["windowfocus", "--sync", &driver.window]);
     (program, driver)
 }
 
-/// A window at rest draws no frames but those of the readings here and of messages that go, and
-/// takes hardly any time.
+/// An idle window draws frames only for the readings here and for expiring messages, and takes
+/// hardly any processor time.
 fn sleeps(driver: &XdotoolDriver, program: &Ended) {
-    // Clock ticks of all threads (proc(5), fields 14 and 15); 100 a second.
+    // Clock ticks of all threads (proc(5), fields 14 and 15); 100 per second.
     let ticks = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", program.0.id())).unwrap();
         let fields: Vec<u64> = stat
@@ -362,7 +362,7 @@ fn sleeps(driver: &XdotoolDriver, program: &Ended) {
     assert!(part < 0.25, "{part} of a processor at rest");
 }
 
-/// Closes the window by hand; it must end well, without a word from the validation layer.
+/// Closes the window by its key; it must exit successfully, without validation messages.
 fn quit(driver: &XdotoolDriver, mut program: Ended) {
     driver.key("ctrl+q");
     driver.until("the end", || program.0.try_wait().unwrap().is_some());
@@ -372,14 +372,14 @@ fn quit(driver: &XdotoolDriver, mut program: Ended) {
     assert!(status.success(), "{status}: {said}");
 }
 
-/// The program without a window; what it prints.
+/// Runs the command line; returns its output.
 fn by_command_line(arguments: &[&str]) -> String {
     let out = Command::new(env!("CARGO_BIN_EXE_sunny16")).args(arguments).output().unwrap();
     assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
-/// A corner of a room with a block in it, lit by a spot: much of its light has met a wall.
+/// A corner of a room with a block in it, lit by a spot: much of its light is indirect.
 fn room() -> Scene {
     let mut builder = SceneBuilder::new("room");
     let white = builder.add_material(dielectric("White", Vec3::splat(0.75), 0.7));
@@ -429,7 +429,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     driver.point(middle);
     driver.reading("the first picture", whole);
 
-    // A dial, by the palette.
+    // A camera setting, by the palette.
     driver.palette("camera.lens.f_stop=4", || driver.title().contains('*'));
     // The spot is aimed by a click on a surface.
     let before = driver.look();
@@ -450,22 +450,23 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
             "{aim:?} is where the click met the surface, {pointed:?}"
         );
     }
-    // The incident meter is held there, and the spot meter read.
+    // Incident-light and spot readings there.
     driver.key("m");
     driver.click(middle);
     let reading =
         driver.reading("incident light", |reading| whole(reading) && reading.contains_key("lux"));
     assert_ne!(reading["nit"], pointed["nit"], "the light has moved");
     driver.key("Escape");
-    // Files of the picture as it is.
+    // Files of the current picture.
     let png = |number: u32| dir.path().join(format!("room.{number:04}.png"));
     driver.key("F12");
     driver.until("the picture's files", || png(0).with_extension("exr").exists());
     let shown = Shown::read(&png(0));
-    // Right after the head: the codes are sRGB, and check themselves (ISO/IEC 15948, 11.3.3.5).
+    // Right after the header: the chunk says that the codes are sRGB, with its CRC (ISO/IEC 15948,
+    // 11.3.3.5).
     assert_eq!(fs::read(png(0)).unwrap()[33..46], *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9");
 
-    // Numbers are the command line's of the same look and size.
+    // The values equal the command line's of the same look and size.
     let size = reading["size"].as_str();
     assert_eq!(format!("{}x{}", shown.size[0], shown.size[1]), size);
     let by = |name: &str| dir.path().join(name).display().to_string();
@@ -500,7 +501,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     println!("incident light: {lux} lx in the window, {cli} lx by `meter`");
     assert!((lux / cli - 1.0).abs() < 1e-5, "{lux}, {cli}");
 
-    // What is on the screen is that picture.
+    // The screen shows that picture.
     driver.point([2, 2]);
     let place = || driver.look().find(&shown);
     driver.until("the picture on the screen", || place().is_some());
@@ -527,7 +528,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let traced = Shown::read(&dir.path().join("path.png"));
     let half = width / 2 + 12;
     println!("raster and path tracer are {:.2} codes apart", shown.apart(&traced, half));
-    assert!(shown.apart(&traced, half) > 2.0, "bounced light makes them differ");
+    assert!(shown.apart(&traced, half) > 2.0, "indirect light makes them differ");
     driver.palette("view.compare=wipe", || true);
     driver.until("the traced half", || {
         let now = on_screen();
@@ -548,7 +549,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
         now.rows_apart(&shown, 0..width / 2 - 60) < height / 3,
         "left of the line is the picture"
     );
-    // Hands go on while it works.
+    // Input continues while it works.
     for _ in 0..12 {
         driver.key("bracketright");
     }
@@ -557,7 +558,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     });
     driver.palette("view.compare=raster", || on_screen().rows_apart(&shown, 0..width) < height / 3);
 
-    // Squeezed to nothing, hidden and brought back: the picture and its place are the same.
+    // Shrunk, hidden and restored: the picture and its position are the same.
     for size in [["1", "1"], ["520", "300"], WINDOW] {
         driver.tool(&["windowsize", &driver.window, size[0], size[1]]);
         sleep(Duration::from_millis(500));
@@ -574,7 +575,8 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
         on_screen().rows_apart(&shown, 0..width) < height / 3
     });
 
-    // Software drivers offer no HDR: the window makes its pictures anew, as sRGB, and goes on.
+    // Software drivers offer no HDR: the window recreates its swapchain images as sRGB, and
+    // continues.
     let settings = dir.path().join("state/sunny16/settings");
     driver.key("n");
     driver.until("the window's settings", || {
@@ -616,7 +618,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
 }
 
 #[test]
-fn without_a_display_there_is_a_way_out() {
+fn without_a_display_the_error_names_render() {
     if crate::common::no_gpu("the window") {
         return;
     }

@@ -100,7 +100,7 @@ def time_to(points, goal, which):
 def main():
     binary = sys.argv[1]
     root = Path(__file__).resolve().parent.parent / "cases"
-    names = sys.argv[2:] or ["cornell_area", "grid_lamp_full", "light_room"]
+    names = sys.argv[2:] or ["cornell_area", "grid_area_light_full", "light_room"]
     print("| case | renderer | samples | clock s | processor s | error with rims | without | 50, 90, 99, 99.9 % of pixels are within |")
     print("|---|---|---|---|---|---|---|---|")
     ends = []

@@ -1,5 +1,4 @@
-//! False colour: one colour for each stop above or below grey, so that exposure is read at a
-//! glance.
+//! False color: one color per stop above or below middle gray.
 
 use super::{Luminances, Raster, Rgb, font, short, text_scale};
 use crate::{
@@ -7,12 +6,12 @@ use crate::{
     photometry::{Ev100, Nit, color::srgb_oetf},
 };
 
-/// Stops from grey that have a colour of their own.
+/// Range of stops from gray that have their own color.
 pub const STOPS: [i32; 2] = [-11, 8];
 
-/// Colours of the stops, darkest first: blue to teal in the shadows, green for grey and pink one
-/// stop above it, as cameras have it, then light grey, yellow, orange, brown. Also eyes that lack a
-/// kind of cone tell each from all others (a test below says how well).
+/// Colors of the stops, darkest first: blue to teal in the shadows, green for gray and pink one
+/// stop above it, as cameras have it, then light gray, yellow, orange, brown. The colors are also
+/// distinguishable with color vision deficiencies (a test below has the distances).
 const COLORS: [Rgb; 20] = [
     [27, 10, 53],
     [39, 16, 84],
@@ -36,41 +35,40 @@ const COLORS: [Rgb; 20] = [
     [137, 68, 30],
 ];
 
-/// What the display shows as black.
+/// Color of pixels that the display shows as black.
 pub const BLACK: Rgb = [128, 0, 128];
-/// What the display shows as white.
+/// Color of pixels that the display shows as white.
 pub const WHITE: Rgb = [255, 0, 32];
 
 const PAPER: Rgb = [18, 18, 18];
 const INK: Rgb = [230, 230, 230];
 
-/// The scale of a false-colour picture.
+/// The scale of a false-color picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FalseColor {
     exposure: Exposure,
-    /// Stops from grey at and below which a display shows black, and at and above which it shows
+    /// Stops from gray at and below which a display shows black, and at and above which it shows
     /// white.
     clips: [f64; 2],
 }
 
-/// A stop of the scale, or one of its ends.
+/// A band of the scale: a stop, or one of the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Band {
     /// The display shows black.
     Black,
-    /// From half a stop below to half a stop above so many stops from grey.
+    /// Within half a stop of this number of stops from gray.
     Stop(i32),
     /// The display shows white.
     White,
 }
 
 impl FalseColor {
-    /// The scale for an exposure. Black and white are marked where the mapper gives a grey the
-    /// first and the last of 256 codes: they are what a picture of 8 bits loses.
+    /// The scale for an exposure. Black and white bands are the grays that the mapper maps to the
+    /// first and the last of 256 codes: an 8-bit picture clips them.
     #[must_use]
     pub fn new(exposure: Exposure, mapper: ToneMapper) -> Self {
-        // Exposed greys and the code (0 to 255, not rounded) that they come to; rising, so that
-        // halving finds a place.
+        // Code (0 to 255, not rounded) of an exposed gray; monotonic, so that bisection works.
         let code = |stops: f64| {
             let exposed = exposure.metered_luminance().0 * exposure.multiplier() * stops.exp2();
             srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0
@@ -87,13 +85,13 @@ impl FalseColor {
         Self { exposure, clips: [find(0.5), find(254.5)] }
     }
 
-    /// Stops from grey at which the display goes black and white.
+    /// Stops from gray at which the display goes black and white.
     #[must_use]
     pub const fn clips(&self) -> [f64; 2] {
         self.clips
     }
 
-    /// Where a luminance lies.
+    /// The band of a luminance in nits.
     #[must_use]
     pub fn band(&self, luminance: Nit) -> Band {
         let above = luminance.0 / self.exposure.metered_luminance().0;
@@ -109,7 +107,7 @@ impl FalseColor {
         }
     }
 
-    /// The colour of a band.
+    /// The color of a band.
     #[must_use]
     pub fn color(band: Band) -> Rgb {
         match band {
@@ -131,7 +129,7 @@ impl FalseColor {
         [Band::White].into_iter().chain(stops).chain([Band::Black]).collect()
     }
 
-    /// How many pixels each band has, brightest first; the counts sum to the pixels.
+    /// Pixel count of each band, brightest first; the counts sum to the number of pixels.
     #[must_use]
     pub fn counts(&self, picture: Luminances<'_>) -> Vec<(Band, usize)> {
         let mut counts: Vec<(Band, usize)> =
@@ -145,7 +143,7 @@ impl FalseColor {
         counts
     }
 
-    /// The picture in false colours, without a legend.
+    /// The picture in false colors, without a legend.
     #[must_use]
     pub fn paint(&self, picture: Luminances<'_>) -> Raster {
         let mut raster = Raster::new(picture.width, picture.height, PAPER);
@@ -156,8 +154,8 @@ impl FalseColor {
         raster
     }
 
-    /// The legend: for each band its colour, stops from grey, exposure value and luminance of its
-    /// middle, brightest on top. `scale` is pixels a dot of the font.
+    /// The legend: for each band its color, stops from gray, exposure value and luminance of its
+    /// middle, brightest on top. `scale` is the size of a font dot in pixels.
     #[must_use]
     pub fn legend(&self, scale: usize) -> Raster {
         let bands = self.bands();
@@ -181,12 +179,12 @@ impl FalseColor {
     }
 
     fn label(&self, band: Band) -> String {
-        let grey = self.exposure.ev100().0;
-        let of = |stops: f64| (grey + stops, short(super::luminance_of(Ev100(grey + stops)).0));
+        let gray = self.exposure.ev100().0;
+        let of = |stops: f64| (gray + stops, short(super::luminance_of(Ev100(gray + stops)).0));
         match band {
             Band::Stop(stop) => {
                 let (ev, nits) = of(f64::from(stop));
-                let sign = if stop == 0 { "GREY".into() } else { format!("{stop:+}") };
+                let sign = if stop == 0 { "GRAY".into() } else { format!("{stop:+}") };
                 format!("{sign:>4} {ev:>6.2} {nits:>7}")
             }
             Band::White => {
@@ -200,7 +198,7 @@ impl FalseColor {
         }
     }
 
-    /// The picture in false colours with the legend on its right.
+    /// The picture in false colors with the legend on its right.
     #[must_use]
     pub fn picture(&self, picture: Luminances<'_>) -> Raster {
         let legend = self.legend(text_scale(picture.height));
@@ -226,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_step_wedge_shows_exactly_its_steps() {
-        // AgX holds from -6.4 to 7.3 stops. Each step is 10 pixels of two rows; grey at EV 9 is 64
+        // AgX holds from -6.4 to 7.3 stops. Each step is 10 pixels of two rows; gray at EV 9 is 64
         // nit.
         let scale = scale(ToneMapper::Agx);
         let stops: Vec<i32> = (-5..=6).collect();
@@ -282,7 +280,7 @@ mod tests {
                 assert_eq!(scale.band(Nit(nits)), band, "{} {nits}", mapper.name());
             }
         }
-        // Without a curve white is the saturation luminance, 3.26 stops above grey, less half a
+        // Without a curve white is the saturation luminance, 3.26 stops above gray, less half a
         // code.
         let [_, white] = scale(ToneMapper::Linear).clips();
         assert!((white - 3.263).abs() < 0.01, "{white}");
@@ -290,7 +288,7 @@ mod tests {
 
     #[test]
     fn eyes_that_lack_a_kind_of_cone_tell_the_steps_apart() {
-        // The whole scale with its ends, as a legend has it: neighbours are 5 apart (CIE 1976),
+        // The whole scale with its ends, as a legend has it: neighbors are 5 apart (CIE 1976),
         // here nearly 8, and nothing else is nearer than they are.
         let steps: Vec<Rgb> = [BLACK].into_iter().chain(COLORS).chain([WHITE]).collect();
         for eye in ColorVision::ALL {
@@ -300,15 +298,15 @@ mod tests {
                     .flat_map(|a| (a + least..seen.len().min(a + most + 1)).map(move |b| (a, b)));
                 pairs.map(|(a, b)| difference(seen[a], seen[b])).fold(f64::INFINITY, f64::min)
             };
-            let (neighbours, others) = (apart(1, 1), apart(2, seen.len()));
-            println!("{eye:?}: neighbours {neighbours:.1} apart or more, others {others:.1}");
-            assert!(neighbours >= 7.5, "{eye:?}: neighbours are {neighbours:.2} apart");
-            assert!(others >= neighbours, "{eye:?}: {others:.2}, neighbours {neighbours:.2}");
+            let (neighbors, others) = (apart(1, 1), apart(2, seen.len()));
+            println!("{eye:?}: neighbors {neighbors:.1} apart or more, others {others:.1}");
+            assert!(neighbors >= 7.5, "{eye:?}: neighbors are {neighbors:.2} apart");
+            assert!(others >= neighbors, "{eye:?}: {others:.2}, neighbors {neighbors:.2}");
         }
     }
 
     #[test]
-    fn each_colour_is_its_own_and_the_legend_shows_all_of_them_in_order() {
+    fn each_color_is_its_own_and_the_legend_shows_all_of_them_in_order() {
         let scale = scale(ToneMapper::Agx);
         let bands = scale.bands();
         for (index, &band) in bands.iter().enumerate() {
@@ -324,7 +322,7 @@ mod tests {
         let mut seen: Vec<Rgb> = column.into_iter().filter(|color| *color != PAPER).collect();
         seen.dedup();
         assert_eq!(seen, bands.iter().map(|&band| FalseColor::color(band)).collect::<Vec<_>>());
-        assert_eq!(scale.label(Band::Stop(0)), "GREY   9.00    64.0");
+        assert_eq!(scale.label(Band::Stop(0)), "GRAY   9.00    64.0");
         assert_eq!(scale.label(Band::Stop(3)), "  +3  12.00     512");
         let picture = scale.picture(Luminances::new(&[64.0; 6], 3, 2).unwrap());
         assert_eq!(picture.get(2, 1), Some(FalseColor::color(Band::Stop(0))));

@@ -1,4 +1,4 @@
-//! Waveforms and histograms: how many pixels have which exposure value, by column and in all.
+//! Waveforms and histograms: pixel counts by exposure value, per column and in total.
 
 use super::{Luminances, Raster, Rgb, ev_of, font, luminance_of, short};
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
 const PAPER: Rgb = [12, 12, 12];
 const LINES: Rgb = [52, 52, 52];
 const INK: Rgb = [200, 200, 200];
-const GREY_LINE: Rgb = [60, 160, 80];
+const GRAY_LINE: Rgb = [60, 160, 80];
 
-/// Which exposure values a scope shows, in bins of equal width.
+/// Exposure value range of a scope, in bins of equal width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvRange {
     least: f64,
@@ -30,11 +30,11 @@ impl EvRange {
     pub fn new(least: Ev100, most: Ev100, bins: usize) -> Result<Self, MeterError> {
         let (least, most) = (least.0, most.0);
         if !(least.is_finite() && most.is_finite() && least < most) {
-            let what = "the scope's greatest EV";
+            let what = "the scope's maximum EV";
             return Err(MeterError::Setting {
                 what,
                 value: most,
-                allowed: "finite and above its least",
+                allowed: "finite and above its minimum",
             });
         }
         if !(1..=4096).contains(&bins) {
@@ -44,15 +44,15 @@ impl EvRange {
         Ok(Self { least, most, bins })
     }
 
-    /// From ten stops below an exposure's grey to eight above it, sixteen bins a stop.
+    /// From ten stops below an exposure's gray to eight above it, sixteen bins a stop.
     #[must_use]
     pub fn around(exposure: Exposure) -> Self {
-        let grey = exposure.ev100().0.round();
-        Self { least: grey - 10.0, most: grey + 8.0, bins: 288 }
+        let gray = exposure.ev100().0.round();
+        Self { least: gray - 10.0, most: gray + 8.0, bins: 288 }
     }
 
-    /// The bin of a luminance in nits. What lies beyond an end is in the end's bin; black and NaN
-    /// are in the first.
+    /// The bin of a luminance in nits. Values beyond the ends go to the end bins, black and NaN to
+    /// the first.
     #[must_use]
     pub fn bin(&self, nits: f64) -> usize {
         if nits == f64::INFINITY {
@@ -76,7 +76,7 @@ impl EvRange {
     }
 }
 
-/// How many pixels of each column lie in each bin.
+/// Pixel counts by column and bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waveform {
     range: EvRange,
@@ -85,8 +85,8 @@ pub struct Waveform {
 }
 
 impl Waveform {
-    /// Of values in nits with `columns` columns, at least 1 and at most as many as the picture has.
-    /// The counts sum to the picture's pixels.
+    /// Waveform of luminances with `columns` columns, clamped to 1 to the picture's width. The
+    /// counts sum to the number of pixels.
     #[must_use]
     pub fn new(picture: Luminances<'_>, range: EvRange, columns: usize) -> Self {
         let columns = columns.clamp(1, picture.width);
@@ -100,7 +100,7 @@ impl Waveform {
         Self { range, columns, counts }
     }
 
-    /// One waveform a channel of a picture in nits, for a parade.
+    /// RGB parade: one waveform per channel of a picture in nits.
     ///
     /// # Errors
     /// A size that does not fit the pixels.
@@ -124,7 +124,7 @@ impl Waveform {
         self.columns
     }
 
-    /// The counts of a column, darkest bin first; empty for a column that is not there.
+    /// The counts of a column, darkest bin first; empty for a column out of range.
     #[must_use]
     pub fn column(&self, column: usize) -> &[u32] {
         let start = column.saturating_mul(self.range.bins);
@@ -132,7 +132,7 @@ impl Waveform {
     }
 
     /// Draws waveforms side by side, with exposure values on the left, nits on the right, and a
-    /// line at the exposure's grey. Each takes as many pixels across as it has columns and one
+    /// line at the exposure's gray. Each takes as many pixels across as it has columns and one
     /// pixel down for each bin.
     #[must_use]
     pub fn draw(parts: &[(&Self, Rgb)], exposure: Exposure) -> Raster {
@@ -147,8 +147,8 @@ impl Waveform {
                 let counts = part.column(column);
                 let pixels: u32 = counts.iter().sum();
                 for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    // An eighth of a column's pixels in one bin is full brightness; a single pixel
-                    // is still seen.
+                    // An eighth of a column's pixels in one bin gives full brightness; a single
+                    // pixel is still visible.
                     let share = (f64::from(count) / f64::from(pixels.max(1)) * 8.0).min(1.0).sqrt();
                     let part = 0.3 + 0.7 * share;
                     let y = frame.top + first.range.bins - 1 - bin.min(first.range.bins - 1);
@@ -191,20 +191,19 @@ impl Frame {
             let label = short(luminance_of(Ev100(ev as f64)).0);
             raster.text([self.left + self.columns + 6, y.saturating_sub(3)], 1, &label, INK);
         }
-        let grey = exposure.ev100().0;
-        if grey > self.range.least && grey < self.range.most {
-            raster.fill([self.left, y_of(grey)], [self.columns, 1], GREY_LINE);
-            raster.text([self.left + 2, 2], 1, &format!("GREY AT EV {grey:.2}"), GREY_LINE);
+        let gray = exposure.ev100().0;
+        if gray > self.range.least && gray < self.range.most {
+            raster.fill([self.left, y_of(gray)], [self.columns, 1], GRAY_LINE);
+            raster.text([self.left + 2, 2], 1, &format!("GRAY AT EV {gray:.2}"), GRAY_LINE);
         }
         raster
     }
 }
 
-/// The histogram of a picture, and how many of its pixels are black and hence in no bin: together
-/// they are all.
+/// The histogram of a picture, and its number of black pixels, which are in no bin.
 ///
 /// # Errors
-/// A range that no histogram has.
+/// [`MeterError::Setting`] for an invalid range.
 pub fn histogram(
     picture: Luminances<'_>,
     range: EvRange,
@@ -224,7 +223,7 @@ pub fn histogram(
 }
 
 /// Draws a histogram: exposure values from left to right, four pixels a bin of a quarter stop or
-/// so, the tallest bin to the top, a line at the exposure's grey.
+/// so, the tallest bin to the top, a line at the exposure's gray.
 #[must_use]
 pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     let counts = histogram.counts();
@@ -259,19 +258,19 @@ pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     raster.text([left + width + 8, top + height + 4], 1, "EV", INK);
     raster.text([left + width + 8, top + height + font::HEIGHT + 8], 1, "NIT", INK);
     for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
-        // A bin that holds anything is seen.
+        // Every bin that is not empty is visible.
         let tall = ((count / tallest * height as f64) as usize).max(1);
         raster.fill([left + bin * bar, top + height - tall], [bar, tall], INK);
     }
-    let grey = exposure.ev100().0;
-    if grey > least && grey < most {
-        raster.fill([x_of(grey), top], [1, height], GREY_LINE);
-        raster.text([left, 2], 1, &format!("GREY AT EV {grey:.2}"), GREY_LINE);
+    let gray = exposure.ev100().0;
+    if gray > least && gray < most {
+        raster.fill([x_of(gray), top], [1, height], GRAY_LINE);
+        raster.text([left, 2], 1, &format!("GRAY AT EV {gray:.2}"), GRAY_LINE);
     }
     raster
 }
 
-/// A histogram as a line of text of so many characters, each as high as the sum of its bins; a
+/// A histogram as a line of text of `width` characters; their height shows the sum of their bins, a
 /// space is empty.
 #[must_use]
 pub fn sparkline(histogram: &EvHistogram, characters: usize) -> String {
@@ -292,8 +291,7 @@ pub fn sparkline(histogram: &EvHistogram, characters: usize) -> String {
     sums.iter().map(bar).collect()
 }
 
-/// The mean luminance and the least and greatest luminance above 0 of a picture; none where it is
-/// black.
+/// The minimum and maximum luminance above 0 of a picture; `None` if it is black.
 #[must_use]
 pub fn extremes(picture: Luminances<'_>) -> Option<(Nit, Nit)> {
     let lit = picture.nits.iter().map(|&l| f64::from(l)).filter(|l| ev_of(*l).is_some());
@@ -339,7 +337,7 @@ mod tests {
         }
         assert!(waveform.column(64).is_empty());
         // The line is drawn: the brightest pixel of each column lies one lower than that of its
-        // right neighbour.
+        // right neighbor.
         let exposure = Exposure::from_ev100(Ev100(8.1)).unwrap();
         let drawn = Waveform::draw(&[(&waveform, [255, 255, 255])], exposure);
         let frame = Frame::new(range(), 64);

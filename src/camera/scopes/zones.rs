@@ -1,4 +1,4 @@
-//! The zone system's overlay: which of Adams's zones 0 to X each part of a picture falls into.
+//! Zone system overlay: Adams's zones 0 to X of a picture.
 
 use super::{Luminances, Raster, Rgb, font, luminance_of, short, text_scale};
 use crate::{
@@ -15,7 +15,7 @@ const SHADOW: Rgb = [0, 0, 0];
 const PAPER: Rgb = [18, 18, 18];
 
 /// The zone of each pixel under an exposure. A zone is a stop; V is half a stop below to half a
-/// stop above grey; 0 holds what is darker than I, and X what is brighter than IX.
+/// stop above gray; 0 includes everything darker than I, X everything brighter than IX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneMap {
     width: usize,
@@ -23,16 +23,17 @@ pub struct ZoneMap {
     zones: Vec<u8>,
 }
 
-/// A connected part of a picture in one zone, and its place for a label.
+/// A connected area of a picture in one zone, with the position of its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneRegion {
-    /// 0 to 10.
+    /// The zone, 0 to 10.
     pub zone: u8,
-    /// Pixels.
+    /// Number of pixels.
     pub pixels: usize,
     /// The pixel farthest from the area's edge: column and row.
     pub place: [usize; 2],
-    /// How far that is: a square of `2 room - 1` pixels around it lies inside.
+    /// Chessboard distance of `place` from the edge: a square of `2 room - 1` pixels around it lies
+    /// inside.
     pub room: usize,
 }
 
@@ -42,7 +43,7 @@ impl ZoneMap {
     pub fn new(picture: Luminances<'_>, exposure: Exposure) -> Self {
         let of = |&nits: &f32| {
             let place = zone(Nit(f64::from(nits)), exposure);
-            // A cast takes NaN and what is below to 0 and what is above to the end.
+            // The cast maps NaN and negative values to 0.
             (place + 0.5).floor().min(10.0) as u8
         };
         Self {
@@ -52,7 +53,7 @@ impl ZoneMap {
         }
     }
 
-    /// The zone of a pixel, 0 to 10; none outside.
+    /// The zone of a pixel, 0 to 10; `None` outside the picture.
     #[must_use]
     pub fn get(&self, x: usize, y: usize) -> Option<u8> {
         if x < self.width && y < self.height {
@@ -74,8 +75,8 @@ impl ZoneMap {
         counts
     }
 
-    /// For each pixel, how many steps (eight neighbours) it is from a pixel of another zone or from
-    /// beyond the picture: 1 beside it. Rosenfeld and Pfaltz, "Sequential Operations in Digital
+    /// Chessboard distance of each pixel from the nearest pixel of another zone or outside the
+    /// picture; 1 beside it. Rosenfeld and Pfaltz, "Sequential Operations in Digital
     /// Picture Processing", J. ACM 13 (1966), chessboard distance in two passes.
     fn distances(&self) -> Vec<u32> {
         let (w, h) = (self.width, self.height);
@@ -113,7 +114,7 @@ impl ZoneMap {
         distance
     }
 
-    /// The connected parts (four neighbours), in the order of their first pixel.
+    /// The connected parts (four neighbors), in the order of their first pixel.
     #[must_use]
     pub fn areas(&self) -> Vec<ZoneRegion> {
         let distance = self.distances();
@@ -131,7 +132,7 @@ impl ZoneMap {
                 let (x, y) = (index % self.width, index / self.width);
                 area.pixels += 1;
                 let room = distance[index] as usize;
-                // Ties go to the first in reading order, whatever the order of the walk.
+                // Ties go to the first in reading order, independent of the traversal order.
                 if (room, std::cmp::Reverse([y, x]))
                     > (area.room, std::cmp::Reverse([area.place[1], area.place[0]]))
                 {
@@ -160,9 +161,8 @@ impl ZoneMap {
         areas
     }
 
-    /// The display's picture (red, green, blue, alpha) in greys, zones outlined and named where the
-    /// name fits inside, with a legend below. Without a display picture the zones are painted in
-    /// even greys.
+    /// Draws the display picture (RGBA8) in grays, with zones outlined and labeled if the label
+    /// fits, and a legend below. Without a display picture the zones are flat grays.
     #[must_use]
     pub fn draw(&self, display: Option<&[u8]>, exposure: Exposure) -> Raster {
         let scale = text_scale(self.height);
@@ -172,10 +172,10 @@ impl ZoneMap {
         let background =
             |index: usize| match display.and_then(|bytes| bytes.get(index * 4..index * 4 + 3)) {
                 Some(&[r, g, b]) => {
-                    // Rec.709 weights on the codes: a grey picture to draw on, not a measurement.
-                    let grey =
+                    // Rec.709 weights on the codes: a gray background, not a measurement.
+                    let gray =
                         (u32::from(r) * 2126 + u32::from(g) * 7152 + u32::from(b) * 722) / 10_000;
-                    [grey as u8; 3]
+                    [gray as u8; 3]
                 }
                 _ => [swatch(self.zones.get(index).copied().unwrap_or(0)); 3],
             };
@@ -194,7 +194,7 @@ impl ZoneMap {
         for area in self.areas() {
             let name = NAMES.get(usize::from(area.zone)).copied().unwrap_or("");
             let (w, h) = (font::text_width(name) * scale, font::HEIGHT * scale);
-            // With a dot of air on each side.
+            // With a margin of one dot.
             if (w.max(h) / 2 + 2 * scale) < area.room {
                 let [x, y] = [area.place[0] - w / 2, area.place[1] - h / 2];
                 raster.fill([x - scale, y - scale], [w + 2 * scale, h + 2 * scale], SHADOW);
@@ -206,13 +206,12 @@ impl ZoneMap {
     }
 }
 
-/// The grey that stands for a zone: zone V is the display's code of 18 % grey, as on printed
-/// scales.
+/// Display code of a zone's gray: zone V is the code of 18 % gray, as on printed scales.
 fn swatch(zone: u8) -> u8 {
     (f64::from(zone) / 10.0 * 236.0) as u8
 }
 
-/// Eleven swatches with names, exposure values and nits, in as many lines as the width asks for.
+/// Legend of eleven swatches with names, exposure values and nits, wrapped to the width.
 fn legend(width: usize, scale: usize, exposure: Exposure) -> Raster {
     let texts: Vec<[String; 3]> = NAMES
         .iter()
@@ -230,9 +229,9 @@ fn legend(width: usize, scale: usize, exposure: Exposure) -> Raster {
     let mut raster = Raster::new((across * cell).max(width), rows * tall + 2 * scale, PAPER);
     for (zone, lines) in texts.iter().enumerate() {
         let [x, y] = [zone % across * cell + 3 * scale, zone / across * tall + 3 * scale];
-        let grey = swatch(zone as u8);
-        raster.fill([x - 2 * scale, y - scale], [cell - 2 * scale, line], [grey; 3]);
-        let ink = if grey > 110 { SHADOW } else { INK };
+        let gray = swatch(zone as u8);
+        raster.fill([x - 2 * scale, y - scale], [cell - 2 * scale, line], [gray; 3]);
+        let ink = if gray > 110 { SHADOW } else { INK };
         for (row, text) in lines.iter().enumerate() {
             raster.text([x, y + row * line], scale, text, if row == 0 { ink } else { INK });
         }
@@ -251,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_step_wedge_is_zones_0_to_10() {
-        // Grey at EV 9 is 64 nit. Zones of 40 x 30 pixels, beyond both ends one stop more.
+        // Gray at EV 9 is 64 nit. Zones of 40 x 30 pixels, beyond both ends one stop more.
         let row: Vec<f32> =
             (-1..=11).flat_map(|zone| [64.0 * f32::powi(2.0, zone - 5); 40]).collect();
         let nits = row.repeat(30);

@@ -1,19 +1,19 @@
-//! Intel Open Image Denoise, where the program was built with it.
+//! Intel Open Image Denoise (cargo feature `oidn`).
 
 use glam::DVec3;
 
 use super::CliError;
 use crate::reference::{FilmSettings, LensCamera, World};
 
-/// Samples by which albedo and normals are found.
+/// Samples a pixel of the albedo and normal guides.
 #[cfg(feature = "oidn")]
 const GUIDE_SAMPLES: u32 = 32;
 
-/// Whether the program can do it, if it is asked to.
+/// Checks that a requested denoiser is built in.
 pub fn check(asked: bool) -> Result<(), CliError> {
     if asked && !cfg!(feature = "oidn") {
         return Err(CliError::Usage(
-            "--denoise: this program was built without Open Image Denoise; build it with `--features oidn` (docs/reference.md)"
+            "--denoise is not available: built without Open Image Denoise; build with `--features oidn` (docs/reference.md)"
                 .into(),
         ));
     }
@@ -47,7 +47,7 @@ pub fn denoise(
     device.get_error().map_err(|error| oops(format!("{error:?}")))?;
     for (pixel, found) in nits.iter_mut().zip(color.as_chunks::<3>().0) {
         let found = glam::Vec3::from_array(*found).as_dvec3();
-        // What the filter cannot make sense of stays as it was.
+        // Pixels where the filter returns NaN or infinity stay unfiltered.
         if found.is_finite() {
             *pixel = found.max(DVec3::ZERO);
         }

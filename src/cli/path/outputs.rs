@@ -1,5 +1,5 @@
-//! Files of the path tracer's pictures: light by its ways, and the raster renderer's further
-//! outputs by the same names.
+//! Output files of the path tracer: the picture, light components, and AOVs with the names of the
+//! raster renderer.
 
 use glam::{DVec3, Mat3, Vec3};
 
@@ -18,26 +18,26 @@ use crate::{
     session::preview::{ViewTransform, aov_preview},
 };
 
-/// A further output.
+/// An AOV of the path tracer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathAov {
-    /// What is seen at pixels' centres, and how a PNG shows it.
+    /// Surface property at the pixel center, and the channel whose PNG preview it uses.
     PrimaryHit(PrimaryHitAov, GbufferChannel),
-    /// A part of the light: which of `Parts::NAMES`.
+    /// Light component: index into [`LightComponents::NAMES`].
     LightComponent(usize),
-    /// The variance of the mean luminance.
+    /// Variance of the mean luminance.
     Variance,
-    /// Samples that were taken.
+    /// Sample count.
     Samples,
 }
 
-/// Which part of the light what glows by itself is.
+/// Index of emission in [`LightComponents::NAMES`].
 const EMISSION: usize = 0;
 
-/// Rays a pixel for what is open; the look has their radius.
+/// Ambient occlusion rays a pixel; the radius comes from the look.
 const AO_RAYS: AmbientOcclusionRays = AmbientOcclusionRays { radius: 0.0, count: 256 };
 
-/// Those that are no part of the light.
+/// AOVs that are not light components.
 const OTHERS: [(&str, PathAov); 12] = [
     ("base_color", PathAov::PrimaryHit(PrimaryHitAov::BaseColor, GbufferChannel::BaseColor)),
     ("metallic", PathAov::PrimaryHit(PrimaryHitAov::Metallic, GbufferChannel::Metallic)),
@@ -70,7 +70,7 @@ fn all() -> impl Iterator<Item = (&'static str, PathAov)> {
     OTHERS.into_iter().chain(parts)
 }
 
-/// The outputs of these names, each once.
+/// Parses AOV names, without duplicates.
 pub fn parse_aovs(names: &[String]) -> Result<Vec<(&'static str, PathAov)>, CliError> {
     let mut out = Vec::new();
     for name in names {
@@ -83,14 +83,14 @@ pub fn parse_aovs(names: &[String]) -> Result<Vec<(&'static str, PathAov)>, CliE
         if out.len() == before && !out.iter().any(|(known, _)| known == name) && name != "all" {
             let known = all().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
             return Err(CliError::Usage(format!(
-                "--aov: the path tracer has no output '{name}'; there are {known}, and all"
+                "invalid --aov '{name}' for the path tracer: expected all or one of {known}"
             )));
         }
     }
     Ok(out)
 }
 
-/// A picture and how it is shown.
+/// A path traced picture and its exposure.
 pub struct PathTracedImage<'a> {
     pub film: &'a Film,
     pub nits: &'a [DVec3],
@@ -145,7 +145,7 @@ pub fn write(
                 index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
             }
             PathAov::LightComponent(index) => {
-                // What is unlit shines by itself, as the raster renderer has it.
+                // Unlit surfaces count as emission, as in the raster renderer.
                 let white = picture.exposure.saturation_luminance().get();
                 let unlit = |parts: &LightComponents| {
                     if index == EMISSION { parts.unlit * white } else { DVec3::ZERO }
@@ -189,7 +189,7 @@ pub fn write(
     Ok(())
 }
 
-/// Values as colours: black is none, pale yellow the value that one pixel in a hundred exceeds.
+/// Maps values to colors: black is 0, pale yellow the 99th percentile.
 fn heat_map(pixels: &[[f32; 4]]) -> Vec<u8> {
     let mut sorted: Vec<f32> = pixels.iter().map(|pixel| pixel[0]).collect();
     sorted.sort_by(f32::total_cmp);
@@ -218,7 +218,7 @@ fn write_exr(
     };
     let picture_light =
         light(picture.nits.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect());
-    // Light by its ways and the variance are always there.
+    // An EXR always holds the light components and the variance.
     let mut names: Vec<(&str, PathAov)> = LightComponents::NAMES
         .into_iter()
         .enumerate()

@@ -1,5 +1,5 @@
-//! FLIP against the authors' programs: C++ (nv-flip 0.1.2, FLIP 1.2) in this run, Python
-//! (flip-evaluator 1.7) by its figures.
+//! FLIP against the authors' programs: C++ (nv-flip 0.1.2, FLIP 1.2) run here, Python
+//! (flip-evaluator 1.7) by its recorded values.
 
 use crate::{
     compare::{
@@ -14,8 +14,8 @@ const HEIGHT: usize = 64;
 
 type Pixels = Vec<[f32; 3]>;
 
-/// Waves, a checkerboard and noise, in sRGB codes 0 to 1: reference and test. The same formulas
-/// made the pictures that flip-evaluator was asked about.
+/// Waves, a checkerboard and noise, in sRGB codes 0 to 1: reference and test. The inputs of
+/// flip-evaluator have the same formulas.
 fn codes() -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
     (0..WIDTH * HEIGHT)
         .map(|i| {
@@ -33,7 +33,7 @@ fn codes() -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
         .unzip()
 }
 
-/// The same as a scene's light, over twelve stops and with a lamp.
+/// The same as scene light, over twelve stops and with a bright light.
 fn lights() -> (Pixels, Pixels) {
     let (reference, test) = codes();
     let both = reference.iter().zip(&test).enumerate().map(|(i, (reference, test))| {
@@ -56,7 +56,7 @@ fn mean(map: &[f32]) -> f64 {
     map.iter().map(|v| f64::from(*v)).sum::<f64>() / map.len() as f64
 }
 
-/// The mean, and the errors at six pixels.
+/// Compares the mean, and the errors at six pixels.
 fn agrees(map: &[f32], mean_wanted: f64, wanted: [f64; 6]) {
     let found = mean(map);
     assert!((found - mean_wanted).abs() < 5e-6, "mean {found} for {mean_wanted}");
@@ -108,7 +108,7 @@ fn hdr_is_that_of_flip_evaluator() {
 
 #[test]
 fn ldr_is_that_of_nv_flip() {
-    // That takes bytes: so do we here.
+    // nv-flip takes bytes, so both sides are quantized.
     let (reference, test) = codes();
     let bytes = |codes: &[[f64; 3]]| -> Vec<u8> {
         codes.iter().flatten().map(|code| (code * 255.0).round() as u8).collect()
@@ -151,14 +151,14 @@ fn alike_is_exactly_zero_and_either_way_round_is_the_same() {
 }
 
 #[test]
-fn plain_colours_differ_by_the_closed_form() {
-    // Without structure the filters do nothing: FLIP is the redistributed HyAB difference of the
-    // two colours.
+fn plain_colors_differ_by_the_closed_form() {
+    // Constant images make the filters the identity: FLIP is the remapped HyAB difference of the
+    // two colors.
     let plane = |color: [f32; 3]| vec![color; 32 * 32];
     let of = |a: [f32; 3], b: [f32; 3]| {
         flip::ldr(&plane(a), &plane(b), 32, PIXELS_PER_DEGREE)[16 * 32 + 16]
     };
-    // Green against blue is the farthest there is: 1 by definition (section 4.1.3).
+    // Green to blue is the greatest distance: 1 by definition (section 4.1.3).
     assert!((of([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]) - 1.0).abs() < 1e-5);
     // CIELAB after Hunt of green (87.74, -75.61, 72.98) and blue (32.30, 25.58, -34.84): HyAB
     // 203.30, to the power of 0.7 41.28, the knee at 0.4 of that. Black against white: 100^0.7 =
@@ -192,7 +192,7 @@ fn extreme_pictures_have_finite_errors() {
     for a in &pictures {
         for b in &pictures {
             for density in [f32::NAN, -1.0, 1.0, 67.0, 1e30] {
-                // A density beyond all bounds has the widest filters: one row is enough there.
+                // A density beyond the limits has the widest filters, for which one row is enough.
                 let (a, b) = if density > 1e3 { (&a[..4], &b[..4]) } else { (&a[..], &b[..]) };
                 for map in [flip::ldr(a, b, 4, density), flip::hdr(a, b, 4, density).0] {
                     assert_eq!(map.len(), a.len());

@@ -1,4 +1,4 @@
-//! Files of all kinds, whole, odd and broken.
+//! Image files of all kinds: valid, unusual and damaged.
 
 use std::io::Cursor;
 
@@ -99,7 +99,7 @@ fn layers_are_chosen_by_name() {
     let bytes = sample_exr();
     let layer = |name| LinearImage::from_bytes(&bytes, Some(name));
     assert_eq!(layer("light").unwrap().pixels()[2], [6.0, 8.0, 10.0]);
-    // One channel is grey.
+    // One channel gives a gray image.
     assert_eq!(layer("depth").unwrap().pixels()[3], [6.0; 3]);
     let error = layer("lihgt").unwrap_err();
     assert!(
@@ -108,12 +108,12 @@ fn layers_are_chosen_by_name() {
     );
     let error = layer("motion").unwrap_err();
     assert!(error.contains("neither"), "{error}");
-    // Luminance alone.
+    // Luminance only.
     assert_eq!(
         LinearImage::from_bytes(&exr(vec![("Y", floats(1.0))]), None).unwrap().pixels()[5],
         [5.0; 3]
     );
-    // One layer with a name needs no choice, two do.
+    // A single named layer needs no choice, two do.
     let one = exr(vec![("a.R", floats(1.0)), ("a.G", floats(1.0)), ("a.B", floats(2.0))]);
     assert_eq!(LinearImage::from_bytes(&one, None).unwrap().pixels()[1], [1.0, 1.0, 2.0]);
     let two = exr(vec![("a.Y", floats(1.0)), ("b.Y", floats(1.0))]);
@@ -125,23 +125,23 @@ fn layers_are_chosen_by_name() {
 
 #[test]
 fn windows_that_differ_are_placed() {
-    let grey = || vec![("Y", floats(1.0))];
-    // Data of 4x3 at (1, 1) of a display of 6x5 that begins at (-1, 0).
+    let gray = || vec![("Y", floats(1.0))];
+    // A data window of 4x3 at (1, 1) in a 6x5 display window that begins at (-1, 0).
     let picture =
-        LinearImage::from_bytes(&exr_with(grey(), [0, 1], ([-1, 0], [6, 5])), None).unwrap();
+        LinearImage::from_bytes(&exr_with(gray(), [0, 1], ([-1, 0], [6, 5])), None).unwrap();
     assert_eq!((picture.width(), picture.height()), (6, 5));
     assert_eq!(picture.pixels()[6 + 2], [1.0; 3]);
     assert_eq!(picture.pixels()[0], [0.0; 3]);
     assert!(picture.notes()[0].contains("4x3 placed at 1, 1"), "{:?}", picture.notes());
-    // Data beyond the display are cut off.
+    // Data beyond the display window are cropped.
     let picture =
-        LinearImage::from_bytes(&exr_with(grey(), [-1, -1], ([0, 0], [2, 2])), None).unwrap();
+        LinearImage::from_bytes(&exr_with(gray(), [-1, -1], ([0, 0], [2, 2])), None).unwrap();
     assert_eq!(picture.pixels(), [[5.0; 3], [6.0; 3], [9.0; 3], [10.0; 3]]);
     let error =
-        LinearImage::from_bytes(&exr_with(grey(), [100, 0], ([0, 0], [4, 3])), None).unwrap_err();
+        LinearImage::from_bytes(&exr_with(gray(), [100, 0], ([0, 0], [4, 3])), None).unwrap_err();
     assert!(error.contains("outside"), "{error}");
     let error =
-        LinearImage::from_bytes(&exr_with(grey(), [0, 0], ([0, 0], [100_000, 100_000])), None)
+        LinearImage::from_bytes(&exr_with(gray(), [0, 0], ([0, 0], [100_000, 100_000])), None)
             .unwrap_err();
     assert!(error.contains("100000x100000"), "{error}");
 }
@@ -154,7 +154,7 @@ fn nan_pixels_are_counted() {
         LinearImage::from_bytes(&exr(vec![("Y", ex::FlatSamples::F32(values))]), None).unwrap();
     assert_eq!(picture.not_finite(), 2);
     assert_eq!((picture.pixels()[3], picture.pixels()[8]), ([0.0; 3], [8.0; 3]));
-    // The same in both is no difference; another place or another value is one.
+    // Equal in both is no difference; another pixel or value is one.
     let of = |at: usize, value: f32| {
         let mut pixels = vec![[1.0; 3]; 4];
         pixels[at][1] = value;
@@ -235,10 +235,10 @@ fn a_path_may_have_a_colon() {
     let error = LinearImage::load(&name("x")).unwrap_err().to_string();
     assert!(error.contains("a.exrx") && error.contains("check the path"), "{error}");
     let error = LinearImage::load(dir.path().to_str().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("no file"), "{error}");
+    assert!(error.contains("not a regular file"), "{error}");
 }
 
-/// Numbers that are the same in every run.
+/// A deterministic random number generator.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
@@ -246,7 +246,7 @@ fn next(state: &mut u64) -> u64 {
 
 #[test]
 fn no_bytes_break_the_reader() {
-    // A decoder's panic is caught, but prints.
+    // A decoder's panic is caught, but prints a message.
     let mut state = 1;
     let mut read = [0usize; 2];
     for whole in [sample_exr(), sample_png(), sample_hdr()] {
@@ -276,7 +276,7 @@ fn no_bytes_break_the_reader() {
             }
         }
     }
-    println!("{} of mutated files were read, {} refused", read[0], read[1]);
+    println!("{} mutated files were read, {} rejected", read[0], read[1]);
     assert!(read[0] > 100 && read[1] > 100, "{read:?}");
 }
 
@@ -286,7 +286,7 @@ fn sizes_are_bounded_before_memory_is_taken() {
         b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n\x02\x02\xea\x60".to_vec();
     let error = LinearImage::from_bytes(&huge, None).unwrap_err();
     assert!(error.contains("60000x60000"), "{error}");
-    // A size that is allowed, with bytes that cannot fill it.
+    // An allowed size with too few bytes of data.
     let hollow =
         b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4096 +X 8192\n\x02\x02\x20\x00".to_vec();
     assert!(LinearImage::from_bytes(&hollow, None).is_err());

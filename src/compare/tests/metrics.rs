@@ -1,4 +1,4 @@
-//! Each number against its closed form.
+//! Metrics against closed forms.
 
 use crate::compare::{
     linear_image::{Encoding, LinearImage},
@@ -76,8 +76,8 @@ fn codes_that_alternate_have_a_known_psnr() {
 
 #[test]
 fn light_that_moves_shows_in_blocks_and_not_in_the_mean() {
-    // Left half 1.5 times as bright, right half half as bright: the mean is right and every block
-    // wrong by a half.
+    // The left half is 1.5 times, the right half 0.5 times as bright: the mean is exact, and every
+    // block is off by a half.
     let reference = picture(|_, _| [8.0; 3]);
     let test = picture(|x, _| [if x < SIZE / 2 { 12.0 } else { 4.0 }; 3]);
     let pair = ImagePair::new(&test, &reference).unwrap();
@@ -85,7 +85,7 @@ fn light_that_moves_shows_in_blocks_and_not_in_the_mean() {
     let blocks = pair.blocks().unwrap();
     near(Some(blocks.rms), 0.5);
     assert!((blocks.worst.abs() - 0.5).abs() < 1e-6);
-    // One bad block is found, and said where.
+    // One wrong block is found and located.
     let test = picture(|x, y| [if x / 8 == 2 && y / 8 == 1 { 4.0 } else { 8.0 }; 3]);
     let blocks = ImagePair::new(&test, &reference).unwrap().blocks().unwrap();
     near(Some(blocks.worst), -0.5);
@@ -148,10 +148,7 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     let error = ImagePair::new(&scene, &small).unwrap_err().to_string();
     assert!(error.contains("32x32") && error.contains("2x1") && error.contains("scale"), "{error}");
     let error = ImagePair::new(&scene, &shown).unwrap_err().to_string();
-    assert!(
-        error.contains("the test holds light of the scene") && error.contains("exposure"),
-        "{error}"
-    );
+    assert!(error.contains("the test holds scene light") && error.contains("exposure"), "{error}");
     assert!(LinearImage::from_nits(3, 1, vec![[1.0; 3]; 2]).is_err());
     assert!(LinearImage::from_nits(0, 0, vec![]).is_err());
 }
@@ -169,7 +166,7 @@ fn a_black_reference_has_no_relative_numbers() {
     assert_eq!(pair.means().map(|[_, reference]| reference), Some(0.0));
 }
 
-/// No difference is 0 by any measure: black, negative, tiny and huge pictures beside themselves.
+/// Equal images have an error of 0 in every metric: black, negative, tiny and huge values.
 #[test]
 fn equal_pictures_have_every_number() {
     for value in [0.0, -0.0, -3.0, 1e-44, f32::MAX, -f32::MAX] {
@@ -188,7 +185,7 @@ fn equal_pictures_have_every_number() {
             assert!(stops.map.iter().all(|stops| *stops == 0.0), "{value}");
         }
     }
-    // Black where it counts, and different elsewhere.
+    // Black where the mask is true, different elsewhere.
     let (test, reference) =
         (picture(|x, _| [if x < 8 { 5.0 } else { 0.0 }; 3]), picture(|_, _| [0.0; 3]));
     let mask: Vec<bool> = (0..SIZE * SIZE).map(|i| i % SIZE >= 8).collect();
@@ -224,7 +221,7 @@ fn extreme_pictures_have_finite_numbers() {
 }
 
 #[test]
-fn edges_are_left_out_with_their_neighbours() {
+fn edges_are_left_out_with_their_neighbors() {
     let step = picture(|x, _| [if x < 10 { 1.0 } else { 2.0 }; 3]);
     let smooth = metrics::smooth_mask(&step, 1, 0.1);
     for y in 0..SIZE {

@@ -1,4 +1,4 @@
-//! The report: whole, alone, and safe from what names hold.
+//! HTML reports: complete, self-contained, and safe from the content of names.
 
 use std::io::Read as _;
 
@@ -24,7 +24,7 @@ fn set(pictures: Vec<NamedImage>) -> ImageSet {
     ImageSet { pictures, first: [0, 1], unit: "nits".into(), ..ImageSet::default() }
 }
 
-/// What stands in the element of that name.
+/// Content of the element with that id.
 fn element<'a>(html: &'a str, id: &str) -> &'a str {
     let start = html.find(&format!("id=\"{id}\">")).unwrap() + id.len() + 6;
     &html[start..start + html[start..].find("</script>").unwrap()]
@@ -75,7 +75,7 @@ fn planes(html: &str, id: &str, size: [usize; 2], count: usize, wide: bool) -> V
 
 #[test]
 fn a_scene_comes_back_as_half_floats_whatever_its_scale() {
-    // Also beyond what half floats hold: the sun's 1.6e9 nits, and starlight.
+    // Also beyond the range of half floats: the sun's 1.6e9 nits, and starlight.
     for scale in [1.0, 1e9, 1e-9] {
         let picture = scene(scale);
         let mut report = HtmlReport::new("t");
@@ -156,7 +156,7 @@ fn names_cannot_leave_their_places() {
     });
     let html = report.to_html();
     assert!(!html.contains("<img") && !html.contains("<script>alert") && !html.contains('\u{0}'));
-    // The sets, two pictures, a map, and the script itself: none more.
+    // The sets, two images, a map and the script: no other script element.
     assert_eq!(html.matches("<script").count(), 5);
     assert_eq!(html.matches("</script>").count(), 5);
     let description = description(&html);
@@ -224,7 +224,7 @@ fn tags_close_in_order() {
     assert_eq!(
         html.matches("<a href=\"#case-0\">").count(),
         5,
-        "tables that lead there, and no list besides"
+        "tables link to sections, so there is no table of contents"
     );
     assert!(!html.contains("<nav"));
     assert_eq!(html.matches("<figure").count(), 5);
@@ -241,7 +241,7 @@ fn odd_sets_are_shown_as_far_as_they_go() {
     odd.maps = vec![
         ErrorMap { name: "short".into(), test: 0, reference: 2, values: vec![] },
         ErrorMap {
-            name: "with what is not shown".into(),
+            name: "including the image that is not shown".into(),
             test: 1,
             reference: 2,
             values: vec![0.0],
@@ -250,7 +250,7 @@ fn odd_sets_are_shown_as_far_as_they_go() {
     ];
     odd.ev100 = Some(f64::INFINITY);
     report.section(Section { pictures: vec![odd, ImageSet::default()], ..Section::default() });
-    // Two titles that make one name, and names that the file itself has.
+    // Titles that give equal anchors, and titles equal to the file's own ids.
     for title in ["a b", "a-b", "theme", "sets", "d0", "\u{4e2d}"] {
         report.section(Section { title: title.into(), ..Section::default() });
     }

@@ -1,4 +1,4 @@
-//! Meshes against counted rays, matrices against numbers computed elsewhere.
+//! Ghost meshes against counted rays, and matrices against independently computed values.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::Path;
@@ -24,8 +24,8 @@ fn lens(name: &str, f_stop: Option<f64>) -> Lens {
     Lens::new(&prescription(name), &LensSettings { f_stop, ..LensSettings::default() }).unwrap()
 }
 
-/// A lens that does to the d line what the tables of other origin have at 550 nm: its films
-/// shifted, its sensor where the table says.
+/// A lens that behaves at the d line as the external tables' lens at 550 nm: shifted coatings, and
+/// the sensor at the table's position.
 fn as_tabled(name: &str) -> Lens {
     let mut shifted = prescription(name);
     for element in &mut shifted.elements {
@@ -52,7 +52,7 @@ fn a_lens_of_27_surfaces_has_351_ghosts() {
     let fast: Vec<ParaxialGhost> =
         lens.reflection_pairs().map(|bounces| lens.paraxial_ghost(bounces, GREEN)).collect();
     assert_eq!(fast.len(), 351);
-    // Of 14 surfaces before the iris and 13 behind it.
+    // From 14 surfaces in front of the iris and 13 behind it.
     assert_eq!(fast.iter().filter(|ghost| ghost.same_side()).count(), 91 + 78);
     for ghost in &fast {
         let crossings = ghost.crossings.iter().filter(|crossing| crossing.stop).count();
@@ -74,8 +74,7 @@ fn a_lens_of_27_surfaces_has_351_ghosts() {
     }
 }
 
-/// Radius at the entrance, light and illuminance on the axis, computed independently of this
-/// program.
+/// Entrance radius, light and illuminance on the axis, computed independently of this program.
 #[test]
 fn known_ghosts_on_the_axis() {
     for (name, first, second, part, radius) in [
@@ -93,7 +92,7 @@ fn known_ghosts_on_the_axis() {
     }
 }
 
-/// The published numbers of the 27-surface zoom: how many ghosts matter.
+/// Published numbers of the 27-surface zoom: how many ghosts matter.
 #[test]
 fn few_ghosts_have_most_of_the_light() {
     let lens = as_tabled("nikon-28-75-f2.8-wide");
@@ -121,7 +120,7 @@ fn few_ghosts_have_most_of_the_light() {
     assert_eq!((within(0.99), within(0.999)), (202, 289));
 }
 
-/// All ghosts of other tables, where they are at hand.
+/// All ghosts of external tables, if available.
 #[test]
 fn tables_of_other_origin() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/lenses/ghosts");
@@ -157,7 +156,7 @@ fn tables_of_other_origin() {
             let radius = ghost.entering_radius() * 1e3;
             near(radius, number("r_entr"), 2e-4 * number("r_entr"), &what);
             assert_eq!(ghost.same_side(), row["same_side"].as_bool().unwrap(), "{what}");
-            // Rounded there from parts of six digits.
+            // There, rounded from fractions of six digits.
             near(
                 ghost.part * radius * radius,
                 number("flux"),
@@ -176,7 +175,8 @@ fn tables_of_other_origin() {
     println!("{checked} ghosts checked");
 }
 
-/// Illuminance times area, summed over the sensor as it is drawn, is what enters: `E_in A_pupil W`.
+/// Illuminance times area, summed over the sensor as drawn, equals the light that enters: `E_in
+/// A_pupil W`.
 #[test]
 fn meshes_keep_the_light() {
     for (name, degrees) in
@@ -197,7 +197,7 @@ fn meshes_keep_the_light() {
         assert!(entering > 0.0);
         near(drawn, entering, 0.01 * entering, name);
     }
-    // In closed form: on the axis a round beam enters.
+    // Closed form: on the axis a round beam enters.
     let lens = lens("dgauss-50-f2", Some(8.0));
     for bounces in lens.reflection_pairs().step_by(5) {
         let fast = lens.paraxial_ghost(bounces, GREEN);
@@ -211,7 +211,7 @@ fn meshes_keep_the_light() {
     }
 }
 
-/// Light, place and size against counted rays.
+/// Light, position and size against counted rays.
 #[test]
 fn meshes_agree_with_counted_rays() {
     let width = 0.036;
@@ -234,7 +234,7 @@ fn meshes_agree_with_counted_rays() {
             let other = lens.reference_ghost(bounces, &beam, GREEN, rays, None).spot;
             meshed += spot.flux;
             counted += other.flux;
-            // Of those that a sensor sees something of, with rays enough.
+            // Only ghosts of which the sensor receives enough rays.
             let what = format!("{name} {degrees} {bounces:?}: {spot:?} {other:?}");
             let hits = other.flux
                 / (lens.front_radius().powi(2) * lens.ghost_transmittance(bounces, GREEN))
@@ -251,7 +251,7 @@ fn meshes_agree_with_counted_rays() {
     }
 }
 
-/// The strongest ghosts of the 27-surface zoom together, from a source well off the axis.
+/// The strongest ghosts of the 27-surface zoom in sum, for a source well off the axis.
 #[test]
 fn meshes_of_the_zoom_agree_with_counted_rays() {
     let lens = lens("nikon-28-75-f2.8-wide", Some(4.0));
@@ -271,7 +271,7 @@ fn meshes_of_the_zoom_agree_with_counted_rays() {
     near(meshed, counted, 0.02 * counted, "light");
 }
 
-/// The source's disc spreads a ghost as counted rays from the whole disc say.
+/// The source's disk blurs a ghost as counted rays from the whole disk do.
 #[test]
 fn a_disc_spreads_its_ghosts() {
     let lens = lens("dgauss-50-f2", Some(8.0));
@@ -289,8 +289,8 @@ fn a_disc_spreads_its_ghosts() {
     );
 }
 
-/// Both tiers agree for small pupils near the axis, of every ghost with a thousandth of the
-/// brightest one's light.
+/// Both methods agree for small pupils near the axis, for every ghost with at least a thousandth of
+/// the brightest one's light.
 #[test]
 fn matrices_agree_with_rays_near_the_axis() {
     for (name, f_stop) in
@@ -311,7 +311,7 @@ fn matrices_agree_with_rays_near_the_axis() {
             else {
                 continue;
             };
-            // A beam that is wide in spite of the small iris is not near the axis.
+            // A beam that is wide despite the small iris is not paraxial.
             let wide = lens.paraxial_ghost(bounces, GREEN).window(&beam).unwrap();
             if (wide.max - wide.min).max_element() > 0.04 * lens.focal_length() {
                 continue;
@@ -325,11 +325,10 @@ fn matrices_agree_with_rays_near_the_axis() {
     }
 }
 
-/// Ghosts of a lens that is symmetric about its axis lie on the line through the source's image and
-/// the picture's centre: within a thousandth of the picture's width, as triangles are not
-/// symmetric.
+/// Ghosts of a rotationally symmetric lens lie on the line through the source's image and the image
+/// center: within a thousandth of the image width, since triangles are not symmetric.
 #[test]
-fn chains_go_through_the_centre() {
+fn chains_go_through_the_center() {
     let lens = lens("cooke-triplet-50-f5", Some(11.0));
     let (beam, azimuth) = (beam(10.0, 35.0), 35.0_f64.to_radians());
     let across = DVec2::new(-azimuth.sin(), azimuth.cos());
@@ -361,7 +360,7 @@ fn culling_keeps_what_was_drawn() {
     assert_eq!((tally.dropped_fraction(), GhostStats::default().dropped_fraction()), (0.25, 0.0));
 }
 
-/// Whatever the direction: an answer in finite numbers.
+/// Every direction gives finite results.
 #[test]
 fn beams_from_everywhere() {
     for direction in [DVec3::ZERO, DVec3::NEG_Z, DVec3::X, DVec3::NAN, DVec3::INFINITY] {
@@ -387,20 +386,20 @@ fn beams_from_everywhere() {
     }
 }
 
-/// The light of all ghosts over that which takes the direct way, within 2 % of counted rays: open,
-/// where a rim may be narrower than the blades, and stopped down; straight and curved blades; on
-/// the axis and beside it.
+/// Light of all ghosts relative to light on the direct path, within 2 % of counted rays. Covers
+/// fully open lenses, where a rim may be narrower than the blades, and stopped-down ones; straight
+/// and curved blades; on and off the axis.
 #[test]
 fn light_is_relative_to_the_direct_light() {
     for (name, f_stop, blades, curvature, degrees) in [
-        // The rims let 55, 85 and 88 % of the stop's radius through: they hide five blades, seven,
+        // The rims pass 55, 85 and 88 % of the stop's radius: they hide five blades, hide seven,
         // and cut five.
         ("kreitzer-tele-400-f2.8", None, 5, 0.0, 1.0),
         ("flektagon-100", None, 7, 0.5, 4.0),
         ("canon-70-200-f2.8", None, 5, 0.0, 0.0),
         ("nikon-51.6-f1.25", None, 5, 0.0, 6.0),
         ("schneider-anamorphic-31", None, 6, 0.0, 5.0),
-        // Aberrations of the pupil; the stop alone.
+        // Pupil aberrations; the stop alone.
         ("angenieux-100-f1.1", None, 0, 0.0, 3.0),
         ("nikon-28-75-f2.8-wide", None, 7, 0.0, 0.0),
         ("flektagon-100", Some(4.0), 5, 0.0, 4.0),
@@ -414,12 +413,12 @@ fn light_is_relative_to_the_direct_light() {
             &LensSettings { f_stop, iris, ..LensSettings::default() },
         )
         .unwrap();
-        // As many rays through the pupil whatever its part of the rear glass.
+        // Equal ray counts through the pupil, whatever its fraction of the rear element.
         let rays = if f_stop.is_some() { 300_000 } else { 40_000 };
         let direct = lens.luminance_per_illuminance(GREEN)
             * lens.reference_illuminance(DVec2::ZERO, GREEN, Losses::Counted, rays);
         near(direct, 1.0, 0.01, &what);
-        // The brightest ghosts, which rays are spent on.
+        // Rays are spent on the brightest ghosts.
         let part = |bounces: &ReflectionPair| lens.ghost_transmittance(*bounces, GREEN);
         let mut ghosts: Vec<ReflectionPair> = lens.reflection_pairs().collect();
         ghosts.sort_by(|a, b| part(b).total_cmp(&part(a)));
@@ -436,7 +435,7 @@ fn light_is_relative_to_the_direct_light() {
     }
 }
 
-/// The film counts what it is made for.
+/// The film counts all light that reaches it.
 #[test]
 fn the_film_has_all_of_a_small_ghost() {
     let lens = lens("dgauss-50-f2", Some(8.0));

@@ -1,4 +1,4 @@
-//! Meshes whose vertices move, on the device: their shape as modelled, and what moves it.
+//! Deformed meshes on the device: bind pose, joint influences and morph targets.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,45 +13,45 @@ use crate::{
     scene::{Scene, animation::Deform},
 };
 
-/// A primitive whose vertices move.
+/// Primitive with skinning or morph targets.
 pub(in crate::passes) struct DeformPart {
-    /// Among the scene's groups.
+    /// Index of its group.
     pub group: usize,
-    /// What a dispatch is told; `target` is its place among the scene's vertices.
+    /// Dispatch constants; `target` is its first vertex among the scene's.
     pub constants: shared::SkinConstants,
-    /// Its place among all moving vertices.
+    /// Its first vertex among all deformed vertices.
     pub own: u32,
-    /// The node whose skin and weights move it.
+    /// Node whose skin and weights deform it.
     node: usize,
-    /// Joints, and a sphere each around what they move, in the mesh's space.
+    /// Joints with a bounding sphere each of the vertices that they influence, in mesh space.
     spheres: Vec<(usize, Vec3, f32)>,
-    /// How far the farthest vertex goes by a unit of each morph weight (m).
+    /// Maximum displacement of any vertex per unit of each morph weight (m).
     reach: Vec<f32>,
 }
 
-/// All primitives whose vertices move.
+/// All primitives with skinning or morph targets.
 pub(in crate::passes) struct Deformers {
     pub parts: Vec<DeformPart>,
     pub rest: Arc<Buffer>,
     pub influences: Arc<Buffer>,
     pub morphs: Arc<Buffer>,
-    /// Moving vertices.
+    /// Number of deformed vertices.
     pub vertices: u32,
-    /// The nodes that say how, with the places of their matrices and weights.
+    /// Deforming nodes with the offsets of their matrices and weights.
     nodes: Vec<(usize, u32, u32)>,
 }
 
-/// What moves the vertices at one moment.
+/// Joint matrices and morph weights at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::passes) struct DeformPose {
-    /// Three rows a joint.
+    /// Three rows per joint.
     pub palette: Vec<[Vec4; 3]>,
     /// Morph weights.
     pub weights: Vec<f32>,
 }
 
 impl Deformers {
-    /// Uploads what moves; none where nothing does.
+    /// Uploads all deformed primitives; `None` if there are none.
     pub(super) fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -113,7 +113,7 @@ impl Deformers {
             Ok(buffer)
         };
         Ok(Some(Self {
-            rest: upload("shapes as modelled", bytemuck::cast_slice(&rest))?,
+            rest: upload("shapes as modeled", bytemuck::cast_slice(&rest))?,
             influences: upload("influences of joints", bytemuck::cast_slice(&influences))?,
             morphs: upload("offsets of morph targets", bytemuck::cast_slice(&morphs))?,
             parts,
@@ -122,7 +122,7 @@ impl Deformers {
         }))
     }
 
-    /// Of each primitive where it is in a scene's pose.
+    /// Bounds of each deformed primitive in a scene's pose.
     pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<DeformedPrimitive> {
         let worlds = scene.world_transforms();
         let of =
@@ -130,7 +130,7 @@ impl Deformers {
         self.parts.iter().filter_map(of).collect()
     }
 
-    /// What moves the vertices in a scene's pose.
+    /// Joint matrices and morph weights of a scene's pose.
     pub fn movers(&self, scene: &Scene, worlds: &[DMat4]) -> DeformPose {
         let mut movers = DeformPose::default();
         for &(node, ..) in &self.nodes {
@@ -142,9 +142,9 @@ impl Deformers {
 }
 
 impl DeformPart {
-    /// Spheres that hold its vertices together: what each joint moves is within a sphere that the
-    /// joint carries, and a vertex of several joints lies between where each would carry it. With
-    /// the room (m) that single precision takes on the way there.
+    /// Spheres that together bound the vertices. Each joint carries a bounding sphere of its
+    /// vertices, and a vertex of several joints is a convex combination of where each would carry
+    /// it. Also returns the margin (m) for single-precision rounding.
     fn carried(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec<(Vec3, f32)>, f32) {
         let weights =
             scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
@@ -168,11 +168,11 @@ impl DeformPart {
                 (matrix.transform_point3(center.as_dvec3()).as_vec3(), (radius + morphed) * stretch)
             })
             .collect();
-        // Some hundred roundings of half a unit in the last place each.
+        // About a hundred roundings of half a unit in the last place each.
         (carried, room * 1e-5)
     }
 
-    /// A sphere around its vertices.
+    /// Bounding sphere of its vertices.
     pub fn sphere(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec3, f32) {
         let (carried, _) = self.carried(scene, worlds);
         let (low, high) = around(&carried);
@@ -183,8 +183,8 @@ impl DeformPart {
         )
     }
 
-    /// A box around its vertices as the device moves them; `vertices` is its first among the
-    /// scene's.
+    /// Bounding box of its vertices as the device deforms them. `vertices`: its first vertex among
+    /// the scene's.
     pub fn moving(
         &self,
         scene: &Scene,

@@ -14,7 +14,7 @@ use crate::{
     scene::{self, AlphaMode, Scene},
 };
 
-/// A vertex as the pipelines read it.
+/// Vertex layout of the pipelines.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Vertex {
@@ -26,7 +26,7 @@ pub(super) struct Vertex {
     color: [f32; 4],
 }
 
-/// Bytes of a vertex.
+/// Vertex stride (bytes).
 pub const VERTEX_STRIDE: u32 = size_of::<Vertex>() as u32;
 
 /// Location, format and offset of each vertex attribute.
@@ -43,7 +43,7 @@ pub fn vertex_attributes() -> Vec<(u32, vk::Format, u32)> {
     ]
 }
 
-/// A primitive; where it stands is `Posed`'s.
+/// Primitive; its transforms are in `PrimitivePose`.
 pub(super) struct Group {
     pub(super) first_index: u32,
     pub(super) index_count: u32,
@@ -54,35 +54,35 @@ pub(super) struct Group {
     pub(super) refracts: bool,
     pub(super) casts: bool,
     pub(super) double_sided: bool,
-    /// Mesh and primitive of the scene; none for a lamp's surface.
+    /// Mesh and primitive of the scene; `None` for an emitting surface of a light.
     pub(super) source: Option<(usize, usize)>,
-    /// Coarser ranges of indices, finest first.
+    /// Index ranges of coarser levels of detail, finest first.
     pub(super) coarser: Vec<Level>,
 }
 
-/// Which meshes get coarser levels of detail at upload.
+/// Meshes for which coarser levels of detail are generated at upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LodGeneration {
-    /// None: every mesh is drawn as it is.
+    /// No mesh.
     #[default]
     None,
-    /// Those of very many triangles that keep their shape.
+    /// Undeformed meshes with many triangles.
     Large,
 }
 
-/// A level of detail.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Level {
-    /// Into the scene's indices.
+    /// First index in the scene's indices.
     pub first_index: u32,
-    /// How many.
+    /// Number of indices.
     pub index_count: u32,
-    /// How far its surface is from the finest one's, in object space.
+    /// Distance of its surface from the finest level's, in object space.
     pub error: f32,
 }
 
 impl Group {
-    /// A level of detail, 0 the finest; the coarsest where there are fewer.
+    /// Level of detail; 0 is the finest. Clamped to the coarsest.
     pub(super) fn level(&self, level: usize) -> Level {
         let finest =
             Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
@@ -92,24 +92,24 @@ impl Group {
             .unwrap_or(finest)
     }
 
-    /// Whether the device may choose what of it is drawn: neither what the host sorts nor what the
-    /// layered pass draws again.
+    /// Whether the device may cull it: the host does not sort it, and the forward pass does not
+    /// draw it again.
     pub(super) fn culled_on_device(&self) -> bool {
         self.queue != RenderQueue::Blend && !self.lobes
     }
 
-    /// How many levels it has.
+    /// Number of levels of detail.
     pub(super) fn levels(&self) -> usize {
         self.coarser.len() + 1
     }
 }
 
-/// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
+/// Maximum number of primitive instances of a scene: 1.8 GB of instances on the host.
 pub(super) const MAX_INSTANCES: usize = 16 << 20;
 
 pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>, Vec<PrimitivePose>);
 
-/// A primitive with all places where it stands.
+/// Primitive with all its instance transforms.
 pub(super) struct Part<'a> {
     pub(super) primitive: &'a scene::Primitive,
     pub(super) places: Arc<[DMat4]>,
@@ -118,7 +118,7 @@ pub(super) struct Part<'a> {
     pub(super) source: Option<(usize, usize)>,
 }
 
-/// All primitives that a scene shows.
+/// All visible primitives of a scene.
 pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_>> {
     let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
     for placed in scene.walk() {
@@ -161,7 +161,7 @@ pub(super) fn upload_geometry(
     for (what, count, limit) in [
         ("the number of vertices", vertex_count, i32::MAX as usize),
         ("the number of indices", index_count, u32::MAX as usize),
-        ("the number of shown primitives", instance_count, MAX_INSTANCES),
+        ("the number of primitive instances", instance_count, MAX_INSTANCES),
     ] {
         if count > limit {
             return Err(GpuError::TooLarge {
@@ -235,8 +235,8 @@ pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
     }
 }
 
-/// Centre and radius of a sphere around points, and half the edges of the box around them, whose
-/// centre is the same.
+/// Center and radius of a bounding sphere of points, and half extents of the bounding box with the
+/// same center.
 pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32, Vec3) {
     let (low, high) =
         positions.iter().fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| {

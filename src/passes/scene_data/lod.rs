@@ -1,24 +1,25 @@
-//! Coarser levels of detail of a mesh: ranges of indices into the same vertices.
+//! Coarser levels of detail of a mesh: index ranges into the same vertices.
 
 use crate::scene::Primitive;
 
-/// Triangles from which a mesh gets coarser levels: a smaller one costs no more than its draw.
+/// Minimum triangle count for levels of detail; a smaller mesh costs little more than its draw
+/// call.
 const MIN_TRIANGLES: usize = 1024;
 
-/// Of the level before, as which a level has at most this many indices, or it is not worth its
-/// memory.
+/// Maximum index count of a level as a fraction of the previous one; less reduction is not worth
+/// the memory.
 const MAX_KEPT_FRACTION: f64 = 0.75;
 
-/// Triangles of the coarser levels, as parts of the finest's.
+/// Triangle counts of the coarser levels as fractions of the finest.
 const PARTS: [f64; 3] = [0.25, 0.0625, 0.015_625];
 
-/// How far a level may be from the finest one, as a part of the mesh's extent.
+/// Maximum error of a level as a fraction of the mesh's extent.
 const MAX_ERROR: f32 = 0.1;
 
-/// The indices of each coarser level, finest first, and how far (object space) its surface is from
-/// the finest one's, as the simplifier finds it: quadrics of planes (Garland and Heckbert 1997,
-/// "Surface Simplification Using Quadric Error Metrics"), no strict bound. Borders stay where they
-/// are, so that no gap opens to a neighbouring primitive.
+/// Indices of each coarser level, finest first, and the distance (object space) of its surface from
+/// the finest level's. The simplifier estimates it from plane quadrics (Garland and Heckbert 1997,
+/// "Surface Simplification Using Quadric Error Metrics"); it is not a strict bound. Borders are
+/// fixed, so that no gap opens to a neighboring primitive.
 pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
     let (positions, indices) = (&primitive.positions, &primitive.indices);
     let sound = positions.iter().all(|p| p.is_finite())
@@ -48,7 +49,7 @@ pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
             break;
         }
         last = level.len();
-        // No level is nearer to the finest one than a finer one is.
+        // Errors increase monotonically with the level.
         let error = (error * scale).max(levels.last().map_or(0.0, |(_, error)| *error));
         levels.push((level, error));
     }
@@ -68,9 +69,9 @@ mod tests {
         let (mut count, mut before) = (ball.indices.len(), 0.0);
         for (indices, error) in levels {
             assert!(indices.len() * 2 < count, "{} of {count}", indices.len());
-            assert!(error > before && error < 0.2, "{error} m of a ball of 2 m");
+            assert!(error > before && error < 0.2, "error {error} m, sphere of 2 m");
             assert!(indices.iter().all(|&index| (index as usize) < ball.positions.len()));
-            // The sagitta of the longest edge is the true distance: chords of a ball lie inside of
+            // The sagitta of the longest edge is the true distance: chords of a sphere lie inside
             // it.
             let edge =
                 |a: u32, b: u32| ball.positions[a as usize].distance(ball.positions[b as usize]);
@@ -79,7 +80,7 @@ mod tests {
                 .map(|t| edge(t[0], t[1]).max(edge(t[1], t[2])).max(edge(t[2], t[0])));
             let longest = longest.fold(0.0, f32::max);
             let sagitta = 2.0 - (4.0 - longest * longest / 3.0).sqrt();
-            assert!(error > 0.1 * sagitta, "{error} is said, {sagitta} is");
+            assert!(error > 0.1 * sagitta, "reported {error}, actual {sagitta}");
             println!("{} triangles: error {error}, sagitta {sagitta}", indices.len() / 3);
             (count, before) = (indices.len(), error);
         }

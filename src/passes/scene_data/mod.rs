@@ -1,4 +1,4 @@
-//! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
+//! Scene on the device: geometry, materials, textures, lights; and its visible draws for a view.
 
 mod blend_order;
 mod deform;
@@ -62,163 +62,162 @@ use crate::{
     scene::{self, Scene},
 };
 
-/// How a draw's pixels reach the picture.
+/// Render queue of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RenderQueue {
     /// G-buffer, material without textures.
     Untextured,
-    /// G-buffer.
+    /// G-buffer, textured.
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture: blended, or refracting.
+    /// Over the lit image: blended or refractive.
     Blend,
 }
 
-/// One draw call.
+/// Draw call.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw {
-    /// Into the scene's indices.
+    /// First index in the scene's indices.
     pub first_index: u32,
-    /// How many.
+    /// Number of indices.
     pub index_count: u32,
-    /// Added to each index.
+    /// Vertex offset of the draw.
     pub vertex_offset: i32,
-    /// Into the frame's instances.
+    /// First instance in the frame's instances.
     pub first_instance: u32,
-    /// How many.
+    /// Number of instances.
     pub instance_count: u32,
-    /// Into the scene's materials.
+    /// Material index in the scene.
     pub material: u32,
-    /// Both sides are drawn.
+    /// Disables back-face culling.
     pub double_sided: bool,
-    /// The transform mirrors, so that the front winds the other way.
+    /// The transform mirrors, which reverses the winding.
     pub mirrored: bool,
-    /// Where its pixels go.
+    /// Render queue.
     pub queue: RenderQueue,
-    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    /// Extended material: the forward pass lights it.
     pub extended: bool,
-    /// It shows what lies behind it.
+    /// Refractive surface.
     pub refracts: bool,
-    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    /// Uses the view's own indices, sorted back to front (`Visible::sorted`).
     pub sorted: bool,
 }
 
-/// What a view sees of a scene.
+/// Visible part of a scene for a view.
 pub struct Visible {
-    /// Draw calls: opaque ones grouped, blended ones from back to front.
+    /// Draw calls: opaque ones grouped, blended ones back to front.
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
     pub instances: Vec<shared::Instance>,
-    /// Of each instance its group and place.
+    /// Group and transform index of each instance.
     pub(in crate::passes) sources: Vec<(u32, u32)>,
-    /// Instances outside of the view.
+    /// Number of instances outside the view.
     pub culled: usize,
-    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    /// Indices of blended triangles, back to front, for draws with `sorted`.
     pub sorted: Vec<u32>,
 }
 
-/// A scene on the device.
+/// Scene on the device.
 pub struct GpuScene {
-    /// Another one for each upload.
+    /// Unique number of the upload.
     pub upload_id: u64,
-    /// Another one for each upload and each pose.
+    /// Incremented with each upload and each pose.
     pub revision: u64,
-    /// All vertices.
+    /// Vertex buffer of the scene.
     pub vertices: Arc<Buffer>,
-    /// All indices.
+    /// Index buffer of the scene.
     pub indices: Arc<Buffer>,
-    /// All materials.
+    /// Material factors of the scene.
     pub materials: Arc<Buffer>,
-    /// One set of textures a material.
+    /// One texture set per material.
     pub textures: Arc<TextureSet>,
-    /// What materials have beyond the G-buffer; none where none has anything.
+    /// Extended materials; `None` without any.
     pub extended_materials: Option<ExtendedMaterials>,
-    /// Rough surfaces keep what facets pass on to each other.
+    /// Multiple scattering compensation of rough surfaces.
     pub multiscatter: bool,
-    /// Directional lights first.
+    /// Lights, directional ones first.
     pub lights: Vec<WorldLight>,
-    /// Tree over all lights that have a place.
+    /// Light tree over all lights with a position.
     pub light_tree: Vec<light_tree::LightTreeNode>,
-    /// The linear maps of area lights (`photometry::area::ltc`).
+    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`).
     pub ltc: Arc<Buffer>,
-    /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
+    /// Bounds on the light lost by dropping lights below a threshold (`light_tree::loss_table`).
     pub losses: Arc<Buffer>,
-    /// Measured distributions of lamps (`profiles::Profiles`).
+    /// IES profiles of the lights (`profiles::Profiles`).
     pub profiles: Arc<Buffer>,
-    /// Light from all around (`environment::bytes`).
+    /// Environment buffer (`environment::bytes`).
     pub environment: Arc<Buffer>,
-    /// Local probes, small ones first.
+    /// Local probes, smallest first.
     pub probes: Vec<PlacedProbe>,
-    /// What capturing them needs, until it was done.
+    /// Resources for probe capture, until it is complete.
     pub capture: Option<Capture>,
-    /// There is light from all around.
+    /// Whether the scene has an environment.
     pub has_environment: bool,
-    /// There is something to see where no surface is.
+    /// Whether the background is visible: an environment or a sun disk.
     pub has_background: bool,
-    /// A surface may glow as a light.
+    /// Whether any surface emission is also a light.
     pub has_emitters: bool,
     /// Participating volumes.
     pub volumes: SceneVolumes,
-    /// What shadow rays walk, where it was asked for.
+    /// BVH for rays, if requested.
     pub bvh: Option<GpuBvh>,
-    /// Patches that bounced light made, where it was asked for.
+    /// VPLs of indirect light, if requested.
     pub gi: Option<SceneGi>,
-    /// One white texel, for what is not there.
+    /// One white texel: placeholder for missing images.
     pub white: Arc<Image>,
-    /// No back face, for where nothing refracts.
+    /// Placeholder for the back faces if nothing refracts.
     pub no_back_faces: Arc<Image>,
-    /// Waters, by their numbers.
+    /// Waters by index.
     pub waters: Vec<PlacedWater>,
-    /// The box around all that is shown (m).
+    /// Bounding box of all visible geometry (m).
     pub bounds: (DVec3, DVec3),
-    /// Where everything is in the frames to come.
+    /// Pose of the coming frames.
     pub current_pose: Arc<GpuScenePose>,
-    /// Meshes whose vertices move.
+    /// Deformed meshes.
     pub(in crate::passes) deformers: Option<Deformers>,
-    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast
-    /// no shadow.
+    /// Groups from `own_groups` on are emitting surfaces of lights: visible, but they cast no
+    /// shadow.
     groups: Vec<Group>,
     /// Triangles of blended groups.
     blended: HashMap<usize, blend_order::Triangles>,
     own_groups: usize,
-    /// Where what is drawn in an order that is known beforehand stands; none where the device
-    /// cannot cull it.
+    /// Instances with a static draw order, for culling on the device; `None` if the device cannot
+    /// cull them.
     pub gpu_instances: Option<GpuInstances>,
-    /// The one material that cameras see; none where they see all.
+    /// The only material visible to cameras; `None`: all are visible.
     shown: Option<u32>,
 }
 
-/// What throws shadows.
+/// Shadow casters.
 #[derive(Default)]
 pub struct Casters {
-    /// Instances, relative to the camera.
+    /// Camera-relative instances.
     pub instances: Vec<shared::Instance>,
-    /// Primitives.
+    /// Primitives that cast shadows.
     pub groups: Vec<CasterGroup>,
 }
 
-/// A primitive with all places where it throws a shadow.
+/// Primitive with all instances that cast shadows.
 pub struct CasterGroup {
-    /// Into the scene's indices.
+    /// First index in the scene's indices.
     pub first_index: u32,
-    /// How many.
+    /// Number of indices.
     pub index_count: u32,
-    /// Added to each index.
+    /// Vertex offset of the draw.
     pub vertex_offset: i32,
-    /// Into the scene's materials.
+    /// Material index in the scene.
     pub material: u32,
-    /// Alpha-tested or not.
+    /// Render queue: alpha-tested or opaque.
     pub queue: RenderQueue,
-    /// Into the casters' instances.
+    /// First instance in the casters' instances.
     first_instance: u32,
-    /// Around each place: centre relative to the camera, and radius.
+    /// Bounding sphere of each instance: camera-relative center, and radius.
     spheres: Vec<(Vec3, f32)>,
 }
 
 impl CasterGroup {
-    /// Runs of instances (first, count) that a projection may see. Nothing is left out for being
-    /// nearer than it begins.
+    /// Runs of instances (first, count) that a projection may see. The near plane does not cull.
     #[must_use]
     pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
         let m = to_clip.transpose();
@@ -239,23 +238,23 @@ impl CasterGroup {
     }
 }
 
-/// Number of the next upload or pose.
+/// Source of upload and pose numbers.
 static UPLOADS: AtomicU64 = AtomicU64::new(0);
 
-/// The scene's materials, the default one, and those of lamps' surfaces.
+/// The scene's materials, the default one, and those of emitting light surfaces.
 fn all_materials(scene: &Scene, bodies: &[area_lights::LightBody]) -> Vec<scene::Material> {
     let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
     own.chain(bodies.iter().map(|body| body.material.clone())).collect()
 }
 
-/// A linear colour of at most 1 in ten bits each of its root.
+/// Packs the square roots of a linear color (at most 1) into ten bits per channel.
 fn packed_mean(color: Vec3) -> u32 {
     let bits =
         color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
     bits[0] | bits[1] << 10 | bits[2] << 20
 }
 
-/// `numbers`: which of them are layered materials, and which of those.
+/// Packs all materials. `numbers`: indices of their extended materials.
 fn pack_all(
     scene: &Scene,
     materials: &[scene::Material],
@@ -279,12 +278,12 @@ fn pack_all(
     materials.iter().enumerate().map(pack).collect()
 }
 
-/// Whether a surface may be a light's (`EMITTER_MARK`).
+/// Whether any surface emission is also a light (`EMITTER_MARK`).
 fn any_emitter(materials: &[shared::Material]) -> bool {
     materials.iter().any(|material| material.forward_mark == shared::EMITTER_MARK)
 }
 
-/// Every material as the shaders read it.
+/// Packs all materials for the shaders.
 fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
     pack_all(
         scene,
@@ -295,16 +294,16 @@ fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Materia
 }
 
 impl GpuScene {
-    /// Whether it was uploaded with trees for shadow rays.
+    /// Whether the BVH includes shadow casters for shadow rays.
     #[must_use]
     pub fn traces_shadows(&self) -> bool {
         self.bvh.as_ref().is_some_and(|trees| trees.usage.shadows)
     }
 
-    /// Lights the scene that was uploaded by these patches, as though its photons had made them.
+    /// Lights the uploaded scene with the given VPLs instead of those of traced photons.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn set_vpls(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
         self.ensure_bvh(gpu, scene)?;
         let generation = self.gi.as_ref().map_or(0, |before| before.generation + 1);
@@ -328,20 +327,20 @@ impl GpuScene {
         Ok(())
     }
 
-    /// Makes trees where there are none, so that lamps beyond the picture's border are known to be
-    /// seen or hidden: without trees, they count as hidden (`passes::bright_sources`).
+    /// Builds a BVH if there is none, so that the visibility of lights outside the image is known.
+    /// Without a BVH they count as occluded (`passes::flare_sources`).
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn enable_offscreen_flares(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
         self.ensure_bvh(gpu, scene)
     }
 
-    /// Traces photons through the scene that was uploaded, for bounced light; and what has changed
-    /// of them when called again, after `follow`. Trees for its rays are made where there are none.
+    /// Traces photons through the uploaded scene for indirect light. Later calls, after `follow`,
+    /// update the VPLs. Builds a BVH if there is none.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn update_gi(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
         if let Some(indirect) = &mut self.gi {
             return indirect.follow(gpu, scene, settings);
@@ -351,12 +350,12 @@ impl GpuScene {
         Ok(())
     }
 
-    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene
-    /// geometry; its set 1 gives the textures' layout; `layered` one whose set 2 gives that of the
-    /// further lobes' textures.
+    /// Uploads a scene; with a BVH if `trees` (lights with ray-traced shadows) or refraction needs
+    /// one. `pipeline`: a pipeline that draws scene geometry, for the texture layout of set 1.
+    /// `layered`: one with set 2, for the textures of extended materials.
     ///
     /// # Errors
-    /// Out of memory; a lost device.
+    /// `GpuError` if memory runs out or the device is lost.
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
@@ -419,7 +418,13 @@ impl GpuScene {
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
         let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| {
-            storage_buffer(gpu, uploader, (name, 0), bytes, "use a smaller file")
+            storage_buffer(
+                gpu,
+                uploader,
+                (name, 0),
+                bytes,
+                "use a smaller environment map or IES file",
+            )
         };
         let profiles =
             storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
@@ -505,11 +510,11 @@ impl GpuScene {
         Ok(uploaded)
     }
 
-    /// Brings where things are now to the device.
+    /// Uploads the current instance transforms.
     fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
         let mut uploader = Uploader::new(gpu)?;
         let before = self.gpu_instances.take();
-        // The device knows no materials that are not shown.
+        // Culling on the device does not support hidden materials.
         if self.shown.is_none() {
             self.gpu_instances = GpuInstances::new(
                 gpu,
@@ -521,16 +526,16 @@ impl GpuScene {
         uploader.finish()
     }
 
-    /// From now on cameras see what is of this material alone. Everything else still throws its
-    /// shadows and its light.
+    /// Limits camera visibility to this material. Everything else still casts shadows and emits
+    /// light.
     pub fn show_only_material(&mut self, material: u32) {
         self.shown = Some(material);
         self.gpu_instances = None;
     }
 
-    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`),
-    /// only what is drawn back to front, which the host sorts, and what is drawn twice, where depth
-    /// is equal. With the shining surfaces of lamps or without.
+    /// Visible draws of this view in draw order. If the device culls (`on_device`), only draws that
+    /// the host sorts, and those drawn twice at equal depth. Optionally includes the emitting
+    /// surfaces of lights.
     #[must_use]
     pub fn visible(
         &self,
@@ -556,7 +561,7 @@ impl GpuScene {
             {
                 continue;
             }
-            // What is sorted by triangle is drawn as it is.
+            // Sorted triangles always use the finest level.
             let levels = if group.queue == RenderQueue::Blend { 1 } else { group.levels() };
             let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
             for (mirrored, level) in
@@ -615,8 +620,7 @@ impl GpuScene {
         visible
     }
 
-    /// All that throws shadows: everything but what is blended and thin walls that light goes
-    /// through.
+    /// All shadow casters: everything but blended surfaces and transmissive thin walls.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
@@ -636,7 +640,7 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                // What refracts without letting light straight through is as opaque to lamps.
+                // Refractive volumes cast opaque shadows.
                 queue: if group.queue == RenderQueue::Blend {
                     RenderQueue::Opaque
                 } else {
@@ -656,7 +660,7 @@ impl GpuScene {
         self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
     }
 
-    /// The lights relative to the camera, directional ones first.
+    /// Camera-relative lights, directional ones first.
     #[must_use]
     pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
         self.lights
@@ -671,7 +675,7 @@ impl GpuScene {
             .collect()
     }
 
-    /// The light tree relative to the camera.
+    /// Camera-relative light tree.
     #[must_use]
     pub fn nodes_for(&self, view: &View) -> Vec<shared::LightNode> {
         self.light_tree
@@ -683,13 +687,13 @@ impl GpuScene {
             .collect()
     }
 
-    /// How many lights are directional.
+    /// Number of directional lights.
     #[must_use]
     pub fn directional_count(&self) -> u32 {
         self.lights.iter().filter(|light| light.directional).count() as u32
     }
 
-    /// Whether anything is alpha-blended.
+    /// Whether any surface is alpha-blended.
     #[must_use]
     pub fn has_blended(&self) -> bool {
         self.groups.iter().any(|group| group.queue == RenderQueue::Blend)

@@ -2,15 +2,15 @@
 
 /// The Julian day of 2000 January 1, 12 h.
 pub const J2000: f64 = 2_451_545.0;
-/// Years that are taken. The theories hold from -2000 to 6000; Earth's rotation is known well from
-/// 1800 on.
+/// Valid years. The theories are valid from -2000 to 6000; Earth's rotation is known well from 1800
+/// on.
 pub const YEARS: [i32; 2] = [1800, 2200];
 
-/// Why a date or time is refused.
+/// Invalid date or time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TimeError {
     /// Not a date of the form.
-    #[error("\"{0}\" is no date; write year-month-day, such as 2026-06-21")]
+    #[error("invalid date \"{0}\": expected year-month-day, such as 2026-06-21")]
     Date(String),
     /// Not a time of the form.
     #[error(
@@ -20,7 +20,7 @@ pub enum TimeError {
     /// A year outside of `YEARS`.
     #[error("the year is {0}; it must lie between {first} and {last}", first = YEARS[0], last = YEARS[1])]
     Year(i32),
-    /// A time zone that is none.
+    /// An offset to UTC out of range.
     #[error("the offset to UTC is {0} h; it must lie between -14 and 14")]
     Offset(f64),
 }
@@ -46,7 +46,7 @@ impl Moment {
     /// From a Julian day in universal time.
     ///
     /// # Errors
-    /// A year outside of `YEARS`, or no number.
+    /// A year outside of `YEARS`, or NaN.
     pub fn from_julian_day(julian_day: f64) -> Result<Self, TimeError> {
         let year = 2000.0 + (julian_day - J2000) / 365.25;
         if !(f64::from(YEARS[0])..=f64::from(YEARS[1] + 1)).contains(&year) {
@@ -93,7 +93,7 @@ impl Moment {
     /// From texts: `2026-06-21` and `12:30` or `12:30:15`.
     ///
     /// # Errors
-    /// As `new`; other forms.
+    /// As `new`; malformed text.
     pub fn parse(date: &str, time: &str, utc_offset: f64) -> Result<Self, TimeError> {
         let bad_date = || TimeError::Date(date.chars().take(32).collect());
         let bad_time = || TimeError::Time(time.chars().take(32).collect());
@@ -113,8 +113,8 @@ impl Moment {
         Self::new(year, month, day, hours, utc_offset)
     }
 
-    /// With another difference of terrestrial and universal time (s); else it is estimated by
-    /// `delta_t`.
+    /// Sets the difference of terrestrial and universal time (s), which `delta_t` otherwise
+    /// estimates.
     #[must_use]
     pub const fn with_delta_t(self, seconds: f64) -> Self {
         Self { delta_t: seconds, ..self }
@@ -132,7 +132,7 @@ impl Moment {
         (self.julian_day - J2000) / 36_525.0
     }
 
-    /// Julian centuries since J2000 in terrestrial time, by which planets run.
+    /// Julian centuries since J2000 in terrestrial time, for planetary theories.
     #[must_use]
     pub fn ephemeris_centuries(self) -> f64 {
         self.centuries() + self.delta_t / 86_400.0 / 36_525.0

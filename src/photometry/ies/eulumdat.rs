@@ -1,4 +1,4 @@
-//! EULUMDAT (.ldt), the format of European makers: a line a field, in fixed order.
+//! EULUMDAT (.ldt), the format of European manufacturers: one field per line, in fixed order.
 //!
 //! A. Stockmar, "EULUMDAT - ein Leuchtendatenformat fuer den europaeischen Beleuchtungsplaner",
 //! Licht '90, and "EULUMDAT/2", CIBSE National Lighting Conference 1998. Intensities are in candela
@@ -6,8 +6,8 @@
 //! plane C0 is the light's +X and C90 its +Y, as the horizontal angles of IES are; the length of a
 //! luminaire lies in C90-C270 and so along Y.
 //!
-//! DFF and LORL follow from the intensities and are not applied; they are kept and compared. Of
-//! several sets of lamps, which are alternatives, the first counts.
+//! DFF and LORL follow from the intensities and are not applied; they are kept and compared. Sets
+//! of lamps are alternatives: the first is used.
 
 use super::{
     IesError, IesProfile, IesVersion, Listed, LuminousOpening, MAX_ANGLES, MAX_VALUES,
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::photometry::units::Lumen;
 
-/// The most sets of lamps that are read.
+/// Maximum sets of lamps.
 const MAX_SETS: usize = 64;
-/// Lamps of a file that states no flux give this (lm): its intensities are per 1000 lm.
+/// Lamp flux (lm) of a file that states none: intensities are per 1000 lm.
 const UNIT_FLUX: f64 = 1000.0;
-/// A light output ratio that is off by more than this from what the intensities give is noted.
+/// Maximum deviation of the stated light output ratio from the intensities without a note.
 const RATIO_SLACK: f64 = 0.05;
 
 /// Fields by their line, from 1.
@@ -28,8 +28,8 @@ struct Lines<'a> {
     notes: Vec<String>,
 }
 
-/// A number as EULUMDAT files have them: with a point or, in German, a comma before its decimals.
-/// Of both the last is that, and the others group thousands.
+/// Parses a number with a decimal point or a (German) decimal comma. If both occur, the last is the
+/// decimal separator and the others group thousands.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0' || c == '\u{1a}');
     let decimal = text.rfind(['.', ',']);
@@ -47,7 +47,7 @@ impl<'a> Lines<'a> {
         line.checked_sub(1).and_then(|at| self.lines.get(at)).map_or("", |text| text.trim())
     }
 
-    /// A number that bears on the light.
+    /// A number that affects the light; an error if it is invalid.
     fn number(&self, line: usize, what: &'static str) -> Result<f64, IesError> {
         if line > self.lines.len() {
             return Err(IesError::Truncated { line: self.lines.len(), what });
@@ -72,13 +72,13 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// A number that does not bear on the light: 0, with a note, where it is none. Empty is 0.
+    /// A number that does not affect the light: 0, with a note, if it is invalid. Empty is 0.
     fn aside(&mut self, line: usize, what: &str) -> f64 {
         let text = self.text(line);
         if text.is_empty() {
             return 0.0;
         }
-        // Powers and the like come with their unit, or as several.
+        // Powers and similar fields may have a unit or several values.
         let start = text.split_whitespace().next().unwrap_or("");
         number(text).or_else(|| number(start)).unwrap_or_else(|| {
             let token: String = text.chars().take(32).collect();
@@ -100,10 +100,10 @@ fn is_eulumdat(lines: &[&str]) -> bool {
         && (4..=7).filter(|&line| line <= lines.len()).all(|line| value(line).is_some())
 }
 
-/// The flux of the lamps (lm) and what the file says of it.
+/// Flux of the lamps (lm).
 struct Lamps {
     flux: f64,
-    /// Whether the flux is that of lamps, and not the luminaire's own (absolute photometry).
+    /// Whether the flux is of the lamps, not of the luminaire (absolute photometry).
     rated: bool,
     watts: f64,
     /// The line after the last set.
@@ -158,7 +158,7 @@ fn lamps(lines: &mut Lines<'_>) -> Result<Lamps, IesError> {
     })
 }
 
-/// Numbers from a line on, one or several a line, with their lines.
+/// Numbers from a line on, one or several per line, with their lines.
 fn rest<'a>(lines: &Lines<'a>, from: usize) -> Vec<(usize, &'a str)> {
     let after = lines.lines.iter().enumerate().skip(from - 1);
     let separators = |c: char| c.is_whitespace() || c == ';' || c == '\0' || c == '\u{1a}';
@@ -203,7 +203,7 @@ fn angles(
     }
 }
 
-/// Parses the text of a file, lines parted by `\n`; none where it is not EULUMDAT.
+/// Parses the text of a file with `\n` line endings; `None` if it is not EULUMDAT.
 pub(super) fn parse(text: &str, notes: Vec<String>) -> Option<Result<IesProfile, IesError>> {
     let lines: Vec<&str> = text.split('\n').collect();
     is_eulumdat(&lines).then(|| read(Lines { lines, notes }))
@@ -247,7 +247,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
             Err(range(4, "the number of C-planes (Mc)", mc, allowed))
         }
     };
-    // Planes that the intensities are given for, and the first of them in the list of angles.
+    // Number of planes with intensities, and the index of the first in the list of angles.
     let (given, first) = match isym {
         0 => (mc, 0),
         1 => (1, 0),
@@ -273,7 +273,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
         factor
     };
     let lamps = lamps(&mut lines)?;
-    // Ten direct ratios, which room tables need.
+    // Ten direct ratios for room tables.
     let words = rest(&lines, lamps.next + 10);
     let missing = |what| Err(IesError::Truncated { line: lines.lines.len(), what });
     // Some files list the angles of the given planes alone, or the intensities of all planes.
@@ -317,12 +317,12 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
         });
     }
     if let Some((line, _)) = after.first() {
-        notes.push(format!("line {line}: what follows the last intensity is ignored"));
+        notes.push(format!("line {line}: text after the last intensity is ignored"));
     }
     let rows: Vec<Vec<f64>> = candela.chunks(ng).map(<[f64]>::to_vec).collect();
     let (symmetry, horizontal, rows) = if planes == mc && given < mc {
         notes
-            .push(format!("symmetry {isym} asks for {given} planes, the file has {mc}: all count"));
+            .push(format!("symmetry {isym} needs {given} planes, the file has {mc}: all are used"));
         full(c, rows)
     } else {
         let angles = if listed == planes {
@@ -373,7 +373,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
     Ok(profile)
 }
 
-/// Planes all around: rising from 0, whatever the first listed angle is.
+/// Planes of the full circle in ascending order from 0, for any first listed angle.
 fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
     if c.len() < 2 {
         rows.truncate(1);
@@ -383,8 +383,7 @@ fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
     let mut angles = c;
     let ends = rows.first().cloned().zip(rows.last().cloned());
     if let Some((first_row, last_row)) = ends.filter(|_| first > 0.0) {
-        // Between the last plane and the first, one turn on: what is interpolated there is listed
-        // at 0.
+        // The plane at 0 is interpolated between the last plane and the first plus 360 degrees.
         let part = ((360.0 - last) / (first + 360.0 - last)).clamp(0.0, 1.0);
         angles.insert(0, 0.0);
         rows.insert(0, last_row.iter().zip(&first_row).map(|(a, b)| a + (b - a) * part).collect());
@@ -395,7 +394,7 @@ fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
 /// Symmetry, the angles C of the planes (degrees), and the intensities of each plane.
 type Planes = (Symmetry, Vec<f64>, Vec<Vec<f64>>);
 
-/// Planes of which the others are mirror images (Isym).
+/// Symmetry code (Isym): the listed planes, whose mirror images are the others.
 fn folded(
     isym: usize,
     angles: Vec<f64>,
@@ -433,7 +432,7 @@ fn folded(
     Ok((symmetry, angles, rows))
 }
 
-/// The luminous area in metres, negative where it is round, as `Opening` has it.
+/// The luminous area in meters, negative where it is round, as `Opening` has it.
 fn opening(lines: &mut Lines<'_>) -> LuminousOpening {
     let length = lines.aside(16, "the length of the luminous area").max(0.0) / 1000.0;
     let width = lines.aside(17, "the width of the luminous area").max(0.0) / 1000.0;
@@ -522,7 +521,7 @@ mod tests {
         near(p.downward().unwrap(), 1.0);
         assert_eq!(p.rated_lumens(), Some(Lumen(2000.0)));
         assert_eq!(p.candela(120.0, 0.0), Candela(0.0));
-        // Length along Y, width along X, in metres.
+        // Length along Y, width along X, in meters.
         assert_eq!(p.opening().shape(), OpeningShape::Rectangle(0.25, 1.1));
         assert_eq!(p.keywords()[0], ("MANUFAC".to_owned(), "Maker".to_owned()));
         // 188 % of the lamps' light is not what the file states.
@@ -604,7 +603,7 @@ mod tests {
             }
             // Half way between planes: their mean.
             near(p.candela(90.0, 292.5).0, (of(270.0) + of(315.0)) / 2.0);
-            // Files that list all planes in spite of their symmetry, and the angles of the given
+            // Files that list all planes despite their symmetry, and the angles of the given
             // planes alone.
             let all = planes(isym, &around, of);
             near(all.lumens().0, p.lumens().0);
@@ -648,7 +647,7 @@ mod tests {
         let absolute = with(&[["-1", "LED", "2000", "", "", "20"]]);
         near(absolute.peak().0, 200.0);
         assert_eq!(absolute.rated_lumens(), None);
-        // What does not bear on light refuses nothing.
+        // Fields that do not affect light give no error.
         let odd = with(&[["two", "LED", "2000", "warm", "1B", "20 W"]]);
         near(odd.peak().0, 200.0);
         assert_eq!(odd.watts(), 20.0);
@@ -670,7 +669,7 @@ mod tests {
             (4, "99999999", "line 4"),
             (6, "1", "line 6"),
             (24, "-1", "line 24: the conversion factor is -1"),
-            (29, "much", "line 29: \"much\" is no finite number, but the flux of the lamps"),
+            (29, "much", "line 29: \"much\" is no finite number; expected the flux of the lamps"),
             (43, "360.5", "follows"),
             (48, "200", "line 48: the angle gamma is 200"),
             (50, "nan", "line 50: \"nan\""),

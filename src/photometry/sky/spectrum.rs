@@ -1,4 +1,4 @@
-//! The spectrum outside of the air and what air does to it, in a few bands.
+//! The solar spectrum outside of the atmosphere and the optical depths of the air, in bands.
 //!
 //! Bird and Riordan, "Simple Solar Spectral Model for Direct and Diffuse Irradiance on Horizontal
 //! and Tilted Planes at the Earth's Surface for Cloudless Atmospheres", SERI/TR-215-2436 (1984),
@@ -13,16 +13,16 @@ use crate::photometry::{
     color::{XYZ_TO_REC709, spectrum_to_xyz},
 };
 
-/// Bands of wavelength in which light is followed.
+/// Number of wavelength bands.
 pub const BANDS: usize = 12;
-/// A number for each band.
+/// One number per band.
 pub type Spectrum = [f64; BANDS];
 
 /// Luminous efficacy of 540 THz in lm/W: the SI's K_cd with the CIE's V at 555.0 nm (CIE 18:2019,
 /// 683.002).
 const EFFICACY: f64 = 683.002;
-/// The first band's start and each band's width in nanometres. Light beyond both ends counts to the
-/// last bands.
+/// Start of the first band and width of each band in nm. Light beyond the ends counts to the end
+/// bands.
 const START: f64 = 380.0;
 const WIDTH: f64 = 30.0;
 
@@ -70,58 +70,57 @@ const TABLE: [[f64; 3]; 40] = [
     [823.7, 1.062, 0.0],
 ];
 
-fn interpolate(nanometres: f64, column: usize) -> f64 {
-    let after = TABLE.partition_point(|row| row[0] <= nanometres).clamp(1, TABLE.len() - 1);
+fn interpolate(nanometers: f64, column: usize) -> f64 {
+    let after = TABLE.partition_point(|row| row[0] <= nanometers).clamp(1, TABLE.len() - 1);
     let (a, b) = (TABLE[after - 1], TABLE[after]);
-    let t = ((nanometres - a[0]) / (b[0] - a[0])).clamp(0.0, 1.0);
+    let t = ((nanometers - a[0]) / (b[0] - a[0])).clamp(0.0, 1.0);
     a[column] + (b[column] - a[column]) * t
 }
 
 /// The Sun's irradiance at 1 au in W/m2/nm.
 #[must_use]
-pub fn solar_irradiance(nanometres: f64) -> f64 {
-    interpolate(nanometres, 1)
+pub fn solar_irradiance(nanometers: f64) -> f64 {
+    interpolate(nanometers, 1)
 }
 
 /// Vertical optical depth of clean air at sea level: Leckner 1978, as Bird and Riordan's equation
 /// 2-4.
 #[must_use]
-pub fn rayleigh_depth(nanometres: f64) -> f64 {
-    let l2 = (nanometres * 1e-3).powi(2);
+pub fn rayleigh_depth(nanometers: f64) -> f64 {
+    let l2 = (nanometers * 1e-3).powi(2);
     1.0 / (l2 * l2 * (115.6406 - 1.335 / l2))
 }
 
 /// Vertical optical depth of 1 atm-cm (1000 Dobson units) of ozone.
 #[must_use]
-pub fn ozone_depth(nanometres: f64) -> f64 {
-    interpolate(nanometres, 2)
+pub fn ozone_depth(nanometers: f64) -> f64 {
+    interpolate(nanometers, 2)
 }
 
-/// Vertical optical depth of aerosol by Angstrom's formula, `b l^-1.3` with l in micrometres.
+/// Vertical optical depth of aerosol by Angstrom's formula, `b l^-1.3` with l in micrometers.
 ///
 /// The relation of b with turbidity is Preetham, Shirley and Smits, "A Practical Analytic Model for
 /// Daylight" (1999), appendix 3: `b = 0.04608 T - 0.04586`; about 0 at turbidity 1.
 #[must_use]
-pub fn aerosol_depth(nanometres: f64, turbidity: f64) -> f64 {
-    (0.046_08 * turbidity - 0.045_86).max(0.0) * (nanometres * 1e-3).powf(-1.3)
+pub fn aerosol_depth(nanometers: f64, turbidity: f64) -> f64 {
+    (0.046_08 * turbidity - 0.045_86).max(0.0) * (nanometers * 1e-3).powf(-1.3)
 }
 
-/// The part of what aerosol takes out of a beam that it scatters: `0.945 exp(-0.095 ln(l /
-/// 0.4)^2)`, rural aerosol.
+/// Single scattering albedo of rural aerosol: `0.945 exp(-0.095 ln(l / 0.4)^2)`.
 ///
 /// Bird and Riordan, equation 3-16.
 #[must_use]
-pub fn aerosol_albedo(nanometres: f64) -> f64 {
-    0.945 * (-0.095 * (nanometres * 1e-3 / 0.4).ln().powi(2)).exp()
+pub fn aerosol_albedo(nanometers: f64) -> f64 {
+    0.945 * (-0.095 * (nanometers * 1e-3 / 0.4).ln().powi(2)).exp()
 }
 
-/// Whose light falls into the air.
+/// Spectrum of the light source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkySource {
     /// The Sun's spectrum.
     Sun,
     /// The Sun's, reddened by the Moon's soil, whose reflectance grows by about 0.13 % of its value
-    /// at 555 nm a nanometre: the slope of the disk's mean between 440 and 870 nm in Kieffer and
+    /// at 555 nm a nanometer: the slope of the disk's mean between 440 and 870 nm in Kieffer and
     /// Stone, "The Spectral Irradiance of the Moon", Astronomical Journal 129 (2005).
     Moon,
 }
@@ -129,8 +128,8 @@ pub enum SkySource {
 /// The bands.
 #[derive(Clone, Debug)]
 pub struct Bands {
-    /// The wavelength (nm) that stands for each band: its mean, weighed with the Sun's light and
-    /// the eye's responses.
+    /// Wavelength (nm) of each band: the mean, weighted with the Sun's spectrum and the eye's
+    /// responses.
     pub wavelength: Spectrum,
     /// Linear Rec.709 in lux of each band of the Sun at 1 au.
     rgb: [DVec3; BANDS],
@@ -149,20 +148,20 @@ impl Bands {
         let mut wavelength = [0.0; BANDS];
         let mut rgb = [DVec3::ZERO; BANDS];
         for (band, (wavelength, rgb)) in wavelength.iter_mut().zip(&mut rgb).enumerate() {
-            let within = |metres: f64| {
-                if index(metres * 1e9) == band { solar_irradiance(metres * 1e9) } else { 0.0 }
+            let within = |meters: f64| {
+                if index(meters * 1e9) == band { solar_irradiance(meters * 1e9) } else { 0.0 }
             };
             let xyz = spectrum_to_xyz(within);
-            let moment = spectrum_to_xyz(|metres| within(metres) * metres * 1e9);
+            let moment = spectrum_to_xyz(|meters| within(meters) * meters * 1e9);
             *wavelength = moment.element_sum() / xyz.element_sum();
             *rgb = XYZ_TO_REC709 * xyz * EFFICACY;
         }
         Self { wavelength, rgb }
     }
 
-    /// Linear Rec.709 whose luminance is in lux (or, of radiance over irradiance, in nits):
-    /// `factor` of the light of a source outside of the air, per band. Colours outside of the gamut
-    /// come back to it at their luminance.
+    /// Linear Rec.709 in lux (or in nits, for radiance over irradiance) of `factor` times the
+    /// source's light outside of the atmosphere, per band. Colors outside of the gamut are clipped
+    /// to it at constant luminance.
     #[must_use]
     pub fn to_rgb(&self, factor: &Spectrum, source: SkySource) -> DVec3 {
         let mut sum = DVec3::ZERO;
@@ -179,7 +178,7 @@ impl Bands {
         if grown > 0.0 && luminance > 0.0 { inside * (luminance / grown) } else { DVec3::ZERO }
     }
 
-    /// A value for each band from its wavelength in nanometres.
+    /// A value for each band from its wavelength in nanometers.
     #[must_use]
     pub fn map(&self, value: impl Fn(f64) -> f64) -> Spectrum {
         self.wavelength.map(value)
@@ -193,7 +192,7 @@ impl Bands {
 /// Handbook) have 127.5.
 #[must_use]
 pub fn solar_illuminance() -> Lux {
-    Lux(spectrum_to_xyz(|metres| solar_irradiance(metres * 1e9)).y * EFFICACY)
+    Lux(spectrum_to_xyz(|meters| solar_irradiance(meters * 1e9)).y * EFFICACY)
 }
 
 #[cfg(test)]
@@ -226,7 +225,7 @@ mod tests {
     }
 
     /// Few bands stand for the whole spectrum: luminance and chromaticity of the beam against every
-    /// nanometre.
+    /// nanometer.
     #[test]
     fn bands_are_enough() {
         let bands = Bands::get();

@@ -14,12 +14,12 @@ use crate::reference::{
 };
 
 fn view(cos: f64) -> DVec3 {
-    // Off the axes, so that along and across differ.
+    // Off the axes, so that the directions along and across the tangent differ.
     let sin = (1.0 - cos * cos).sqrt();
     DVec3::new(0.8 * sin, 0.6 * sin, cos)
 }
 
-const GREY: DVec3 = DVec3::splat(0.5);
+const GRAY: DVec3 = DVec3::splat(0.5);
 const TINT: DVec3 = DVec3::new(0.9, 0.5, 0.2);
 
 fn rough(roughness: f64) -> Bsdf {
@@ -38,7 +38,7 @@ fn film(ior: f64, thickness: f64) -> Option<ThinFilm> {
     Some(ThinFilm { factor: 1.0, ior, thickness, inside: false })
 }
 
-/// Name, material, whether it is the same with view and light swapped.
+/// Name, material, and whether it is reciprocal.
 fn all() -> Vec<(String, Bsdf, bool)> {
     let mut out = Vec::new();
     let mut add = |name: &str, bsdf: Bsdf, symmetric| out.push((name.to_owned(), bsdf, symmetric));
@@ -65,7 +65,7 @@ fn all() -> Vec<(String, Bsdf, bool)> {
     for roughness in [0.1, 0.4, 1.0] {
         add("sheen", Bsdf { sheen: sheen(TINT, roughness), ..rough(0.8) }, true);
     }
-    add("sheen on what lets through", Bsdf { sheen: sheen(GREY, 0.5), ..through }, true);
+    add("sheen on what lets through", Bsdf { sheen: sheen(GRAY, 0.5), ..through }, true);
     add("diffuse through", through, true);
     add(
         "half glass, half through",
@@ -101,7 +101,7 @@ fn all() -> Vec<(String, Bsdf, bool)> {
         "coat, sheen, film",
         Bsdf {
             coat: coat(0.4, DVec3::Z),
-            sheen: sheen(GREY, 0.5),
+            sheen: sheen(GRAY, 0.5),
             thin_film: film(1.4, 300.0),
             anisotropy: 0.6,
             metallic: 0.3,
@@ -113,7 +113,7 @@ fn all() -> Vec<(String, Bsdf, bool)> {
     out
 }
 
-/// The mean weight of samples: all that is reflected, and transmitted as energy.
+/// Mean energy of samples: reflected and transmitted.
 fn energy(bsdf: &Bsdf, v: DVec3, count: u32) -> DVec3 {
     (0..count).map(|i| energy_of(bsdf, v, i)).sum::<DVec3>() / f64::from(count)
 }
@@ -160,7 +160,7 @@ fn symmetric_lobes_are_reciprocal() {
                 (there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()),
                 "{name}"
             );
-            // Through a thin wall; what bends light is tested with the base.
+            // Through a thin wall; refraction is tested with the base.
             if matches!(bsdf.interface, GlassInterface::ThinWalled { .. }) {
                 let mirror = DVec3::new(1.0, 1.0, -1.0);
                 let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
@@ -219,9 +219,9 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
             assert_eq!(bsdf.evaluate(v, l), plain.evaluate(v, l), "{bsdf:?}");
         }
     }
-    // A film of the index of the air around it, a hundredth of a wavelength thick, is hardly there
-    // along the normal. (At grazing incidence the extension's Schlick term of the first face
-    // reflects even so.)
+    // A film of the index of the surrounding air, a hundredth of a wavelength thick, has almost no
+    // effect at normal incidence. (At grazing incidence the extension's Schlick term of the first
+    // interface reflects even so.)
     let thin = ThinFilm { factor: 1.0, ior: 1.0, thickness: 5.0, inside: false };
     let got = thin.reflectance(1.0, DVec3::splat(0.04));
     assert!((got - 0.04).abs().max_element() < 0.012, "{got}");
@@ -229,7 +229,7 @@ fn nothing_of_a_lobe_is_the_material_without_it() {
 
 #[test]
 fn a_film_has_the_mean_of_its_interference() {
-    // A thick film's fringes average out: what remains is the sum without interference.
+    // A thick film's fringes average out: the sum without interference remains.
     let film = ThinFilm { factor: 1.0, ior: 1.5, thickness: 1e5, inside: false };
     for f0 in [0.1, 0.5, 0.9] {
         for cos in [0.3, 0.8, 1.0] {
@@ -244,7 +244,7 @@ fn a_film_has_the_mean_of_its_interference() {
             assert!((got - want).abs().max_element() < 1e-6, "{got} {want}");
         }
     }
-    // A quarter-wave film whose index is the root of the base's: green (550 nm) is put out.
+    // A quarter-wave film whose index is the root of the base's suppresses green (550 nm).
     let base: f64 = 1.9;
     let film = ThinFilm {
         factor: 1.0,
@@ -259,7 +259,7 @@ fn a_film_has_the_mean_of_its_interference() {
 
 #[test]
 fn closed_forms_of_coat_specular_and_diffuse_transmission() {
-    // Along the normal the coat takes 4 %, at grazing incidence everything.
+    // The coat takes 4 % at normal incidence, and all light at grazing incidence.
     assert!(
         (coat_reflectance(1.0, 1.0) - 0.04).abs() < 1e-15
             && (coat_reflectance(0.5, 0.0) - 0.5).abs() < 1e-15
@@ -274,7 +274,7 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
             "a smooth coat reflects its Fresnel term: {got} {want}"
         );
     }
-    // Without a border (index 1) all diffuse light is split as stated.
+    // Without an interface (index 1) all diffuse light is split as stated.
     let leaf = Bsdf {
         f0: 0.0,
         base_color: DVec3::splat(0.6),
@@ -288,7 +288,7 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     assert!(
         (through - leaf.diffuse_transmission_color * 0.25 / PI * 0.8).abs().max_element() < 1e-15
     );
-    // F0 = min(0.04 colour, 1) specular, F90 = specular, both in the mirror direction.
+    // F0 = min(0.04 color, 1) specular, F90 = specular, both in the mirror direction.
     let shiny = Bsdf {
         specular: 0.5,
         specular_color: DVec3::new(1.0, 10.0, 50.0),
@@ -300,7 +300,7 @@ fn closed_forms_of_coat_specular_and_diffuse_transmission() {
     let ratio =
         shiny.evaluate(DVec3::Z, DVec3::Z).specular / unit.evaluate(DVec3::Z, DVec3::Z).specular;
     assert!((ratio - DVec3::new(0.02, 0.2, 0.5)).abs().max_element() < 1e-12, "{ratio}");
-    // Diffuse light takes what the strongest channel leaves.
+    // Diffuse reflection gets what the strongest specular channel leaves.
     let white = Bsdf { base_color: DVec3::ONE, ..shiny };
     let diffuse = white.evaluate(DVec3::Z, DVec3::Z).diffuse;
     assert!((diffuse - 0.5 / PI).abs().max_element() < 1e-12, "{diffuse}");
@@ -338,7 +338,7 @@ fn anisotropic_roughness_is_what_the_extension_says() {
 }
 
 /// D G / (4 v.z) of `mitsuba.MicrofacetDistribution` (Mitsuba 3.9.1: `eval`, and `smith_g1` of each
-/// direction joined to the height-correlated 1 / (1/g + 1/g - 1)), at random directions.
+/// direction combined to the height-correlated 1 / (1/g + 1/g - 1)), at random directions.
 #[test]
 #[allow(clippy::excessive_precision, clippy::unreadable_literal)]
 fn anisotropic_lobes_are_those_of_mitsuba() {
@@ -408,8 +408,7 @@ fn anisotropic_lobes_are_those_of_mitsuba() {
             6.004337e-02,
         ),
     ] {
-        // The strength that makes these two of glTF's: along the tangent it is never the smoother
-        // one.
+        // The strength that gives these two alphas in glTF: the tangent is never the smoother axis.
         let strength = ((x - y) / (1.0f64 - y)).sqrt();
         let bsdf = Bsdf { metallic: 1.0, alpha: y, anisotropy: strength, ..Bsdf::default() };
         let got = bsdf.evaluate(v, l).specular.x;
@@ -434,13 +433,13 @@ fn tables_are_what_they_tabulate() {
     assert!(worst.0 < 1e-3 && worst.1 < 1e-2, "{worst:?}");
 }
 
-/// Prints what a white furnace shows of each lobe. `cargo test --lib reference::bsdf -- --nocapture
-/// furnaces` makes the tables of docs/materials.md, and fails where the page says something else.
+/// Prints the white furnace of each lobe. `cargo test --lib reference::bsdf -- --nocapture
+/// furnaces` generates the tables of docs/materials.md, and fails where the page differs.
 #[test]
 fn furnaces() {
     let roughnesses = [0.1, 0.3, 0.5, 0.7, 1.0];
     let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
-    // Lambert's law alone below, so that what is seen is the layer's own doing.
+    // Only Lambert's law below, which isolates the effect of the layer.
     let bare = |roughness: f64| Bsdf { f0: 0.0, ..white(roughness) };
     type Make<'a> = &'a dyn Fn(f64) -> Bsdf;
     let kinds: [(&str, Make<'_>, bool); 12] = [
@@ -450,7 +449,7 @@ fn furnaces() {
             true,
         ),
         ("sheen on white", &|r| Bsdf { sheen: sheen(DVec3::ONE, r), ..bare(1.0) }, true),
-        ("half sheen on white", &|r| Bsdf { sheen: sheen(GREY, r), ..bare(1.0) }, true),
+        ("half sheen on white", &|r| Bsdf { sheen: sheen(GRAY, r), ..bare(1.0) }, true),
         ("coat on white", &|r| Bsdf { coat: coat(r, DVec3::Z), ..bare(1.0) }, true),
         (
             "anisotropic metal, strength 0.5",
@@ -464,7 +463,7 @@ fn furnaces() {
         ),
         (
             "film of 400 nm on gray metal",
-            &|r| Bsdf { metallic: 1.0, base_color: GREY, thin_film: film(1.3, 400.0), ..white(r) },
+            &|r| Bsdf { metallic: 1.0, base_color: GRAY, thin_film: film(1.3, 400.0), ..white(r) },
             true,
         ),
         (
@@ -486,7 +485,7 @@ fn furnaces() {
         roughnesses.map(|r| format!("r {r}")).join(" | ")
     );
     println!("|---|---|{}", "---|".repeat(roughnesses.len()));
-    // Read when the test runs, so that the page may follow the numbers without another build.
+    // Read at run time, so that an edited page needs no rebuild.
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/materials.md")).unwrap();
     let numbers = |row: &str| -> Vec<f64> {
@@ -578,12 +577,11 @@ fn no_input_gives_nan() {
     }
 }
 
-/// Lobes whose samples have a density, by name and what makes them of a roughness and of the coat's
-/// normal.
+/// A lobe without delta samples: its name, and its material by roughness and coat normal.
 type Lobe<'a> = (&'a str, &'a (dyn Fn(f64, DVec3) -> Bsdf + Sync));
 
-/// All lobes at all tilts: normals of a map turn the view down to the horizon, and those of a coat
-/// lie anywhere above it.
+/// All lobes at all tilts: normal maps tilt the view down to the horizon, and coat normals lie
+/// anywhere above it.
 fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
     let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
     let metal = |roughness: f64| Bsdf { metallic: 1.0, ..white(roughness) };
@@ -598,7 +596,7 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
         ("metal", &|r, _| metal(r)),
         ("anisotropic metal", &|r, _| Bsdf { anisotropy: 0.7, ..metal(r) }),
         ("iridescent metal", &|r, _| Bsdf {
-            base_color: GREY,
+            base_color: GRAY,
             thin_film: film(1.3, 400.0),
             ..metal(r)
         }),
@@ -616,12 +614,12 @@ fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
         }),
         ("coat and sheen on a leaf", &|r, n| Bsdf {
             coat: coat(r, n),
-            sheen: sheen(GREY, 0.5),
+            sheen: sheen(GRAY, 0.5),
             diffuse_transmission: 0.5,
             ..white(0.6)
         }),
     ];
-    // A bent normal that turns the surface from the eye leaves the view right above the horizon
+    // A bent normal that faces away from the eye leaves the view just above the horizon
     // (`view_in`).
     let views = [1e-4, 0.2, 0.6, 1.0];
     for roughness in [0.3, 1.0] {
@@ -674,13 +672,14 @@ fn samples_follow_their_density_at_all_tilts() {
     });
 }
 
-/// What is evaluated, over all directions, as energy: by midpoints.
+/// Energy of `evaluate` over all directions, by midpoints.
 fn furnace(bsdf: &Bsdf, v: DVec3, rows: u32) -> f64 {
     let columns = rows / 2;
     let eta = if let GlassInterface::VolumeBoundary { eta } = bsdf.interface { eta } else { 1.0 };
     let mut sum = 0.0;
     for row in 0..rows {
-        // Steps of the angle from the horizon grow with its square: grazing lobes are narrow there.
+        // Steps of the angle grow with the square of the distance from the horizon: grazing lobes
+        // are narrow there.
         let s = (f64::from(row) + 0.5) / f64::from(rows) * 2.0 - 1.0;
         let (z, width) = ((s * s.abs() * PI / 2.0).sin(), s.abs() * PI * 2.0 / f64::from(rows));
         let across = (1.0 - z * z).max(0.0).sqrt();
@@ -696,8 +695,8 @@ fn furnace(bsdf: &Bsdf, v: DVec3, rows: u32) -> f64 {
     sum * 2.0 * PI / f64::from(columns)
 }
 
-/// A white furnace under a coat of roughness 1 whose normal is tilted by 50 degrees from the view,
-/// straight on.
+/// A white furnace at normal incidence, under a coat of roughness 1 whose normal is tilted by 50
+/// degrees from the view.
 #[test]
 fn a_tilted_coat_loses_nothing_by_its_density() {
     let (sin, cos) = 50f64.to_radians().sin_cos();
@@ -707,8 +706,8 @@ fn a_tilted_coat_loses_nothing_by_its_density() {
     assert!((got - want).abs() < 2e-3, "{got} {want}");
 }
 
-/// The same of every coat at every tilt, within four standard errors of the samples and twice the
-/// step from a quadrature of half as many rows.
+/// The same for every coat at every tilt, within four standard errors of the samples and twice the
+/// change from a quadrature of half as many rows.
 #[test]
 fn coats_lose_nothing_by_their_density_at_any_tilt() {
     let mut all = Vec::new();

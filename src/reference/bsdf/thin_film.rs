@@ -1,6 +1,6 @@
-//! A thin film: KHR_materials_iridescence, after Belcour and Barla, "A Practical Extension to
+//! Thin film: KHR_materials_iridescence, after Belcour and Barla, "A Practical Extension to
 //! Microfacet Theory for the Modeling of Varying Iridescence" (ACM TOG 36(4), 2017), in the
-//! approximation of the extension: Schlick's reflectances, no polarisation, no extinction in the
+//! approximation of the extension: Schlick's reflectances, no polarization, no extinction in the
 //! base, two reflections within the film beside the direct one.
 
 use std::f64::consts::{PI, TAU};
@@ -9,25 +9,25 @@ use glam::{DMat3, DVec3};
 
 use super::microfacet::schlick;
 
-/// A film on a surface.
+/// A thin film on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThinFilm {
-    /// How much of it there is, 0 to 1.
+    /// Weight of the film, 0 to 1.
     pub factor: f64,
-    /// Its index of refraction over that of air.
+    /// Index of refraction of the film over that of air.
     pub ior: f64,
     /// Thickness (nm), above 0.
     pub thickness: f64,
-    /// The view is on the side of the base: within the glass that the film is on.
+    /// True if the view is inside the glass that carries the film.
     pub inside: bool,
 }
 
-/// Reflectance along the normal between two indices.
+/// Reflectance at normal incidence between two indices.
 fn along_normal(a: f64, b: f64) -> f64 {
     ((a - b) / (a + b)).powi(2)
 }
 
-/// The index against air that reflects this much along the normal; kept from 1, which no index
+/// Index against air with this reflectance at normal incidence; clamped below 1, which no index
 /// reaches.
 fn index_of(f0: f64) -> f64 {
     let root = f0.clamp(0.0, 0.9999).sqrt();
@@ -35,8 +35,8 @@ fn index_of(f0: f64) -> f64 {
 }
 
 impl ThinFilm {
-    /// What film and base together reflect (by channel, 0 to 1) of light in air at an angle of this
-    /// cosine, over a base that reflects `f0` along the normal without it.
+    /// Reflectance of film and base (per channel, 0 to 1) for light in air at an angle of this
+    /// cosine. The base reflects `f0` at normal incidence without the film.
     #[must_use]
     pub fn reflectance(&self, cos: f64, f0: DVec3) -> DVec3 {
         let cos = cos.clamp(0.0, 1.0);
@@ -70,22 +70,21 @@ impl ThinFilm {
             amplitude *= root;
             sum += amplitude * 2.0 * sensitivity(order * path, order * shift);
         }
-        // Colours beyond what the primaries can show: the extension cuts off below 0; above 1
-        // energy would be made.
+        // Out-of-gamut colors: the extension clips below 0; above 1 energy would be created.
         sum.clamp(DVec3::ZERO, DVec3::ONE)
     }
 }
 
-/// The Fourier transform of the colour matching functions, as Rec.709: section 4 and the fits of
-/// Gaussians of the paper's supplement. `path` is the optical path difference (nm).
+/// Fourier transform of the color matching functions, as Rec.709: section 4 and the Gaussian fits
+/// of the paper's supplement. `path` is the optical path difference (nm).
 fn sensitivity(path: f64, shift: DVec3) -> DVec3 {
     let phase = TAU * path * 1e-9;
-    // Amplitude, centre (1/m) and variance (1/m^2) of a Gaussian for each of X, Y, Z; X has a
+    // Amplitude, center (1/m) and variance (1/m^2) of a Gaussian for each of X, Y, Z; X has a
     // second one.
-    let lobe = |amplitude: f64, centre: f64, variance: f64, shift: f64| {
+    let lobe = |amplitude: f64, center: f64, variance: f64, shift: f64| {
         amplitude
             * (TAU * variance).sqrt()
-            * (centre * phase + shift).cos()
+            * (center * phase + shift).cos()
             * (-phase * phase * variance).exp()
     };
     let x = lobe(5.4856e-13, 1.6810e6, 4.3278e9, shift.x)

@@ -20,7 +20,7 @@ fn keys_hold_before_the_first_and_after_the_last() {
             assert_eq!(keys.sample(time), [want], "{interpolation:?} at {time}");
         }
     }
-    // In-tangent, value, out-tangent: tangents do not matter outside.
+    // In-tangent, value, out-tangent: tangents have no effect outside of the keys.
     let spline =
         keys(Interpolation::CubicSpline, &[1.0, 3.0], 1, &[9.0, 10.0, 7.0, 5.0, 20.0, 3.0]);
     assert_eq!(
@@ -43,8 +43,8 @@ fn linear_goes_straight_and_steps_wait_for_the_next_key() {
     assert_eq!(step.sample(3.999_999), [2.0]);
 }
 
-/// Appendix C.5 with t = 0.5 over two seconds: v = (p0 + p1) / 2 + dt (m0 - m1) / 8; and any cubic
-/// is met exactly.
+/// Appendix C.5 with t = 0.5 over two seconds: v = (p0 + p1) / 2 + dt (m0 - m1) / 8. Any cubic is
+/// reproduced exactly.
 #[test]
 fn splines_are_those_of_appendix_c() {
     let spline =
@@ -81,7 +81,7 @@ fn rotations_take_the_shorter_way_at_a_constant_speed() {
             assert!((got.length() - 1.0).abs() < 1e-12);
         }
     }
-    // Keys that are not of unit length are normalized, opposite ones and none at all give a unit
+    // Keys that are not of unit length are normalized; opposite and zero keys give a unit
     // quaternion.
     for values in [
         [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -2.0],
@@ -117,7 +117,7 @@ fn moving(target: AnimationTarget, keys: Keyframes) -> Animation {
 }
 
 fn arm() -> Scene {
-    // A root at (1, 0, 0), an arm 2 m above it, and a mesh that is bound where both stand.
+    // A root at (1, 0, 0), an arm 2 m above it, and a mesh bound at their rest pose.
     let root = Trs { translation: DVec3::X, ..Trs::default() };
     let arm = Trs { translation: DVec3::new(0.0, 2.0, 0.0), ..Trs::default() };
     let node = |trs: Trs| Node { local: trs.matrix(), trs: Some(trs), ..Node::default() };
@@ -180,8 +180,7 @@ fn joints_carry_vertices_by_their_weights() {
     {
         assert!((got - want).length() < 1e-6, "at rest: {got} {want}");
     }
-    // The arm turned to the left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x -
-    // 1).
+    // The arm turned left by a right angle around (1, 2, 0): x' = 1 - (y - 2), y' = 2 + (x - 1).
     let bent = scene.at(&AnimationSelection::Auto, 1.0);
     let turned = |p: DVec3| DVec3::new(1.0 - (p.y - 2.0), 2.0 + (p.x - 1.0), 0.0);
     let middle = DVec3::Y * 2.0;
@@ -192,7 +191,7 @@ fn joints_carry_vertices_by_their_weights() {
     let normals = &bent.meshes[0].primitives[0].normals;
     assert!((normals[2] - Vec3::Y).length() < 1e-6, "{}", normals[2]);
     assert!((normals[1] - Vec3::new(1.0, 1.0, 0.0).normalize()).length() < 1e-6, "{}", normals[1]);
-    // The node that carries the mesh does not move it, wherever it stands.
+    // The transform of the node that carries the mesh has no effect.
     scene.nodes[2].local = DMat4::from_translation(DVec3::splat(77.0));
     assert_eq!(in_world(&scene.at(&AnimationSelection::Auto, 1.0)), in_world(&bent));
 }
@@ -223,7 +222,7 @@ fn normals_are_carried_by_the_inverse_transpose() {
     let stretch = DMat4::from_scale(DVec3::new(4.0, 1.0, 1.0));
     let got = deform.shape(&[], &[stretch]).normals[0];
     assert!((got - Vec3::new(0.25, 1.0, 0.0).normalize()).length() < 1e-6, "{got}");
-    // Flattened, mirrored and absurd matrices leave finite unit normals.
+    // Flattened, mirrored and non-finite matrices leave finite unit normals.
     for matrix in [
         DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0)),
         DMat4::from_scale(DVec3::new(-1.0, 1.0, 1.0)),
@@ -254,7 +253,7 @@ fn morph_weights_add_offsets() {
         assert!((*got - *base - Vec3::new(0.5, -2.0, 0.0)).length() < 1e-6);
     }
     assert_eq!(deform.shape(&[0.0, 0.0], &[]).positions, positions);
-    // A flat triangle that is turned over gets the other normal.
+    // A flat triangle that is flipped gets the opposite normal.
     deform.flat = true;
     deform.targets = vec![MorphTarget {
         positions: vec![Vec3::ZERO, Vec3::X * -2.0, Vec3::ZERO],
@@ -281,22 +280,18 @@ fn animations_loop_and_are_chosen() {
         let posed = scene.at(play, time);
         [posed.nodes[0].local.w_axis.x, posed.nodes[1].local.w_axis.x]
     };
-    assert_eq!(
-        x(&AnimationSelection::Auto, 1.0),
-        [2.0, 2.0],
-        "they move different things, so both are played"
-    );
+    assert_eq!(x(&AnimationSelection::Auto, 1.0), [2.0, 2.0], "no common target: both play");
     assert_eq!(x(&AnimationSelection::Index(1), 1.0), [0.0, 2.0]);
     assert_eq!(x(&AnimationSelection::Index(7), 1.0), [0.0, 0.0]);
-    assert_eq!(x(&AnimationSelection::All, 2.0), [4.0, 4.0], "the end is the end");
-    assert!((x(&AnimationSelection::All, 5.0)[0] - 2.0).abs() < 1e-12, "half a round later");
+    assert_eq!(x(&AnimationSelection::All, 2.0), [4.0, 4.0], "the end does not wrap");
+    assert!((x(&AnimationSelection::All, 5.0)[0] - 2.0).abs() < 1e-12, "half a loop later");
     assert_eq!(x(&AnimationSelection::All, f64::NAN), [0.0, 0.0]);
     let mut both = scene.clone();
     both.animations = vec![along(0), along(0)];
     assert_eq!(
         both.selected_animations(&AnimationSelection::Auto),
         [0],
-        "two animations of one thing are alternatives"
+        "animations with a common target are alternatives"
     );
     assert_eq!(scene.animation("move"), Some(0));
     assert_eq!(scene.animation("1"), Some(1));

@@ -31,7 +31,7 @@ impl Component {
         })
     }
 
-    /// In bytes.
+    /// Size in bytes.
     pub(super) const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -53,10 +53,10 @@ impl Component {
         })
     }
 
-    /// Appends the nearest number that fits.
+    /// Appends the nearest representable number.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn write(self, x: f32, out: &mut Vec<u8>) {
-        // Such conversions stop at the ends of the range, and what is no number becomes 0.
+        // Casts saturate, and NaN becomes 0.
         let rounded = x.round();
         match self {
             Self::I8 => out.extend((rounded as i8).to_le_bytes()),
@@ -68,7 +68,7 @@ impl Component {
         }
     }
 
-    /// What a normalized integer stands for (section 3.11): signed ones reach -1 twice.
+    /// The value of a normalized integer (section 3.11): signed ones reach -1 twice.
     fn normalize(self, x: f64) -> f64 {
         match self {
             Self::I8 => (x / 127.0).max(-1.0),
@@ -80,7 +80,7 @@ impl Component {
     }
 }
 
-/// How many components an element has.
+/// Element type of an accessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessorType {
     Scalar,
@@ -118,7 +118,7 @@ impl AccessorType {
         }
     }
 
-    /// Numbers in an element.
+    /// Number of components of an element.
     pub(super) const fn components(self) -> usize {
         let (columns, rows) = self.columns_rows();
         columns * rows
@@ -129,7 +129,7 @@ impl AccessorType {
     }
 }
 
-/// Bytes between the columns of an element: those of matrices begin at multiples of four (section
+/// Bytes between the columns of an element: matrix columns are aligned to four bytes (section
 /// 3.6.2.4).
 const fn column_stride(shape: AccessorType, component: Component) -> usize {
     let (_, rows) = shape.columns_rows();
@@ -137,13 +137,13 @@ const fn column_stride(shape: AccessorType, component: Component) -> usize {
     if shape.is_matrix() { bytes.next_multiple_of(4) } else { bytes }
 }
 
-/// Bytes that an element takes, without padding after its last column.
+/// Bytes of an element, without padding after its last column.
 const fn element_size(shape: AccessorType, component: Component) -> usize {
     let (columns, rows) = shape.columns_rows();
     (columns - 1) * column_stride(shape, component) + rows * component.size()
 }
 
-/// Bytes from one element to the next where no stride is given.
+/// Stride if none is given.
 const fn tight_stride(shape: AccessorType, component: Component) -> usize {
     let (columns, _) = shape.columns_rows();
     columns * column_stride(shape, component)
@@ -190,7 +190,7 @@ impl Accessor {
     }
 }
 
-/// A buffer's bytes that may be shared between buffers of one file.
+/// Bytes of a buffer, which buffers of one file may share.
 #[derive(Clone)]
 pub(super) enum Bytes<'a> {
     Borrowed(&'a [u8]),
@@ -206,20 +206,20 @@ impl Bytes<'_> {
     }
 }
 
-/// Why something could not be read.
+/// A read error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReadError {
-    /// A sentence about the place.
+    /// The data is invalid.
     Broken(String),
-    /// The file leaves it to others to supply the data (section 3.6.1.1: a buffer without a URI),
-    /// which is no fault.
+    /// The file leaves the data to others (section 3.6.1.1: a buffer without a URI), which is
+    /// valid.
     Absent(String),
-    /// More than the limits allow.
+    /// A limit is exceeded.
     TooLarge(String),
 }
 
 impl ReadError {
-    /// The sentence alone.
+    /// The message.
     pub(super) fn text(self) -> String {
         let (Self::Broken(text) | Self::Absent(text) | Self::TooLarge(text)) = self;
         text
@@ -230,16 +230,16 @@ fn broken<T>(message: impl Into<String>) -> Result<T, ReadError> {
     Err(ReadError::Broken(message.into()))
 }
 
-/// Everything that accessors read from.
+/// Buffers, views and accessors.
 pub(super) struct Store<'a> {
     pub(super) buffers: Vec<Result<Bytes<'a>, ReadError>>,
     pub(super) views: Vec<Option<BufferView>>,
     pub(super) accessors: Vec<Option<Accessor>>,
-    /// What may still be decoded; small files can otherwise ask for the same bytes any number of
-    /// times.
+    /// Bytes that may still be decoded; small files can otherwise request the same bytes any number
+    /// of times.
     budget: Cell<u64>,
     zeros: Cell<u64>,
-    /// What is wrong with the document's objects that cannot be used, by place.
+    /// Errors of unusable objects, by place.
     faults: HashMap<String, String>,
 }
 
@@ -258,7 +258,7 @@ impl BufferView {
     fn parse(value: &Value) -> Option<Self> {
         let length = number(value.get("byteLength"))?;
         Some(Self {
-            // A view of no bytes needs no buffer.
+            // A view without bytes needs no buffer.
             buffer: number(value.get("buffer")).or((length == 0).then_some(usize::MAX))?,
             offset: number(value.get("byteOffset")).unwrap_or(0),
             length,
@@ -295,7 +295,7 @@ impl Accessor {
                 })
             }
         };
-        // Of an empty accessor nothing else matters.
+        // Other properties of an empty accessor do not matter.
         let empty = count == 0;
         let shape = value.get("type").and_then(Value::as_str).and_then(AccessorType::of);
         Some(Self {
@@ -313,8 +313,8 @@ impl Accessor {
 }
 
 impl<'a> Store<'a> {
-    /// Takes the views and accessors of a document that fits the schema; `faults` says what is
-    /// wrong with those that cannot be used.
+    /// Takes the views and accessors of a document that fits the schema; `faults` holds the errors
+    /// of unusable ones.
     pub(super) fn new(
         root: &Value,
         buffers: Vec<Result<Bytes<'a>, ReadError>>,
@@ -333,7 +333,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Why an element of a list of the document cannot be used.
+    /// The error of an unusable element of a list.
     fn fault<T>(&self, list: &str, index: usize, otherwise: &str) -> Result<T, ReadError> {
         let place = format!("/{list}/{index}");
         broken(match self.faults.get(&place) {
@@ -342,7 +342,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Ends the checks and starts the conversion with a budget of its own.
+    /// Ends the checks and starts the conversion, with a new budget.
     pub(super) fn start_conversion(&self) {
         self.budget.set(MAX_DECODED_BYTES);
         self.zeros.set(MAX_ZERO_ELEMENTS);
@@ -356,12 +356,12 @@ impl<'a> Store<'a> {
                 Ok(())
             }
             None => Err(ReadError::TooLarge(format!(
-                "more than {MAX_DECODED_BYTES} bytes of decoded geometry"
+                "decoded geometry exceeds {MAX_DECODED_BYTES} bytes"
             ))),
         }
     }
 
-    /// A view's bytes.
+    /// Bytes of a view.
     pub(super) fn view(&self, index: usize) -> Result<&[u8], ReadError> {
         let Some(view) = self.views.get(index).copied().flatten() else {
             return self.fault("bufferViews", index, "there is no such view");
@@ -392,7 +392,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// The bytes that `count` elements take, cut from a view.
+    /// The bytes of `count` elements in a view.
     fn span(
         &self,
         view: usize,
@@ -407,13 +407,13 @@ impl<'a> Store<'a> {
         match length.and_then(|end| bytes.get(offset..end)) {
             Some(bytes) => Ok(bytes),
             None => broken(format!(
-                "{count} elements of {size} bytes from byte {offset} on do not fit the {} bytes of bufferView {view}",
+                "{count} elements of {size} bytes from byte {offset} exceed the {} bytes of bufferView {view}",
                 bytes.len()
             )),
         }
     }
 
-    /// The stride that applies to an accessor.
+    /// Effective stride of an accessor.
     pub(super) fn stride(&self, accessor: &Accessor) -> usize {
         let tight = tight_stride(accessor.shape, accessor.component);
         accessor
@@ -423,7 +423,7 @@ impl<'a> Store<'a> {
             .unwrap_or(tight)
     }
 
-    /// Whether an accessor and all that it refers to can be read, with nothing decoded.
+    /// Checks that an accessor and all that it refers to can be read, without decoding.
     pub(super) fn fits(&self, accessor: &Accessor) -> Result<(), ReadError> {
         if accessor.count == 0 {
             return Ok(());
@@ -483,7 +483,7 @@ impl<'a> Store<'a> {
                     None
                 }
             };
-        // The substitutes, in rising order as the specification demands.
+        // Substitutes, in increasing order as the specification requires.
         let mut substitutes: Vec<usize> = Vec::new();
         let tight = tight_stride(accessor.shape, accessor.component);
         let mut values: &[u8] = &[];
@@ -496,12 +496,12 @@ impl<'a> Store<'a> {
                 let index = sparse.index_type.read(bytes).unwrap_or(0.0) as usize;
                 if index >= accessor.count {
                     return broken(format!(
-                        "the sparse index {index} is beyond the {} elements",
+                        "the sparse index {index} is out of range of the {} elements",
                         accessor.count
                     ));
                 }
                 if substitutes.last().is_some_and(|&last| last >= index) {
-                    return broken(format!("the sparse index {index} does not rise"));
+                    return broken(format!("the sparse index {index} does not increase"));
                 }
                 substitutes.push(index);
             }
@@ -541,17 +541,17 @@ impl<'a> Store<'a> {
         Ok(())
     }
 
-    /// All elements as floats, normalized where the accessor says so.
+    /// All elements as floats, normalized if the accessor is.
     #[allow(clippy::cast_possible_truncation)]
     pub(super) fn floats<const N: usize>(
         &self,
         accessor: &Accessor,
     ) -> Result<Vec<[f32; N]>, ReadError> {
         if accessor.shape.components() != N && accessor.count > 0 {
-            return broken(format!("{:?} where {N} components belong", accessor.shape));
+            return broken(format!("{:?}, expected {N} components", accessor.shape));
         }
         self.fits(accessor)?;
-        // Reserved only now that the count is backed by bytes, or bounded for zeros.
+        // Reserved only now that bytes back the count, or a limit for zeros.
         let mut out = Vec::with_capacity(if accessor.view.is_some() { accessor.count } else { 0 });
         self.visit(accessor, &mut |_, element| {
             let mut values = [0.0f32; N];
@@ -564,7 +564,7 @@ impl<'a> Store<'a> {
         Ok(out)
     }
 
-    /// All numbers of all elements in a row, normalized where the accessor says so.
+    /// All numbers of all elements, flattened, normalized if the accessor is.
     #[allow(clippy::cast_possible_truncation)]
     pub(super) fn row(&self, accessor: &Accessor) -> Result<Vec<f32>, ReadError> {
         self.fits(accessor)?;

@@ -22,7 +22,7 @@ use crate::scene::{
     },
 };
 
-/// Where the scene has what the file numbers otherwise.
+/// Scene indices of the document's lights, cameras and skinned meshes.
 pub(super) struct Places<'a> {
     /// By light of the file.
     pub(super) lights: &'a [Option<usize>],
@@ -32,13 +32,12 @@ pub(super) struct Places<'a> {
     pub(super) carriers: &'a HashMap<usize, usize>,
 }
 
-/// Numbers that cannot be read leave something out, be it for a limit: what stands still is shown
-/// without them.
+/// Unreadable motion data is left out, even if it exceeds a limit: the scene is shown at rest.
 fn read_motion<T>(read: Result<Vec<T>, ReadError>) -> Result<Vec<T>, String> {
     read.map_err(ReadError::text)
 }
 
-/// Numbers that cannot be read leave something out.
+/// Unreadable data is left out.
 fn read<T>(read: Result<Vec<T>, ReadError>) -> Result<Result<Vec<T>, String>, TooLarge> {
     match read {
         Ok(values) => Ok(Ok(values)),
@@ -47,7 +46,7 @@ fn read<T>(read: Result<Vec<T>, ReadError>) -> Result<Result<Vec<T>, String>, To
     }
 }
 
-/// All skins; one without joints moves nothing. The matrices of those that no shown node has are
+/// All skins; one without joints has no effect. The matrices of skins that no shown node uses are
 /// not read.
 pub(super) fn skins(
     root: &Value,
@@ -96,21 +95,18 @@ pub(super) fn skins(
                         );
                     }
                 }
-                Err(problem) => report.repair(
-                    at,
-                    format!("{problem}; the joints bind where they stand at the origin"),
-                ),
+                Err(problem) => report.repair(at, format!("{problem}; identity matrices are used")),
             }
         }
         if joints.is_empty() {
-            report.repair(at, "a skin without joints; meshes are shown where their nodes are");
+            report.repair(at, "a skin without joints; meshes are shown at their nodes");
         }
         out.push(Skin { name: one_line(text(skin, "name")), joints, inverse_bind });
     }
     Ok(out)
 }
 
-/// Nodes of the file whose morph weights move.
+/// Nodes of the file whose morph weights are animated.
 pub(super) fn moved_weights(root: &Value) -> HashSet<usize> {
     let of = |channel: &Value| {
         let target = channel.get("target")?;
@@ -134,8 +130,8 @@ fn pointer(target: &Value) -> Option<&str> {
     extension(target, "KHR_animation_pointer").map(|found| text(found, "pointer"))
 }
 
-/// All animations, so that numbers are those of the file; channels that move nothing are left out
-/// and noted.
+/// All animations, so that indices are those of the file; channels without effect are left out and
+/// noted.
 pub(super) fn animations(
     root: &Value,
     store: &Store<'_>,
@@ -146,7 +142,8 @@ pub(super) fn animations(
     let at = At::ROOT;
     let place = at.key("animations");
     let mut out = Vec::new();
-    // Splines and others read the same accessors alike; files share them between many samplers.
+    // Splines and other interpolations read the same accessors alike; files share them between many
+    // samplers.
     let mut times_of: HashMap<usize, Arc<Vec<f32>>> = HashMap::new();
     for (a, animation) in items(root, "animations").iter().enumerate() {
         let at = place.index(a);
@@ -188,14 +185,14 @@ pub(super) fn animations(
             motion: None,
         });
     }
-    // A file whose animations all move nothing is not animated.
+    // A file whose animations are all empty is not animated.
     if out.iter().all(|animation| animation.channels.is_empty()) {
         out.clear();
     }
     Ok(out)
 }
 
-/// The keys of a sampler for values of so many numbers; `None` takes what the output has.
+/// The keys of a sampler for values of `width` numbers; `None` takes the output's own.
 fn keys(
     sampler: &Value,
     store: &Store<'_>,
@@ -204,8 +201,7 @@ fn keys(
     at: &At<'_>,
     report: &mut ImportReport,
 ) -> Result<Option<Arc<Keyframes>>, TooLarge> {
-    let mut lost =
-        |problem: &str| report.repair(at, format!("{problem}; the channel moves nothing"));
+    let mut lost = |problem: &str| report.repair(at, format!("{problem}; the channel is ignored"));
     let (Some(input), Some(output)) = (index(sampler, "input"), index(sampler, "output")) else {
         lost("a sampler without input or output");
         return Ok(None);
@@ -255,10 +251,10 @@ fn keys(
     let width = width.unwrap_or(shape.components());
     let per_key = width * parts;
     if per_key == 0 || shape != AccessorType::Scalar && shape.components() != width {
-        lost("values of another size than what they move");
+        lost("values whose size does not match the target");
         return Ok(None);
     }
-    // Keys that rise and have values; the validation notes the others.
+    // Keys that increase and have values; the validation notes the others.
     store.spend((times.len() as u64).saturating_mul(4 + 4 * per_key as u64)).map_err(too_large)?;
     let mut keys = Keyframes { interpolation, times: Vec::new(), width, values: Vec::new() };
     let mut broken = 0usize;
@@ -274,13 +270,13 @@ fn keys(
         report.repair(at, format!("{broken} keys are not finite; left out"));
     }
     if keys.times.is_empty() {
-        report.repair(at, "no usable keys; the channel moves nothing");
+        report.repair(at, "no usable keys; the channel is ignored");
         return Ok(None);
     }
     Ok(Some(Arc::new(keys)))
 }
 
-/// What a channel moves, and how many numbers each value has.
+/// The target of a channel, and the numbers of each value.
 fn target_of(
     root: &Value,
     scene: &Scene,
@@ -293,20 +289,18 @@ fn target_of(
         let found = pointed(root, scene, places, pointer);
         if found.is_none() {
             let message =
-                format!("'{}' is not animated; the channel moves nothing", one_line(pointer));
+                format!("'{}' is not animated; the channel is ignored", one_line(pointer));
             report.unsupported(at, message);
         }
         return found;
     }
-    // A channel without a node is for extensions to use (section 3.11).
+    // A channel without a node is reserved for extensions (section 3.11).
     let node = index(target, "node").filter(|&node| node < scene.nodes.len())?;
     let found = node_target(scene, places, node, text(target, "path"));
     if found.is_none() && text(target, "path") != "weights" {
         let path = one_line(text(target, "path"));
-        report.unsupported(
-            at,
-            format!("the path '{path}' is not animated; the channel moves nothing"),
-        );
+        report
+            .unsupported(at, format!("the path '{path}' is not animated; the channel is ignored"));
     }
     found
 }
@@ -331,7 +325,7 @@ fn node_target(
     }
 }
 
-/// What a JSON pointer names (RFC 6901; no name of the specification needs escapes).
+/// The target of a JSON pointer (RFC 6901; no name of the specification needs escapes).
 fn pointed(
     root: &Value,
     scene: &Scene,

@@ -1,9 +1,8 @@
 //! Basis Universal within KTX 2 (KHR_texture_basisu): ETC1S with BasisLZ, and UASTC.
 //!
-//! The transcoder reads `.basis` files, which hold the same streams as KTX 2 in another order. So
-//! the streams, each of which is first found to lie within the file, are put in such a file of our
-//! own making. Its header is therefore sound whatever the bytes; only the streams themselves are
-//! foreign.
+//! The transcoder reads `.basis` files, which hold the same streams as KTX 2 in another order. Each
+//! stream is checked to be inside the file, then written to a generated `.basis` file. Its header
+//! is therefore always valid; only the streams are untrusted.
 
 use std::sync::Once;
 
@@ -13,13 +12,13 @@ use basis_universal::{
 
 use crate::scene::{BlockFormat, CompressedImage};
 
-/// Bytes of a `.basis` header, and of a slice's description (basis_universal,
+/// Bytes of a `.basis` header, and of a slice description (basis_universal,
 /// "basisu_file_headers.h").
 const HEADER: usize = 77;
 const SLICE: usize = 23;
 
-/// Most texels of a level that so short a stream may claim, and texels that each further byte may;
-/// flat pictures take next to no bytes, but 4 gigabytes in a kilobyte are no picture.
+/// Maximum texels of a level for any stream, and for each further byte of it. Uniform images
+/// compress to almost nothing, but 4 gigabytes in a kilobyte are not an image.
 const FREE_TEXELS: u64 = 1 << 24;
 const TEXELS_A_BYTE: u64 = 1 << 16;
 
@@ -30,7 +29,8 @@ pub(super) struct Codebooks<'a> {
     endpoints: &'a [u8],
     selectors: &'a [u8],
     tables: &'a [u8],
-    /// Of each level: where colour lies in the level's bytes, and where alpha does if there is any.
+    /// By level: (offset, length) of the color slice and of the alpha slice, the latter 0 if
+    /// absent.
     slices: Vec<[(usize, usize); 2]>,
 }
 
@@ -39,9 +39,9 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(four.try_into().ok()?)).ok()
 }
 
-/// Reads the global data of a picture of one layer and one face.
+/// Reads the supercompression global data of an image of one layer and one face.
 pub(super) fn codebooks(global: &[u8], levels: usize) -> Result<Codebooks<'_>, String> {
-    let broken = || "the global data of BasisLZ are broken".to_owned();
+    let broken = || "the BasisLZ global data is malformed".to_owned();
     let half = |at: usize| Some(u16::from_le_bytes(global.get(at..at + 2)?.try_into().ok()?));
     let (endpoint_count, selector_count) =
         (half(0).ok_or_else(broken)?, half(2).ok_or_else(broken)?);
@@ -65,23 +65,23 @@ pub(super) fn codebooks(global: &[u8], levels: usize) -> Result<Codebooks<'_>, S
     let [endpoints, selectors, tables] = parts;
     // The `.basis` header counts these lengths in three bytes.
     if endpoints.len() >= 1 << 24 || selectors.len() >= 1 << 24 {
-        return Err("codebooks of more than 16 megabytes".into());
+        return Err("the codebooks exceed 16 megabytes".into());
     }
     Ok(Codebooks { endpoint_count, selector_count, endpoints, selectors, tables, slices })
 }
 
-/// A picture of Basis Universal.
+/// A Basis Universal image.
 pub(super) struct Basis<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Each level's bytes, UASTC's without supercompression.
+    /// Bytes by level, UASTC's without supercompression.
     pub(super) levels: Vec<&'a [u8]>,
-    /// Of ETC1S; none: UASTC.
+    /// Codebooks of ETC1S; `None` for UASTC.
     pub(super) codebooks: Option<Codebooks<'a>>,
     pub(super) has_alpha: bool,
 }
 
-/// What it is transcoded to.
+/// The transcoded image.
 pub(super) struct Transcoded {
     pub(super) rgba8: Vec<u8>,
     pub(super) blocks: CompressedImage,
@@ -92,7 +92,7 @@ impl Basis<'_> {
         ((self.width >> level).max(1), (self.height >> level).max(1))
     }
 
-    /// The streams of a level: one, or two where ETC1S has alpha.
+    /// Streams of a level: one, or two if ETC1S has alpha.
     fn streams(&self, level: usize) -> Result<Vec<&[u8]>, String> {
         let data = self.levels.get(level).copied().unwrap_or_default();
         let (width, height) = self.size(level);
@@ -100,7 +100,7 @@ impl Basis<'_> {
             let expected = super::blocks::level_bytes(width, height, 16);
             if data.len() as u64 != expected {
                 return Err(format!(
-                    "level {level} has {} bytes of UASTC and not {expected}",
+                    "level {level} has {} bytes of UASTC, expected {expected}",
                     data.len()
                 ));
             }
@@ -115,7 +115,7 @@ impl Basis<'_> {
                 .and_then(|end| data.get(*offset..end))
                 .unwrap_or_default();
             if stream.is_empty() {
-                return Err(format!("level {level}: a slice does not lie within the level"));
+                return Err(format!("level {level}: a slice is out of the level's range"));
             }
             let texels = u64::from(width) * u64::from(height);
             if texels > FREE_TEXELS.saturating_add(stream.len() as u64 * TEXELS_A_BYTE) {
@@ -126,7 +126,7 @@ impl Basis<'_> {
         Ok(streams)
     }
 
-    /// The same picture as a `.basis` file.
+    /// The image as a `.basis` file.
     fn file(&self) -> Result<Vec<u8>, String> {
         let mut streams: Vec<(usize, usize, &[u8])> = Vec::new();
         for level in 0..self.levels.len() {
@@ -144,8 +144,9 @@ impl Basis<'_> {
         let tables_at = selectors_at + selectors.len();
         let first = tables_at + tables.len();
         let total = streams.iter().try_fold(first, |sum, (.., data)| sum.checked_add(data.len()));
-        let total =
-            total.filter(|total| u32::try_from(*total).is_ok()).ok_or("more than 4 gigabytes")?;
+        let total = total
+            .filter(|total| u32::try_from(*total).is_ok())
+            .ok_or("the file exceeds 4 gigabytes")?;
         let mut out = Vec::with_capacity(total);
         let put = |out: &mut Vec<u8>, value: usize, bytes: usize| {
             out.extend_from_slice(&(value as u64).to_le_bytes()[..bytes]);
@@ -157,8 +158,7 @@ impl Basis<'_> {
         {
             put(&mut out, value, bytes);
         }
-        // Slices, images, format, flags (ETC1S, alpha), type (2D), no video, three words of
-        // nothing.
+        // Slices, images, format, flags (ETC1S, alpha), type (2D), no video, three zero words.
         let flags = etc1s | usize::from(self.has_alpha) << 2;
         for (value, bytes) in
             [(streams.len(), 3), (1, 3), (1 - etc1s, 1), (flags, 2), (0, 1), (0, 3)]
@@ -190,7 +190,7 @@ impl Basis<'_> {
             let (width, height) = self.size(level);
             let (width, height) = (width as usize, height as usize);
             let across = (width.div_ceil(4), height.div_ceil(4));
-            // Image, level, flags (alpha), size in texels and in blocks, place, length, no
+            // Image, level, flags (alpha), size in texels and in blocks, offset, length, no
             // checksum.
             let values = [
                 (0, 3),
@@ -214,19 +214,19 @@ impl Basis<'_> {
         Ok(out)
     }
 
-    /// Texels for the host, blocks for the device.
+    /// Transcodes to texels for the host and blocks for the device.
     pub(super) fn transcode(&self) -> Result<Transcoded, String> {
         let file = self.file()?;
-        // Its tables are filled without a lock, and pictures are read by many threads.
+        // The transcoder fills its tables without a lock, and images are decoded on many threads.
         static INIT: Once = Once::new();
         INIT.call_once(transcoder_init);
         let mut transcoder = Transcoder::new();
         if !transcoder.validate_header(&file) {
-            return Err("the transcoder refuses the data".into());
+            return Err("the transcoder rejects the data".into());
         }
         transcoder
             .prepare_transcoding(&file)
-            .map_err(|()| "the codebooks of Basis Universal are broken".to_owned())?;
+            .map_err(|()| "the Basis Universal codebooks are malformed".to_owned())?;
         let level = |level: usize, format: TranscoderTextureFormat| {
             let parameters = TranscodeParameters {
                 image_index: 0,
@@ -236,11 +236,11 @@ impl Basis<'_> {
             };
             transcoder
                 .transcode_image_level(&file, format, parameters)
-                .map_err(|_| format!("level {level} of Basis Universal is broken"))
+                .map_err(|_| format!("level {level} of Basis Universal is malformed"))
         };
         let rgba8 = level(0, TranscoderTextureFormat::RGBA32)?;
         if rgba8.len() as u64 != u64::from(self.width) * u64::from(self.height) * 4 {
-            return Err("the transcoder gave a picture of another size".into());
+            return Err("the transcoder returned an image of another size".into());
         }
         let mut levels = Vec::new();
         for number in 0..self.levels.len() {

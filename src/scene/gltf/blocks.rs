@@ -1,18 +1,18 @@
-//! Pictures in blocks of 4x4 texels, to bytes of red, green, blue and alpha (Khronos Data Format
+//! Decoding of block-compressed images (blocks of 4x4 texels) to RGBA bytes (Khronos Data Format
 //! Specification 1.3, chapters 18 to 20).
 
 use rayon::prelude::*;
 
 use crate::scene::BlockFormat;
 
-/// How a block is coded: what devices get as it is, and what only the host reads.
+/// Block coding: formats that devices sample directly, and formats that only the host decodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Kept(BlockFormat),
-    /// Red, or red and green, from -1 to 1; negative values are lost.
+    /// Red, or red and green, from -1 to 1; negative values are clamped to 0.
     SignedRed,
     SignedRedGreen,
-    /// Half floats; `true`: with a sign.
+    /// Half floats; `true` if signed.
     Float(bool),
 }
 
@@ -31,7 +31,7 @@ pub(super) fn level_bytes(width: u32, height: u32, block: usize) -> u64 {
     u64::from(width.div_ceil(4)) * u64::from(height.div_ceil(4)) * block as u64
 }
 
-/// A level's texels; `to_byte` makes bytes of floats. `data` holds all of the blocks.
+/// Decodes a level; `to_byte` converts floats. `data` holds all blocks.
 pub(super) fn decode(
     data: &[u8],
     width: u32,
@@ -59,7 +59,7 @@ pub(super) fn decode(
     out
 }
 
-/// The sixteen texels of a block.
+/// The sixteen texels of a block, RGBA.
 fn texels(block: &[u8], coding: Coding, to_byte: &dyn Fn(f32) -> u8) -> [u8; 64] {
     let mut out = [0u8; 64];
     let spread = |out: &mut [u8; 64], values: &[u8], channels: usize| {
@@ -115,11 +115,11 @@ mod tests {
         (x.clamp(0.0, 1.0) * 255.0).round() as u8
     }
 
-    /// The example of the format's text: two colours and their thirds, chosen by two bits a texel.
+    /// The example of the specification: two colors and their thirds, selected by two bits a texel.
     #[test]
-    fn bc1_interpolates_between_two_colours() {
-        // Red (5:6:5) is the greater, so that four colours are meant; indices 0, 1, 2, 3 in the
-        // first row.
+    fn bc1_interpolates_between_two_colors() {
+        // Red (5:6:5) is the greater, which selects four colors; indices 0, 1, 2, 3 in the first
+        // row.
         let mut block = [0u8; 8];
         block[..2].copy_from_slice(&0xf800u16.to_le_bytes());
         block[2..4].copy_from_slice(&0x001fu16.to_le_bytes());
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn one_and_two_channels_leave_the_others_empty() {
-        // Both ends 200, so that every texel is.
+        // Both endpoints are 200, so that every texel is.
         let one = [200u8, 200, 0, 0, 0, 0, 0, 0];
         let out = decode(&one, 4, 4, Coding::Kept(BlockFormat::Bc4), &byte);
         assert_eq!(out[60..], [200, 0, 0, 255]);
@@ -159,7 +159,7 @@ mod tests {
             decode(&two, 4, 4, Coding::Kept(BlockFormat::Bc5), &byte)[..4],
             [200, 100, 0, 255]
         );
-        // 127 is 1 and -127 is -1, which is lost.
+        // 127 is 1, and -127 is -1, which is clamped to 0.
         let signed = [127u8, 127, 0, 0, 0, 0, 0, 0];
         assert_eq!(decode(&signed, 4, 4, Coding::SignedRed, &byte)[..4], [255, 0, 0, 255]);
         let negative = [129u8, 129, 0, 0, 0, 0, 0, 0];

@@ -1,4 +1,4 @@
-//! From a checked document to the scene.
+//! Conversion of a checked document to the scene.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,7 @@ use crate::{
     },
 };
 
-/// A half angle this much (rad) below the outer one makes the sharpest edge that still can be
-/// computed.
+/// Difference (rad) of the half angles for the sharpest edge that can be computed.
 const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
@@ -47,7 +46,7 @@ pub(super) const fn narrow(x: f64) -> f32 {
     }
 }
 
-/// Makes the scene; the report tells whether it may be used.
+/// Makes the scene; the report tells whether it is usable.
 pub(super) fn scene(
     root: &Value,
     store: &Store<'_>,
@@ -57,7 +56,7 @@ pub(super) fn scene(
 ) -> Result<Scene, TooLarge> {
     let count = items(root, "nodes").len();
     if count > MAX_NODES {
-        return Err(TooLarge(format!("{count} nodes; at most {MAX_NODES} are allowed")));
+        return Err(TooLarge(format!("{count} nodes; expected at most {MAX_NODES}")));
     }
     let (lights, light_map) = lights(root, report);
     let (cameras, camera_map) = cameras(root, report);
@@ -79,8 +78,7 @@ pub(super) fn scene(
     let places =
         animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
     scene.animations = animation::animations(root, store, &scene, &places, report)?;
-    // What is shown is the scene at rest: skins where their joints stand, shapes at their default
-    // weights.
+    // The scene at rest: skins by their joints' rest pose, morph targets at their default weights.
     scene.apply(&ScenePose::default());
     scene.bake();
     if scene.animations.is_empty() {
@@ -129,7 +127,7 @@ fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<us
             other => {
                 report.unsupported(
                     place.index(i),
-                    format!("a light of the type '{}' is not shown", one_line(other)),
+                    format!("unknown light type '{}'; the light is not shown", one_line(other)),
                 );
                 map.push(None);
                 continue;
@@ -145,7 +143,7 @@ fn lights(root: &Value, report: &mut ImportReport) -> (Vec<Light>, Vec<Option<us
         };
         let color = numbers::<3>(light, "color")
             .map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
-        // The extension: a range concerns point and spot lights only.
+        // The extension: a range applies to point and spot lights only.
         let range = match source.emitter() {
             Emitter::Sun { .. } => None,
             _ => number(light, "range").map(narrow).filter(|range| *range > 0.0),
@@ -180,7 +178,7 @@ fn cameras(root: &Value, report: &mut ImportReport) -> (Vec<Camera>, Vec<Option<
 
 fn perspective(values: &Value) -> Option<Projection> {
     let near = narrow(number(values, "znear")?);
-    // A view of half the sphere or more is no central projection.
+    // A perspective camera sees less than a hemisphere.
     let vertical_fov = narrow(number(values, "yfov")?).min(3.1);
     let far = number(values, "zfar").map(narrow).filter(|far| *far > near);
     let aspect = number(values, "aspectRatio").map(narrow).filter(|aspect| *aspect > 0.0);
@@ -204,7 +202,7 @@ fn textures(root: &Value) -> Vec<Texture> {
     items(root, "textures")
         .iter()
         .map(|texture| Texture {
-            // A texture without an image is used by no material, see `texture_ref`.
+            // No material uses a texture without an image, see `texture_ref`.
             image: images::source(texture).unwrap_or(0),
             sampler: index(texture, "sampler")
                 .and_then(|i| samplers.get(i).copied())
@@ -236,11 +234,11 @@ fn sampler(value: &Value) -> Sampler {
     }
 }
 
-/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation has the
-/// rows `(cos, sin)` and `(-sin, cos)`.
+/// The matrix of KHR_texture_transform: translation * rotation * scale, with the rotation rows
+/// `(cos, sin)` and `(-sin, cos)`.
 ///
-/// An early text of the extension printed the transpose; this is the sign with which its own
-/// example shows the lower left quadrant turned clockwise, and that other renderers use.
+/// An early text of the extension printed the transpose. With this sign its own example shows the
+/// lower left quadrant turned clockwise, as in other renderers.
 pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -> [[f32; 3]; 2] {
     let (sin, cos) = rotation.sin_cos();
     let [sx, sy] = scale;
@@ -264,7 +262,7 @@ fn texture_ref(
     if items(root, "textures").get(texture).and_then(images::source).is_none() {
         report.unsupported(
             at,
-            format!("texture {texture} has no image that can be read; the factor alone is used"),
+            format!("texture {texture} has no readable image; the factor alone is used"),
         );
         return None;
     }
@@ -341,11 +339,12 @@ fn materials(root: &Value, textures: usize, report: &mut ImportReport) -> Vec<Ma
     out
 }
 
-/// A node's matrix (section 3.5.2): given, or translation * rotation * scale, with these parts.
+/// A node's matrix (section 3.5.2): given, or translation * rotation * scale, then with these
+/// parts.
 fn local(node: &Value) -> (DMat4, Option<Trs>) {
     if let Some(matrix) = numbers::<16>(node, "matrix") {
         let mut matrix = DMat4::from_cols_array(&matrix);
-        // The specification demands an affine matrix, and the scene's model promises one.
+        // The specification requires an affine matrix, and the scene model guarantees one.
         matrix.x_axis.w = 0.0;
         matrix.y_axis.w = 0.0;
         matrix.z_axis.w = 0.0;
@@ -386,7 +385,7 @@ fn nodes(
                 .filter(|&child| forest.parents.get(child) == Some(&Some(number)))
                 .collect(),
             local,
-            // Only what can move needs its parts.
+            // Only animated nodes need the parts.
             trs: trs.filter(|_| animated),
             mesh: index(value, "mesh"),
             skin: index(value, "skin")
@@ -409,7 +408,7 @@ fn nodes(
     prune(scene, animated, report);
 }
 
-/// The default scene, else the first, else all roots (section 3.5.1).
+/// Selects the default scene, else the first, else all roots (section 3.5.1).
 fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut ImportReport) {
     let scenes = items(root, "scenes");
     let tops = || (0..forest.parents.len()).filter(|&i| forest.parents.get(i) == Some(&None));
@@ -432,8 +431,8 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut I
     if scene.roots.len() == listed.len() {
         return;
     }
-    // Some are not roots. Those below a shown root are shown with it; others are cut loose where
-    // they stand.
+    // Some are not roots. Those below a shown root are shown with it; others become roots with
+    // their world transform.
     let mut shown = vec![false; scene.nodes.len()];
     for placed in scene.walk() {
         if let Some(shown) = shown.get_mut(placed.index) {
@@ -467,7 +466,8 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut I
     }
 }
 
-/// Hides what has no finite place in the world, and what has no size and cannot get one.
+/// Hides nodes whose world transform is not finite, and meshes with a scale of zero that is not
+/// animated.
 fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
     let mut lost = Vec::new();
     let mut flat = Vec::new();
@@ -475,12 +475,12 @@ fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
     let place = at.key("nodes");
     for placed in scene.walk() {
         if !placed.world.is_finite() {
-            // Only the topmost is cut off, the others go with it.
+            // Only the topmost is removed, with its descendants.
             let parent_lost = placed.node.parent.is_some_and(|parent| lost.last() == Some(&parent));
             if !parent_lost {
                 report.repair(
                     place.index(placed.index),
-                    "the place in the world is not finite; the node is hidden",
+                    "the world transform is not finite; the node is hidden",
                 );
             }
             lost.push(placed.index);
@@ -537,9 +537,9 @@ fn prune(scene: &mut Scene, animated: bool, report: &mut ImportReport) {
     }
 }
 
-/// Converts the meshes that are shown; others stay empty, so that indices are those of the file.
-/// Skinned meshes go to nodes of their own, since their nodes' transforms do not count (section
-/// 3.7.3.3): by node of the file, its carrier.
+/// Converts the shown meshes; others stay empty, so that indices are those of the file. Skinned
+/// meshes get nodes of their own (carriers), since their nodes' transforms do not apply (section
+/// 3.7.3.3). Returns the carrier by node of the file.
 fn meshes(
     root: &Value,
     store: &Store<'_>,
@@ -566,7 +566,7 @@ fn meshes(
         values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
     let mut carriers = HashMap::new();
     // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it
-    // is a mesh of its own. By mesh, weights, skin, and node where its weights are animated.
+    // gets a mesh of its own. Key: mesh, weights, skin, and node if its weights are animated.
     type Key = (usize, Vec<u64>, Option<usize>, Option<usize>);
     let mut made: HashMap<Key, usize> = HashMap::new();
     let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
@@ -577,8 +577,8 @@ fn meshes(
             continue;
         };
         let Some(value) = values.get(mesh) else { continue };
-        // An instance is a child that the document does not have; what concerns the mesh stands
-        // with its parent.
+        // An instance is a child that the document does not have; its parent holds the mesh
+        // properties.
         let owner = scene
             .nodes
             .get(index_of_node)
@@ -587,7 +587,7 @@ fn meshes(
         let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
-        // Any number of nodes may name one mesh, so that even looking at it has to be paid for.
+        // Any number of nodes may name one mesh, so even looking at it takes from the budget.
         store.spend(16 * targets as u64).map_err(geometry::too_large)?;
         let weights =
             weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
@@ -619,7 +619,7 @@ fn meshes(
                 let choices = variants::of(primitive, store, scene.variants.len())
                     .map_err(geometry::too_large)?;
                 let own = index(primitive, "material").into_iter();
-                // Tangents serve whichever of the materials asks for them first.
+                // Tangents follow the UV set of the first material that needs them.
                 let tangent_uv = own
                     .chain(choices.iter().map(|&(_, material)| material))
                     .filter_map(|material| scene.materials.get(material))
@@ -675,27 +675,27 @@ fn meshes(
         } else if let Some(node) = scene.nodes.get_mut(index_of_node) {
             (node.mesh, node.weights) = (Some(target), weights);
         }
-        // A few bytes can ask for a large mesh once more; whoever walks over what is shown must
-        // come to an end.
+        // A few bytes can request another large mesh, so the total is bounded for code that walks
+        // the shown scene.
         let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
         shown_primitives = shown_primitives.saturating_add(primitives);
         instanced_triangles = instanced_triangles.saturating_add(triangles);
         if shown_primitives > MAX_NODES {
-            return Err(TooLarge(format!("more than {MAX_NODES} instances of primitives")));
+            return Err(TooLarge(format!("the instances have more than {MAX_NODES} primitives")));
         }
         if instanced_triangles > MAX_INSTANCED_TRIANGLES {
             return Err(TooLarge(format!(
-                "more than {MAX_INSTANCED_TRIANGLES} triangles with all instances"
+                "the instances have more than {MAX_INSTANCED_TRIANGLES} triangles"
             )));
         }
     }
-    // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they
-    // are in range and empty.
+    // Carriers hold the skins. Nodes that are not shown may refer to meshes that were not
+    // converted; these are in range and empty.
     scene.nodes.iter_mut().take(nodes.len()).for_each(|node| node.skin = None);
     Ok(carriers)
 }
 
-/// What the materials of shown primitives use each image for.
+/// Uses of each image by the materials of shown primitives.
 fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
     let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];

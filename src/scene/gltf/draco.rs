@@ -1,5 +1,5 @@
 //! Primitives compressed by KHR_draco_mesh_compression: each is decoded into buffers of its own, to
-//! which the primitive's accessors then point, so that whoever reads an accessor never knows.
+//! which its accessors then refer, so that readers of accessors need no special case.
 
 use std::{
     collections::HashMap,
@@ -17,10 +17,10 @@ use super::{
     report::{At, ImportReport},
 };
 
-/// Most bytes of attributes in one compressed mesh.
+/// Maximum bytes of attributes in one compressed mesh.
 const MAX_MESH: u64 = 1 << 30;
 
-/// What one compressed mesh may hold, known from the accessors before it is decoded.
+/// Claimed contents of a compressed mesh, known from the accessors before decoding.
 struct Claim {
     points: u64,
     faces: u64,
@@ -40,7 +40,7 @@ fn decode(data: &[u8], claim: &Claim) -> Result<Mesh, String> {
             .map(|()| mesh)
             .map_err(|error| error.to_string())
     };
-    // Its authors promise errors and no panics; should one remain, it costs this mesh alone.
+    // The decoder should return errors; if it panics, only this mesh is lost.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("the decoder failed".into()))
 }
 
@@ -57,7 +57,7 @@ fn bytes(
     let wanted = shape.components();
     if shape.is_matrix() || usize::from(attribute.num_components()) != wanted {
         return Err(format!(
-            "attribute {id} has {} components and not {wanted}",
+            "attribute {id} has {} components, expected {wanted}",
             attribute.num_components()
         ));
     }
@@ -69,7 +69,7 @@ fn bytes(
     Ok(out)
 }
 
-/// Adds a buffer and a view over all of it; returns the view's number.
+/// Adds a buffer and a view of all of it; returns the view's index.
 fn add(store: &mut Store<'_>, bytes: Vec<u8>) -> usize {
     let view = BufferView {
         buffer: store.buffers.len(),
@@ -113,7 +113,7 @@ fn one(
     left: &mut u64,
 ) -> Result<(), String> {
     let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
-    // What has data of its own is read from there.
+    // Accessors with data of their own are read from there.
     let empty = |store: &Store<'_>, accessor: usize| {
         store
             .accessor(accessor)
@@ -136,7 +136,7 @@ fn one(
     let count =
         |accessor: usize| store.accessor(accessor).map_or(0, |accessor| accessor.count as u64);
     if let std::collections::hash_map::Entry::Vacant(slot) = meshes.entry(view) {
-        // A file may state fewer points than there are; twice as many are no attack.
+        // A file may state fewer points than it has; twice as many is not an attack.
         let points = wanted
             .iter()
             .map(|&(accessor, _)| count(accessor))
@@ -161,7 +161,7 @@ fn one(
     let mut spend = |bytes: usize| -> Result<(), String> {
         *left = left
             .checked_sub(bytes as u64)
-            .ok_or_else(|| format!("more than {MAX_DECODED_BYTES} bytes of decoded meshes"))?;
+            .ok_or_else(|| format!("decoded meshes exceed {MAX_DECODED_BYTES} bytes"))?;
         Ok(())
     };
     for (accessor, id) in wanted {

@@ -1,4 +1,4 @@
-//! Files beside the document: read once each, and no more of them than the limit.
+//! Files beside the document: each is read once, up to a total limit.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,31 +22,30 @@ pub trait Resolver {
     ///
     /// # Errors
     ///
-    /// A sentence for people, such as `not found`.
+    /// A message such as `not found`.
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String>;
 }
 
-/// Reads from the folder of a document and below, or from a folder above it and below that one.
+/// Reads from a document's folder and below, or below a root folder that contains it.
 pub struct Folder {
     folder: PathBuf,
-    /// The document's folder without symbolic links, and how many folders above it may be read
-    /// from.
+    /// The document's canonical folder, and its depth below the root.
     above: Option<(PathBuf, usize)>,
-    /// The folder above by its name, for messages.
+    /// Name of the root folder, for messages.
     root: Option<String>,
 }
 
 impl Folder {
-    /// The folder of a document, and what lies below it.
+    /// Reads from the folder of a document and below.
     #[must_use]
     pub fn of(document: &Path) -> Self {
         Self { folder: folder_of(document), above: None, root: None }
     }
 
-    /// All that lies below `root`, which contains the document.
+    /// Reads from anywhere below `root`, which contains the document.
     ///
     /// # Errors
-    /// A sentence for people: a folder that is not there, or that does not contain the document.
+    /// A message: the folder does not exist, or does not contain the document.
     pub fn within(document: &Path, root: &Path) -> Result<Self, String> {
         let name = root.display();
         let folder = folder_of(document);
@@ -65,7 +64,7 @@ fn folder_of(document: &Path) -> PathBuf {
     document.parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
-/// The document's folder and how many folders `root` lies above it; none where it does not.
+/// The document's canonical folder and its depth below `root`; `None` if it is outside.
 fn within(document: &Path, root: &Path) -> Result<Option<(PathBuf, usize)>, String> {
     let real = |path: &Path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -80,7 +79,7 @@ fn within(document: &Path, root: &Path) -> Result<Option<(PathBuf, usize)>, Stri
     Ok(depth.map(|depth| (folder, depth)))
 }
 
-/// Whether a document lies below a folder.
+/// Whether a document is below a folder.
 #[must_use]
 pub fn contains(root: &Path, document: &Path) -> bool {
     within(document, root).is_ok_and(|found| found.is_some())
@@ -93,11 +92,11 @@ impl Resolver for Folder {
             self.folder.join(path)
         } else {
             let Some((folder, _)) = self.above.as_ref().filter(|(_, depth)| ups <= *depth) else {
-                // A root that is the document's folder needs no other name.
+                // A root that is the document's folder needs no name in messages.
                 let above = self.above.as_ref().is_some_and(|(_, depth)| *depth > 0);
                 return Err(match self.root.as_ref().filter(|_| above) {
-                    Some(root) => format!("it lies outside of {root}; name a folder above both by --root DIR"),
-                    None => "it lies outside of the document's folder; name a folder above both by --root DIR".into(),
+                    Some(root) => format!("it is outside of {root}; name a folder above both by --root DIR"),
+                    None => "it is outside of the document's folder; name a folder above both by --root DIR".into(),
                 });
             };
             let rest: PathBuf = path.split('/').skip(ups).collect();
@@ -111,7 +110,7 @@ impl Resolver for Folder {
     }
 }
 
-/// Has no files: documents must hold all of their data.
+/// A resolver without files: documents must hold all of their data.
 pub struct NoFiles;
 
 impl Resolver for NoFiles {
@@ -141,7 +140,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
         return Err(Failure::TooLarge);
     }
     let mut bytes = Vec::new();
-    // The length may have changed since; the limit holds all the same.
+    // The length may have changed since; the limit still holds.
     File::open(path)
         .map_err(failed)?
         .take(limit.saturating_add(1))
@@ -150,10 +149,10 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     if bytes.len() as u64 > limit { Err(Failure::TooLarge) } else { Ok(bytes) }
 }
 
-/// What a file held, or a sentence that names it.
+/// Contents of a file, or a message that names it.
 type Contents = Result<Arc<[u8]>, String>;
 
-/// What a URI gave.
+/// Data of a URI.
 pub(super) struct Fetched {
     pub(super) bytes: Arc<[u8]>,
     /// The media type of a data URI, in lower case.
@@ -161,25 +160,25 @@ pub(super) struct Fetched {
     odd: Option<Odd>,
 }
 
-/// What is odd about a URI.
+/// A finding on a URI.
 enum Odd {
-    /// It breaks its standard.
+    /// It violates its standard.
     Form(String),
     /// It names a file of another folder.
     Outside(String),
 }
 
 impl Fetched {
-    /// Notes what is odd about the URI.
+    /// Notes findings on the URI.
     pub(super) fn remark(&self, place: At<'_>, report: &mut ImportReport) {
         match &self.odd {
             Some(Odd::Form(what)) => {
-                report.repair(place, format!("{}; read all the same", one_line(what)))
+                report.repair(place, format!("{}; read anyway", one_line(what)))
             }
             Some(Odd::Outside(path)) => {
                 report.info(
                     place,
-                    format!("'{}' lies outside of the document's folder", one_line(path)),
+                    format!("'{}' is outside of the document's folder", one_line(path)),
                 );
             }
             None => {}
@@ -199,7 +198,7 @@ impl<'a> Files<'a> {
         Self { resolver, known: RefCell::default(), left: Cell::new(MAX_FILE_BYTES) }
     }
 
-    /// The bytes that a URI holds or names, or a sentence on why there are none.
+    /// The bytes that a URI holds or names, or a message why there are none.
     pub(super) fn fetch(&self, uri: &str) -> Result<Fetched, String> {
         match uri::parse(uri)? {
             Target::Data { mime, payload, base64, odd } => {
@@ -224,7 +223,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// A file's bytes, or a sentence that names it.
+    /// A file's bytes, or a message that names it.
     fn read(&self, path: &str) -> Contents {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();

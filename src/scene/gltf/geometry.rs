@@ -1,4 +1,4 @@
-//! From a primitive of the file to a triangle list of the scene (glTF 2.0 section 3.7.2.1).
+//! Conversion of a primitive to a triangle list (glTF 2.0 section 3.7.2.1).
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,24 +16,24 @@ use crate::scene::{
     animation::{Deform, Influences, MorphTarget},
 };
 
-/// More triangles than this at one vertex make MikkTSpace take quadratic time and deep recursion.
+/// Maximum triangles at one vertex: beyond it MikkTSpace takes quadratic time and deep recursion.
 const MAX_VALENCE: u32 = 1024;
 
-/// A limit was passed; the whole import ends.
+/// A limit was exceeded, which ends the import.
 pub(super) struct TooLarge(pub(super) String);
 
-/// What a primitive is made from.
+/// Source data of a primitive.
 pub(super) struct Source<'a> {
     pub(super) store: &'a Store<'a>,
     pub(super) value: &'a Value,
-    /// What may move the vertices.
+    /// Deformations of the vertices.
     pub(super) moves: Moves,
-    /// Which texture coordinates the tangents follow, if the material needs any.
+    /// UV set of the tangents, if the material needs any.
     pub(super) tangent_uv: Option<u8>,
     pub(super) at: At<'a>,
 }
 
-/// What may move a primitive's vertices.
+/// Deformations of a primitive's vertices.
 #[derive(Clone, Copy)]
 pub(super) struct Moves {
     /// Morph targets are kept.
@@ -42,10 +42,10 @@ pub(super) struct Moves {
     pub(super) joints: Option<usize>,
 }
 
-/// Most sets of joints of one vertex: 64 influences.
+/// Maximum sets of joints of one vertex: 64 influences.
 const MAX_JOINT_SETS: usize = 16;
 
-/// Vertices on their way: optional attributes are empty.
+/// Vertices in conversion; absent optional attributes are empty.
 #[derive(Default)]
 struct Vertices {
     targets: Vec<MorphTarget>,
@@ -64,7 +64,7 @@ fn gather<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
 }
 
 impl Vertices {
-    /// The vertices in a new order, some perhaps repeatedly or not at all.
+    /// The vertices in a new order, with repetitions or omissions.
     fn gather(&self, order: &[u32]) -> Self {
         Self {
             positions: gather(&self.positions, order),
@@ -98,7 +98,7 @@ impl Vertices {
     }
 }
 
-/// Triangles of any mode as a list; degenerate ones are left out, as they have no area.
+/// Triangles of any mode as a list; degenerate ones have no area and are left out.
 fn triangles(mode: u64, indices: &[u32]) -> Vec<[u32; 3]> {
     let mut out: Vec<[u32; 3]> = match mode {
         5 => indices
@@ -132,7 +132,7 @@ impl Source<'_> {
         self.value.get("attributes").and_then(|attributes| index(attributes, name))
     }
 
-    /// An attribute that may be left out: what cannot be read is noted.
+    /// Reads an optional attribute; a failure is noted.
     fn optional<T>(
         &self,
         name: &str,
@@ -164,7 +164,7 @@ impl Source<'_> {
         }
     }
 
-    /// Something without which there is nothing to show.
+    /// Reads an attribute that the primitive cannot be shown without.
     fn vital<T>(
         at: &At<'_>,
         report: &mut ImportReport,
@@ -184,10 +184,10 @@ impl Source<'_> {
         }
     }
 
-    /// Makes the triangle list; none if there is nothing to show.
+    /// Makes the triangle list; `None` if there is nothing to show.
     pub(super) fn build(&self, report: &mut ImportReport) -> Result<Option<Primitive>, TooLarge> {
         let at = self.at;
-        // What broke the primitive itself is an error now that it is shown.
+        // An error in the primitive itself counts now that it is shown.
         if let Some(problem) = report.fault(at).map(str::to_owned) {
             report.error(at, format!("{problem}; export the file again"));
             return Ok(None);
@@ -209,7 +209,7 @@ impl Source<'_> {
                 report.error(place, format!("{problem}; export the file again"));
                 return Ok(None);
             }
-            report.info(at, "a primitive without positions shows nothing");
+            report.info(at, "a primitive without positions; nothing is shown");
             return Ok(None);
         };
         let draco = extension(self.value, "KHR_draco_mesh_compression").is_some();
@@ -251,7 +251,9 @@ impl Source<'_> {
             let lost = before - faces.len();
             report.repair(
                 at.key("indices"),
-                format!("{lost} triangles point beyond the {count} vertices; left out"),
+                format!(
+                    "{lost} triangles have indices out of range of the {count} vertices; left out"
+                ),
             );
         }
         let mut vertices = Vertices {
@@ -303,7 +305,7 @@ impl Source<'_> {
             }
         }
         if moves {
-            // What is shown lies beside what was modelled.
+            // The converted data coexists with the source data.
             self.store.spend(vertices.bytes().saturating_mul(2)).map_err(too_large)?;
         }
         let deform = moves.then(|| {
@@ -379,7 +381,7 @@ impl Source<'_> {
             .into_iter()
             .map(|color: Vec4| {
                 if color.is_finite() {
-                    // Section 3.7.2.1: colours are within 0 to 1; the validation notes others.
+                    // Section 3.7.2.1: colors are within 0 to 1; the validation notes others.
                     color.clamp(Vec4::ZERO, Vec4::ONE)
                 } else {
                     wrong += 1;
@@ -388,13 +390,13 @@ impl Source<'_> {
             })
             .collect();
         if wrong > 0 {
-            report.repair(self.at, format!("{wrong} vertex colours are not finite; white is used"));
+            report.repair(self.at, format!("{wrong} vertex colors are not finite; white is used"));
         }
         Ok(())
     }
 
-    /// Reads the morph targets (section 3.7.2.2). One that cannot be read moves nothing, so that
-    /// the others keep their numbers.
+    /// Reads the morph targets (section 3.7.2.2). An unreadable one gets zero offsets, so that the
+    /// others keep their indices.
     fn morph(&self, vertices: &mut Vertices, report: &mut ImportReport) -> Result<(), TooLarge> {
         for (t, target) in items(self.value, "targets").iter().enumerate() {
             let at = self.at.key("targets");
@@ -443,26 +445,23 @@ impl Source<'_> {
                     _ => out.tangents = offsets.collect(),
                 }
                 if wrong > 0 {
-                    report.repair(
-                        at.key(name),
-                        format!("{wrong} offsets are not finite; they move nothing"),
-                    );
+                    report
+                        .repair(at.key(name), format!("{wrong} offsets are not finite; 0 is used"));
                 }
             }
             if target.as_object().is_some_and(|t| {
                 t.keys().any(|k| k.starts_with("TEXCOORD") || k.starts_with("COLOR"))
             }) {
-                report.unsupported(
-                    at,
-                    "texture coordinates and colours of morph targets do not move",
-                );
+                report
+                    .unsupported(at, "texture coordinates and colors of morph targets are ignored");
             }
             vertices.targets.push(out);
         }
         Ok(())
     }
 
-    /// Reads all sets of joints and weights (section 3.7.3.3): weights of a vertex get the sum 1.
+    /// Reads all sets of joints and weights (section 3.7.3.3); the weights of a vertex are
+    /// normalized to sum 1.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn influences(
         &self,
@@ -512,12 +511,12 @@ impl Source<'_> {
             let joints = 4 * MAX_JOINT_SETS;
             report.unsupported(
                 self.at,
-                format!("joints beyond the first {joints} of a vertex move nothing"),
+                format!("joints beyond the first {joints} of a vertex are ignored"),
             );
         }
         for (count, what) in [
-            (beyond, format!("name joints beyond the {joints} of the skin; they move nothing")),
-            (wrong, "weights are negative or not finite; they count 0".into()),
+            (beyond, format!("joint indices exceed the skin's {joints} joints; ignored")),
+            (wrong, "weights are negative or not finite; they count as 0".into()),
         ] {
             if count > 0 {
                 report.repair(self.at, format!("{count} {what}"));
@@ -555,7 +554,7 @@ impl Source<'_> {
             );
         }
         if sets.is_empty() {
-            report.repair(self.at, "no joints; all of it follows the skin's first");
+            report.repair(self.at, "no joints; all vertices follow the skin's first joint");
             sets.push(vec![([0; 4], [1.0, 0.0, 0.0, 0.0]); count]);
         }
         vertices.influences = sets;
@@ -563,7 +562,7 @@ impl Source<'_> {
     }
 }
 
-/// All sets of a vertex in one list, without those that move nothing.
+/// All sets of a vertex in one list, without zero weights.
 fn joined(sets: &[Vec<([u32; 4], [f32; 4])>]) -> Influences {
     let count = sets.first().map_or(0, Vec::len);
     let mut out = Influences { first: vec![0], ..Influences::default() };
@@ -584,7 +583,7 @@ pub(super) fn too_large(error: ReadError) -> TooLarge {
     TooLarge(error.text())
 }
 
-/// Leaves out the vertices that no triangle uses: files often share one large list between many
+/// Removes vertices that no triangle uses: files often share one large vertex list between many
 /// primitives.
 fn compact(vertices: &mut Vertices, mut faces: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
     let mut used = vec![false; vertices.positions.len()];
@@ -611,16 +610,16 @@ fn compact(vertices: &mut Vertices, mut faces: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
     faces
 }
 
-/// A triangle's normal, none if it has no area; in double precision, since products of large floats
-/// overflow.
+/// Normal of a triangle; `None` if it has no area. In double precision, since products of large
+/// floats overflow.
 fn face_normal(positions: &[Vec3], face: [u32; 3]) -> Option<Vec3> {
     let at = |i: u32| positions.get(i as usize).map_or(DVec3::ZERO, |p| p.as_dvec3());
     let [a, b, c] = face.map(at);
     (b - a).cross(c - a).try_normalize().map(|n| n.as_vec3().normalize())
 }
 
-/// Gives every triangle its own vertices and its own normal; those without area are left out,
-/// unless they move and may get one.
+/// Gives every triangle its own vertices and its own normal. Triangles without area are left out,
+/// unless deformation may give them one.
 fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3]> {
     let (mut order, mut normals) =
         (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
@@ -636,7 +635,7 @@ fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3
     (0..count).step_by(3).map(|i| [i, i + 1, i + 2]).collect()
 }
 
-/// Normalizes, and puts a triangle's normal where there is none.
+/// Normalizes normals, and replaces invalid ones by the triangle's normal.
 fn repair_normals(
     vertices: &mut Vertices,
     faces: &[[u32; 3]],
@@ -682,7 +681,7 @@ fn repair_normals(
     }
 }
 
-/// A unit tangent at right angles to a normal where the file gives none.
+/// An arbitrary unit tangent perpendicular to a normal.
 fn some_tangent(normal: Vec3) -> Vec4 {
     let tangent = normal.any_orthonormal_vector();
     if tangent.is_finite() { tangent.extend(1.0) } else { Vec4::new(1.0, 0.0, 0.0, 1.0) }
@@ -701,16 +700,19 @@ fn repair_tangents(vertices: &mut Vertices, at: &At<'_>, report: &mut ImportRepo
         };
     }
     if missing > 0 {
-        report.repair(at, format!("{missing} tangents are zero or not finite; others are made up"));
+        report.repair(
+            at,
+            format!("{missing} tangents are zero or not finite; arbitrary ones are used"),
+        );
     }
 }
 
-/// The view that MikkTSpace has of the triangles.
+/// Adapter of the triangles for MikkTSpace.
 struct Mikk<'a> {
     vertices: &'a Vertices,
     uvs: &'a [Vec2],
     faces: &'a [[u32; 3]],
-    /// Keeps products of coordinates within range; tangents do not depend on the size.
+    /// Keeps products of coordinates within range; tangents do not depend on scale.
     scale: f64,
     out: Vec<Option<[f32; 4]>>,
 }
@@ -755,8 +757,8 @@ impl Geometry for Mikk<'_> {
     }
 }
 
-/// Most triangles that meet in one point as MikkTSpace welds them: by position, normal and texture
-/// coordinates.
+/// Maximum number of triangles at one point as MikkTSpace welds vertices: by position, normal and
+/// texture coordinates.
 fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
     let mut corners = vec![0u32; vertices.positions.len()];
     for &i in faces.iter().flatten() {
@@ -769,7 +771,7 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
     for (((p, n), uv), corners) in
         vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners)
     {
-        // Adding zero makes one of the two zeros.
+        // Adding zero turns -0 into +0.
         let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
         let count = counts.entry(key).or_insert(0);
         *count += corners;
@@ -778,7 +780,7 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
     most
 }
 
-/// Makes tangents as section 3.7.2.1 asks for; corners that end up with different ones are split.
+/// Generates tangents as section 3.7.2.1 specifies; corners with different tangents are split.
 fn tangents(
     vertices: &mut Vertices,
     faces: &[[u32; 3]],
@@ -792,22 +794,22 @@ fn tangents(
     if wild || valence(vertices, uvs, faces) > MAX_VALENCE {
         report.info(
             at,
-            "too many triangles meet in one point to make tangents; arbitrary ones are used",
+            "too many triangles share one point to generate tangents; arbitrary ones are used",
         );
         vertices.tangents = vertices.normals.iter().map(|&normal| some_tangent(normal)).collect();
         return faces.to_vec();
     }
     let scale = if largest > 1e9 { 1.0 / f64::from(largest) } else { 1.0 };
     let mut mikk = Mikk { vertices, uvs, faces, scale, out: vec![None; faces.len() * 3] };
-    // The library asserts on its own invariants; should a mesh break one, the file must still load.
+    // The library asserts its own invariants; if a mesh violates one, the file must still load.
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         generate_tangents(&mut mikk).is_ok()
     }));
     let made = mikk.out;
     if !matches!(ran, Ok(true)) {
-        report.info(at, "no tangents could be made; arbitrary ones are used");
+        report.info(at, "tangents could not be generated; arbitrary ones are used");
     }
-    // The new vertices made of one old vertex form a chain, nearly always of one or two.
+    // The new vertices of one old vertex form a chain, nearly always of one or two.
     let mut heads = vec![u32::MAX; vertices.positions.len()];
     let (mut order, mut values, mut chain): (Vec<u32>, Vec<Vec4>, Vec<u32>) =
         (Vec::new(), Vec::new(), Vec::new());
@@ -817,8 +819,7 @@ fn tangents(
         for ((slot, &vertex), made) in corner.iter_mut().zip(face).zip(made) {
             let unit = made.and_then(|t| {
                 let t = Vec4::from_array(t);
-                // Texture coordinates of glTF run down, those of MikkTSpace up, so the handedness
-                // is the opposite.
+                // V runs down in glTF and up in MikkTSpace, so the handedness is the opposite.
                 t.truncate()
                     .try_normalize()
                     .map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))
@@ -874,7 +875,7 @@ mod tests {
 
     fn quad() -> (Vertices, Vec<[u32; 3]>) {
         let positions = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
-        // The picture stands upright: v runs down.
+        // The image is upright: v runs down.
         let uv0 = positions.iter().map(|p| Vec2::new(p.x, 1.0 - p.y)).collect();
         (
             Vertices { positions, uv0, normals: vec![Vec3::Z; 4], ..Vertices::default() },

@@ -1,4 +1,4 @@
-//! The GLB container (glTF 2.0 section 4.4): a header, a JSON chunk, and perhaps a BIN chunk.
+//! The GLB container (glTF 2.0 section 4.4): a header, a JSON chunk, and an optional BIN chunk.
 
 use super::{ImportError, report::ImportReport};
 
@@ -6,19 +6,19 @@ const MAGIC: [u8; 4] = *b"glTF";
 const JSON: u32 = 0x4E4F_534A;
 const BIN: u32 = 0x004E_4942;
 
-/// Bytes of the header and of the first chunk's.
+/// Bytes of the file header and the first chunk header.
 const HEADERS: usize = 20;
 
-/// No writer makes more chunks than two or three.
+/// Maximum number of chunks; writers make two or three.
 const MAX_CHUNKS: usize = 1000;
 
-/// What a container holds.
+/// The chunks of a container.
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
     pub(super) bin: Option<&'a [u8]>,
 }
 
-/// Whether these bytes begin a GLB.
+/// Whether these bytes start with the GLB magic.
 pub(super) fn is_glb(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
@@ -51,7 +51,7 @@ pub(super) fn split<'a>(
         return Err(ImportError::NotGltf { file: file.into(), what });
     }
     let length = usize::try_from(length).unwrap_or(usize::MAX);
-    // A header that is wrong on the length says nothing about the chunks, which state their own.
+    // A wrong length in the header says nothing about the chunks, which state their own.
     let end = if length < HEADERS { bytes.len() } else { length.min(bytes.len()) };
     if length < HEADERS || length > bytes.len() {
         report.repair(
@@ -114,7 +114,7 @@ pub(super) fn split<'a>(
                 if index != 0 {
                     report.repair(
                         format!("byte {at}"),
-                        "the JSON chunk is not the first one; read all the same",
+                        "the JSON chunk is not the first one; read anyway",
                     );
                 }
                 json = Some(data);
@@ -123,7 +123,7 @@ pub(super) fn split<'a>(
                 if !second {
                     report.repair(
                         format!("byte {at}"),
-                        "the BIN chunk is not the second one; read all the same",
+                        "the BIN chunk is not the second one; read anyway",
                     );
                 }
                 bin = Some(data);
@@ -132,7 +132,7 @@ pub(super) fn split<'a>(
                 .repair(format!("byte {at}"), format!("chunk {index} repeats a type; ignored")),
             _ => {}
         }
-        // Chunks that are not padded are followed immediately; nothing else is defined.
+        // Unpadded chunks follow each other directly; nothing else is defined.
         at = stop;
         index += 1;
     }
@@ -162,14 +162,14 @@ pub(super) fn split<'a>(
     Ok(Container { json, bin })
 }
 
-/// Where the next chunk begins: at once, or after the padding that the chunk before did not count.
+/// Start of the next chunk: at once, or after padding that the previous chunk's length omits.
 fn padded(bytes: &[u8], at: usize, report: &mut ImportReport) -> usize {
     let known = |at: usize| matches!(u32_at(bytes, at + 4), Some(JSON | BIN));
     let next = at.next_multiple_of(4);
     if next == at || known(at) || !known(next) {
         return at;
     }
-    report.repair(format!("byte {at}"), "the chunk before does not count its padding");
+    report.repair(format!("byte {at}"), "the previous chunk's length omits its padding");
     next
 }
 
@@ -220,7 +220,7 @@ mod tests {
             out[8..12].copy_from_slice(&u32::try_from(length).unwrap().to_le_bytes());
             out
         };
-        // A chunk that is padded but states its length without.
+        // A padded chunk whose length omits the padding.
         let mut short = chunk(JSON, b"{} ");
         short.push(b' ');
         for (what, bytes) in [

@@ -1,5 +1,4 @@
-//! EXT_lights_ies: point lights with measured distributions, each a node's own multiple of a
-//! profile.
+//! EXT_lights_ies: point lights with photometric profiles, each scaled by its node.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use crate::{
     scene::{Light, Node, Scene},
 };
 
-/// Most bytes of a profile; the largest of makers have some hundred thousand.
+/// Maximum bytes of a profile; the largest from manufacturers have some hundred thousand.
 const MAX_PROFILE: usize = 16 << 20;
 
 fn profile(
@@ -42,12 +41,12 @@ fn profile(
     };
     let bytes = bytes.get();
     if bytes.len() > MAX_PROFILE {
-        return Err(format!("{} bytes; at most {MAX_PROFILE} are read", bytes.len()));
+        return Err(format!("{} bytes; expected at most {MAX_PROFILE}", bytes.len()));
     }
     IesProfile::parse(bytes).map_err(|error| error.to_string())
 }
 
-/// Adds the lights of all nodes that are shown.
+/// Adds the lights of all shown nodes.
 pub(super) fn add(
     root: &Value,
     store: &Store<'_>,
@@ -63,7 +62,7 @@ pub(super) fn add(
     let place = at.key("lights");
     let at = At::ROOT;
     let nodes_at = at.key("nodes");
-    // Read when a node first asks, and then once.
+    // A profile is read once, when the first node uses it.
     let mut profiles: Vec<Option<Result<Arc<IesProfile>, ()>>> = vec![None; lights.len()];
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     for node in shown {
@@ -86,7 +85,7 @@ pub(super) fn add(
         });
         let Ok(profile) = read else { continue };
         let multiplier = number(use_, "multiplier").unwrap_or(1.0).max(0.0);
-        // A light's strength is its greatest intensity; the profile gives the shape.
+        // The strength is the maximum intensity; the profile gives the distribution.
         let peak = Candela((profile.peak().get() * multiplier).clamp(0.0, STRENGTH_LIMIT));
         let source = match PhysicalLight::new(Emitter::Point, LightStrength::Candela(peak)) {
             Ok(source) => source,
@@ -111,7 +110,7 @@ pub(super) fn add(
             target.light = Some(number);
             continue;
         }
-        // The node has a lamp of KHR_lights_punctual already.
+        // The node has a light of KHR_lights_punctual already.
         target.children.push(count);
         scene.nodes.push(Node {
             parent: Some(node),

@@ -1,5 +1,5 @@
 //! Images (glTF 2.0 section 3.8.3): PNG, JPEG, WebP and KTX2 from buffer views, data URIs and
-//! files. What is missing or broken becomes a pattern that nobody can overlook.
+//! files. A missing or broken image becomes a conspicuous error pattern.
 
 use std::{
     borrow::Cow,
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::scene::Image;
 
-/// Magenta and black, eight by eight.
+/// The error pattern: magenta and black, 8 x 8 texels.
 fn error_pattern(name: String) -> Image {
     let pixels: Vec<u8> = (0..64u32)
         .flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] })
@@ -38,7 +38,7 @@ fn error_pattern(name: String) -> Image {
     }
 }
 
-/// A stand-in for an image that nothing shown uses.
+/// A placeholder for an image that nothing shown uses.
 fn placeholder(name: String) -> Image {
     Image {
         name,
@@ -50,8 +50,8 @@ fn placeholder(name: String) -> Image {
     }
 }
 
-/// A format by the first bytes.
-fn recognise(bytes: &[u8]) -> Option<&'static str> {
+/// MIME type by the first bytes.
+fn recognize(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")
     } else if bytes.starts_with(&[0xff, 0xd8]) {
@@ -65,12 +65,12 @@ fn recognise(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What an image is used for by what is shown.
+/// Uses of an image by the shown materials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Use {
-    /// As colours, which are sRGB-encoded.
+    /// As colors, which are sRGB-encoded.
     pub(super) color: bool,
-    /// As numbers.
+    /// As linear data.
     pub(super) data: bool,
 }
 
@@ -80,19 +80,19 @@ impl Use {
     }
 }
 
-/// Walks over the parts of a file without decoding them: what breaks its format, such as an end
-/// that was cut off. Decoders take more than that, so it is no reason not to show the image.
+/// Checks the structure of a file without decoding, such as a truncated end. Decoders accept some
+/// of these errors, so the image may still be shown.
 fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     let be = |at: usize, size: usize| -> Option<usize> {
         let part = bytes.get(at..at.checked_add(size)?)?;
         Some(part.iter().fold(0usize, |sum, &byte| sum << 8 | usize::from(byte)))
     };
-    let cut = || "the file ends too early".to_owned();
+    let cut = || "the file is truncated".to_owned();
     if kind == "image/png" {
         return png_end(bytes).map_err(|_| cut());
     }
     if kind == "image/webp" {
-        // RIFF: the length of all that follows it, in bytes 4 to 7.
+        // RIFF: bytes 4 to 7 hold the length of everything after them.
         let stated =
             bytes.get(4..8).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes);
         return if stated as usize > bytes.len().saturating_sub(8) { Err(cut()) } else { Ok(()) };
@@ -101,7 +101,7 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
         let mut at = 2usize;
         loop {
             if be(at, 1).ok_or_else(cut)? != 0xff {
-                return Err(format!("bytes before the JPEG marker that should begin at byte {at}"));
+                return Err(format!("expected a JPEG marker at byte {at}"));
             }
             let marker = be(at + 1, 1).ok_or_else(cut)?;
             match marker {
@@ -110,13 +110,13 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
                     at += 1;
                     continue;
                 }
-                // Compressed data or the end: the decoder takes it from here.
+                // Compressed data or the end: left to the decoder.
                 0xd9 | 0xda => return Ok(()),
                 _ => {}
             }
             let length = be(at + 2, 2).ok_or_else(cut)?;
             if length < 2 {
-                return Err(format!("a JPEG segment of {length} bytes at byte {at}"));
+                return Err(format!("invalid JPEG segment length {length} at byte {at}"));
             }
             at += 2 + length;
         }
@@ -124,8 +124,8 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Walks over the chunks of a PNG (PNG 1.2 section 3.2) to the last one; where it is missing, the
-/// byte at which the whole chunks end.
+/// Walks the chunks of a PNG (PNG 1.2 section 3.2) to the last one. If that is missing, the error
+/// is the end of the last complete chunk.
 fn png_end(bytes: &[u8]) -> Result<(), usize> {
     let mut at = 8usize;
     loop {
@@ -141,12 +141,13 @@ fn png_end(bytes: &[u8]) -> Result<(), usize> {
     }
 }
 
-/// A PNG that has all of its pixels but not its end, with an end; the decoder reads on to there.
+/// Appends the missing end chunk to a PNG that has all of its pixels, so that the decoder accepts
+/// it.
 fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
     const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
     match png_end(bytes) {
         Err(at)
-            if recognise(bytes) == Some("image/png")
+            if recognize(bytes) == Some("image/png")
                 && bytes.get(at + 4..at + 8) != Some(b"IDAT") =>
         {
             Cow::Owned([bytes.get(..at).unwrap_or_default(), END].concat())
@@ -155,10 +156,10 @@ fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Decodes to eight bits a channel; wider channels lose their low bits, which a note says.
+/// Decodes to eight bits a channel; wider channels lose their low bits, with a note.
 fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let run = || -> Result<Decoded, String> {
-        if recognise(bytes) == Some("image/ktx2") {
+        if recognize(bytes) == Some("image/ktx2") {
             return ktx2::decode(bytes, color);
         }
         let whole = with_end(bytes);
@@ -166,13 +167,16 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             .and_then(image::DynamicImage::from_decoder)
             .map_err(|error| error.to_string())?;
         let deep = image.color().bytes_per_pixel() > image.color().channel_count();
-        let notes =
-            if deep { vec!["16 bits a channel are kept as eight".to_owned()] } else { Vec::new() };
+        let notes = if deep {
+            vec!["16 bits a channel are converted to eight".to_owned()]
+        } else {
+            Vec::new()
+        };
         let image = image.into_rgba8();
         let (width, height) = (image.width(), image.height());
         Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes })
     };
-    // Decoders of such formats have panicked on broken files before.
+    // Such decoders have panicked on malformed files.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(decoded)) if decoded.width > 0 && decoded.height > 0 => Ok(decoded),
         Ok(Ok(_)) => Err("it has no pixels".into()),
@@ -182,7 +186,7 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
 }
 
 fn format(bytes: &[u8]) -> Option<ImageFormat> {
-    match recognise(bytes) {
+    match recognize(bytes) {
         Some("image/png") => Some(ImageFormat::Png),
         Some("image/jpeg") => Some(ImageFormat::Jpeg),
         Some("image/webp") => Some(ImageFormat::WebP),
@@ -203,9 +207,9 @@ fn reader(bytes: &[u8]) -> Result<impl ImageDecoder + '_, image::ImageError> {
     reader.into_decoder()
 }
 
-/// Bytes that the pixels will take.
+/// Bytes of the decoded pixels.
 fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
-    if recognise(bytes) == Some("image/ktx2") {
+    if recognize(bytes) == Some("image/ktx2") {
         let run = AssertUnwindSafe(|| ktx2::decoded_bytes(bytes));
         return catch_unwind(run).unwrap_or_else(|_| Err("the decoder failed".into()));
     }
@@ -218,8 +222,7 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// An image's name, its bytes if there are any to decode, what it is needed for, and what breaks
-/// its format.
+/// An image's name, its encoded bytes if it must be decoded, its uses, and its structural error.
 type Job<'a> = (String, Option<Encoded<'a>>, Use, Option<String>);
 
 /// Reads all images; decodes those that are used.
@@ -244,8 +247,7 @@ pub(super) fn load(
         let name = name(image, i);
         let mut odd = None;
         let mut bytes = fetch(image, store, files, &at, report);
-        // Any number of images may name the same bytes, so that looking at them all could take for
-        // ever.
+        // Any number of images may name the same bytes, so the total work is bounded.
         looked_at =
             looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.get().len() as u64));
         if looked_at > MAX_FILE_BYTES {
@@ -255,7 +257,7 @@ pub(super) fn load(
             let found = found.get();
             match check(image, found, known, needed, &at, report) {
                 Ok(()) => {
-                    odd = recognise(found).and_then(|kind| structure(found, kind).err());
+                    odd = recognize(found).and_then(|kind| structure(found, kind).err());
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
                         Ok(size) if pixels + size <= MAX_PIXEL_BYTES => pixels += size,
@@ -282,7 +284,7 @@ pub(super) fn load(
         if let Some(odd) = odd.as_ref().filter(|_| !needed) {
             report.repair(at, format!("image '{name}': {odd}; it is not shown"));
         }
-        // The bytes of what is not decoded are not kept.
+        // Bytes of images that are not decoded are not kept.
         jobs.push((name, bytes.filter(|_| needed), used, odd));
     }
     type Outcome = (Image, Option<String>, Vec<String>);
@@ -331,21 +333,17 @@ pub(super) fn load(
     images
 }
 
-/// KHR_texture_basisu: colours are sRGB-encoded and all else is linear; the material decides what a
-/// texel is.
+/// Note on the transfer function. KHR_texture_basisu: colors are sRGB-encoded, all else is linear;
+/// the material decides which a texel is.
 fn transfer_note(srgb: Option<bool>, used: Use) -> Option<String> {
     match srgb {
-        Some(false) if used.color => {
-            Some("says that it is linear but holds colours; read as sRGB".into())
-        }
-        Some(true) if used.data => {
-            Some("says that it is sRGB but holds no colours; read as linear".into())
-        }
+        Some(false) if used.color => Some("declared linear but used as color; read as sRGB".into()),
+        Some(true) if used.data => Some("declared sRGB but used as data; read as linear".into()),
         _ => None,
     }
 }
 
-/// Which extensions on images the document lists.
+/// Image extensions that the document lists.
 #[derive(Clone, Copy)]
 struct Extensions {
     webp: bool,
@@ -363,7 +361,7 @@ fn name(image: &Value, number: usize) -> String {
     }
 }
 
-/// An image's bytes, still encoded.
+/// An image's encoded bytes.
 fn fetch<'a>(
     image: &'a Value,
     store: &'a Store<'_>,
@@ -379,7 +377,7 @@ fn fetch<'a>(
         if image.get("mimeType").is_none() {
             report.repair(
                 at.key("bufferView"),
-                "no mimeType; the format is recognised by its first bytes",
+                "no mimeType; the format is recognized by its first bytes",
             );
         }
         if store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some()) {
@@ -396,17 +394,17 @@ fn fetch<'a>(
     if let Some(mime) = fetched.mime.as_deref() {
         if !matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
             report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
-        } else if recognise(&fetched.bytes).is_some_and(|found| found != mime) {
+        } else if recognize(&fetched.bytes).is_some_and(|found| found != mime) {
             report.repair(
                 at.key("uri"),
-                format!("a data URI that says '{mime}' but holds another format"),
+                format!("a data URI of type '{mime}' that holds another format"),
             );
         }
     }
     Ok(Encoded::Shared(fetched.bytes))
 }
 
-/// Is it what it says, and can it be shown?
+/// Checks the format against the declared one.
 fn check(
     image: &Value,
     bytes: &[u8],
@@ -415,21 +413,21 @@ fn check(
     at: &At<'_>,
     report: &mut ImportReport,
 ) -> Result<(), String> {
-    let found = recognise(bytes);
+    let found = recognize(bytes);
     let stated = text(image, "mimeType");
     if !stated.is_empty() && found.is_some_and(|found| found != stated) {
         report.repair(
             at.key("mimeType"),
-            format!("'{stated}' is stated but the data are another format"),
+            format!("'{stated}' is declared but the data has another format"),
         );
     }
     match found {
         Some("image/webp") if !known.webp => {
-            report.repair(at, "a WebP image without EXT_texture_webp; read all the same");
+            report.repair(at, "a WebP image without EXT_texture_webp; read anyway");
             Ok(())
         }
         Some("image/ktx2") if !known.ktx2 => {
-            report.repair(at, "a KTX2 image without KHR_texture_basisu; read all the same");
+            report.repair(at, "a KTX2 image without KHR_texture_basisu; read anyway");
             Ok(())
         }
         Some(_) => Ok(()),
@@ -438,8 +436,7 @@ fn check(
     }
 }
 
-/// The image that a texture shows, if any: that of an extension, which is smaller or better, else
-/// that of the core.
+/// The image of a texture: that of an extension, which is smaller or better, else the core one.
 pub(super) fn source(texture: &Value) -> Option<usize> {
     ["KHR_texture_basisu", "EXT_texture_webp"]
         .into_iter()
@@ -532,7 +529,7 @@ mod tests {
     #[test]
     fn too_large_a_picture_is_refused_before_it_is_decoded() {
         let mut bytes = png(1, 1);
-        // The width in IHDR; the checksum is then wrong too, which is refused as well.
+        // The width in IHDR; the checksum is then wrong too, which is rejected as well.
         bytes[16..20].copy_from_slice(&100_000u32.to_be_bytes());
         assert!(decode(&bytes, true).is_err());
     }

@@ -1,5 +1,5 @@
-//! EXT_mesh_gpu_instancing: a mesh at many places below one node. Each place becomes a child of the
-//! node, so that whatever follows the hierarchy follows the instances too.
+//! EXT_mesh_gpu_instancing: instances of a node's mesh. Each instance becomes a child of the node,
+//! so that code that follows the hierarchy handles instances too.
 
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::scene::{Node, Scene};
 
-/// The three attributes that place an instance; others are the author's own.
+/// The attributes of an instance transform; others are application-specific.
 const PLACES: [&str; 3] = ["TRANSLATION", "ROTATION", "SCALE"];
 
 fn allowed(name: &str, accessor: &Accessor) -> bool {
@@ -28,7 +28,7 @@ fn allowed(name: &str, accessor: &Accessor) -> bool {
     }
 }
 
-/// The places of a node's instances; none if the node has none of its own, or they cannot be read.
+/// Instance transforms of a node; `None` if it has none, or they cannot be read.
 fn places(
     value: &Value,
     store: &Store<'_>,
@@ -43,7 +43,7 @@ fn places(
         let problem = match store.accessor(number) {
             Ok(accessor) if count.is_some_and(|count| count != accessor.count) => {
                 format!(
-                    "{name} has {} elements, another attribute {}",
+                    "{name} has {} elements, another attribute has {}",
                     accessor.count,
                     count.unwrap_or(0)
                 )
@@ -59,7 +59,7 @@ fn places(
                         *slot = Some(accessor);
                         continue;
                     }
-                    Some(_) => format!("{name} is of a type that it may not have"),
+                    Some(_) => format!("{name} has a type that is not allowed"),
                     None => continue,
                 }
             }
@@ -70,7 +70,7 @@ fn places(
     }
     let Some(count) = count else { return Ok(None) };
     if count > MAX_NODES {
-        return Err(TooLarge(format!("{count} instances; at most {MAX_NODES} are shown")));
+        return Err(TooLarge(format!("{count} instances; expected at most {MAX_NODES}")));
     }
     let [translation, rotation, scale] = found;
     let read = || -> Result<Vec<DMat4>, ReadError> {
@@ -108,7 +108,7 @@ fn places(
     }
 }
 
-/// Gives nodes with instances one child for each, which carries the mesh instead.
+/// Gives each node with instances one child an instance, which carries the mesh.
 pub(super) fn expand(
     root: &Value,
     store: &Store<'_>,
@@ -139,7 +139,7 @@ pub(super) fn expand(
             let lost = asked - places.len();
             report.info(
                 list.index(number),
-                format!("{lost} instances have no size or no finite place and are hidden"),
+                format!("{lost} instances have a scale of zero or a transform that is not finite; hidden"),
             );
         }
         if scene.nodes.len() + places.len() > MAX_NODES {

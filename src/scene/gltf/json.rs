@@ -1,9 +1,8 @@
-//! Short ways to read a document that already fits the schema; what is absent or wrong reads as
-//! none.
+//! Accessors to a document that fits the schema; an absent or invalid value reads as none.
 
 use serde_json::Value;
 
-/// An array's elements, none if it is absent.
+/// Elements of an array; empty if absent.
 pub(super) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
@@ -46,7 +45,7 @@ pub(super) fn extension<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     value.get("extensions")?.get(name)
 }
 
-/// The entries of an object, none if it is absent.
+/// Entries of an object; empty if absent.
 pub(super) fn entries<'a>(
     value: &'a Value,
     key: &str,
@@ -59,7 +58,7 @@ pub(super) fn entries<'a>(
         .map(|(name, value)| (name.as_str(), value))
 }
 
-/// Where a JSON syntax error stands, as a byte offset.
+/// Byte offset of a JSON syntax error.
 pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     let before: usize = bytes
         .split(|&byte| byte == b'\n')
@@ -69,8 +68,7 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     (before + column.saturating_sub(1)).min(bytes.len())
 }
 
-/// About how many values a text has, counted without parsing it: whatever opens an array or object
-/// or follows a comma.
+/// Approximate number of values in a text, without parsing: counts opening brackets and commas.
 pub(super) fn values(bytes: &[u8]) -> usize {
     let (mut count, mut text, mut escaped) = (1, false, false);
     for &byte in bytes {

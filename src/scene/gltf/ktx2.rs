@@ -1,6 +1,6 @@
 //! KTX 2.0 textures (Khronos, "KTX File Format Specification" 2.0): Basis Universal, block
-//! compression and plain texels, with or without supercompression by Zstandard or ZLIB. Every claim
-//! of the header is held against the bytes that are there before anything is allocated.
+//! compression and uncompressed texels, with optional Zstandard or ZLIB supercompression. Every
+//! size in the header is checked against the file before memory is allocated.
 
 use std::io::Read;
 
@@ -17,20 +17,19 @@ use crate::{
     scene::{BlockFormat, CompressedImage},
 };
 
-/// A decoded picture.
+/// A decoded image.
 pub(super) struct Decoded {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) rgba8: Vec<u8>,
     pub(super) blocks: Option<CompressedImage>,
-    /// Whether the file says that its colours are sRGB-encoded; none: it does not say, or its
-    /// numbers are floats.
+    /// Whether the file declares sRGB-encoded colors; `None` if it does not say, or holds floats.
     pub(super) srgb: Option<bool>,
-    /// Sentences on what was approximated.
+    /// Notes on approximations.
     pub(super) notes: Vec<String>,
 }
 
-/// What the bytes of a level are.
+/// Encoding of the texels of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     Etc1s,
@@ -39,7 +38,7 @@ enum Layout {
     Plain(Plain),
 }
 
-/// Plain texels: how many channels, what a channel is, and whether red and blue are swapped.
+/// Uncompressed texels: number of channels, channel type, and whether red and blue are swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plain {
     channels: usize,
@@ -53,7 +52,7 @@ enum Number {
     U16,
     F16,
     F32,
-    /// Eleven, eleven and ten bits, and nine bits with a common exponent.
+    /// 11, 11 and 10 bits; and 9 bits with a common exponent.
     Packed11,
     Shared9,
 }
@@ -69,7 +68,7 @@ impl Plain {
     }
 }
 
-/// Vulkan's number of a format to what it is (Vulkan 1.3, `VkFormat`).
+/// The layout of a `VkFormat` number (Vulkan 1.3).
 fn layout_of(format: u32) -> Option<Layout> {
     let plain =
         |channels, number, swapped| Some(Layout::Plain(Plain { channels, number, swapped }));
@@ -109,7 +108,7 @@ fn layout_of(format: u32) -> Option<Layout> {
     }
 }
 
-/// Whether numbers are floats, which know no transfer function.
+/// Whether the texels are floats, which have no transfer function.
 fn is_float(layout: Layout) -> bool {
     match layout {
         Layout::Blocks(coding) => matches!(coding, Coding::Float(_)),
@@ -118,13 +117,13 @@ fn is_float(layout: Layout) -> bool {
     }
 }
 
-/// The identifier with which every such file begins (section 3.1).
+/// The file identifier (section 3.1).
 pub(super) const MAGIC: [u8; 12] =
     [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
 /// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3,
-/// chapter 5): the reader takes its block sizes and texel dimensions as they come, and adds 1 to
-/// the latter.
+/// chapter 5). The reader uses its block sizes and texel dimensions unchecked, and adds 1 to the
+/// latter.
 fn descriptor_is_sound(bytes: &[u8]) -> bool {
     let word = |at: usize| {
         let four = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
@@ -139,8 +138,8 @@ fn descriptor_is_sound(bytes: &[u8]) -> bool {
         let Some([vendor @ .., _, _, low, high]) = rest.first_chunk::<8>() else { return false };
         let size = usize::from(u16::from_le_bytes([*low, *high]));
         let Some(block) = rest.get(..size).filter(|block| block.len() >= 24) else { return false };
-        // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a
-        // sample.
+        // A basic descriptor block: 16 bytes, of which the second four are dimensions less 1, and
+        // 16 a sample.
         let basic = *vendor == [0; 4];
         if basic
             && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255)))
@@ -154,28 +153,28 @@ fn descriptor_is_sound(bytes: &[u8]) -> bool {
 
 fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     if !descriptor_is_sound(bytes) {
-        return Err("KTX2: the data format descriptor is cut off or broken".into());
+        return Err("KTX2: the data format descriptor is truncated or malformed".into());
     }
     let reader = Reader::new(bytes).map_err(|error| format!("KTX2: {error}"))?;
     let Header { pixel_width: width, pixel_height: height, .. } = reader.header();
     let header = reader.header();
     if height == 0 || header.pixel_depth > 0 {
-        return Err("KTX2: a texture of one or three dimensions; only two are supported".into());
+        return Err("KTX2: a texture of one or three dimensions; expected two".into());
     }
     if header.layer_count > 1 || header.face_count > 1 {
         let (layers, faces) = (header.layer_count, header.face_count);
         return Err(format!(
-            "KTX2: an array or a cube ({layers} layers, {faces} faces); only plain textures are read"
+            "KTX2: an array or a cube ({layers} layers, {faces} faces); expected a single 2D texture"
         ));
     }
     if width > MAX_IMAGE_SIZE || height > MAX_IMAGE_SIZE {
         return Err(format!(
-            "KTX2: {width} x {height} texels; at most {MAX_IMAGE_SIZE} each way are read"
+            "KTX2: {width} x {height} texels; expected at most {MAX_IMAGE_SIZE} on each side"
         ));
     }
     let levels = header.level_count.max(1);
     if levels > width.max(height).ilog2() + 1 {
-        return Err(format!("KTX2: {levels} levels are more than {width} x {height} texels have"));
+        return Err(format!("KTX2: {levels} levels are too many for {width} x {height} texels"));
     }
     let scheme = header.supercompression_scheme;
     let layout = match header.format {
@@ -200,22 +199,20 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
         )
     ) || (scheme == Some(SupercompressionScheme::BasisLZ)) != (layout == Layout::Etc1s)
     {
-        return Err(
-            "KTX2: a supercompression that does not belong to the format, or an unknown one".into(),
-        );
+        return Err("KTX2: the supercompression is unknown or not allowed for the format".into());
     }
     let decoded = u64::from(width) * u64::from(height) * 4;
     let stored = expected_bytes(layout, width, height).unwrap_or(decoded);
     if decoded.max(stored) > MAX_IMAGE_ALLOCATION {
         return Err(format!(
-            "KTX2: {} bytes of texels; at most {MAX_IMAGE_ALLOCATION} are read",
+            "KTX2: {} bytes of texels; expected at most {MAX_IMAGE_ALLOCATION}",
             decoded.max(stored)
         ));
     }
     Ok((reader, layout))
 }
 
-/// Bytes of a level without supercompression; none: the level itself tells (ETC1S).
+/// Bytes of a level without supercompression; `None` if the level itself states it (ETC1S).
 fn expected_bytes(layout: Layout, width: u32, height: u32) -> Option<u64> {
     match layout {
         Layout::Etc1s => None,
@@ -225,19 +222,19 @@ fn expected_bytes(layout: Layout, width: u32, height: u32) -> Option<u64> {
     }
 }
 
-/// Bytes that the picture will take on the host, known from the header alone.
+/// Host memory of the decoded image in bytes, from the header alone.
 pub(super) fn decoded_bytes(bytes: &[u8]) -> Result<u64, String> {
     let (reader, layout) = open(bytes)?;
     let header = reader.header();
     let texels = u64::from(header.pixel_width) * u64::from(header.pixel_height);
-    // The texels, and a third more than the blocks of the first level for all levels.
+    // The texels, plus a third more than the blocks of the first level for all levels.
     let blocks = if matches!(layout, Layout::Plain(_)) { 0 } else { texels * 4 / 3 + 64 };
     Ok(texels * 4 + blocks)
 }
 
-/// A level's bytes without supercompression. The most that a compressed byte can become is known:
-/// 1032 bytes in ZLIB (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in
-/// Zstandard (RFC 8878 section 3.1.1.2).
+/// A level's bytes without supercompression. The maximum expansion is known: 1032 bytes a byte in
+/// ZLIB (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in Zstandard (RFC 8878
+/// section 3.1.1.2).
 fn inflate(
     data: &[u8],
     scheme: Option<SupercompressionScheme>,
@@ -276,13 +273,12 @@ fn inflate(
         }
     }?;
     if read as u64 != expected {
-        return Err(format!("{read} bytes where {expected} belong"));
+        return Err(format!("{read} bytes, expected {expected}"));
     }
     Ok(out)
 }
 
-/// Decodes a file. `color` says that its texels are used as colours, so that floats become sRGB
-/// bytes.
+/// Decodes a file. `color`: the texels are colors, so that floats become sRGB bytes.
 pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let (reader, layout) = open(bytes)?;
     let header = reader.header();
@@ -304,7 +300,7 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
                 .map_err(|problem| format!("KTX2: level {number}: {problem}"))?,
             None => level.data.to_vec(),
         });
-        // Plain texels get levels of our own, filtered in linear light.
+        // Uncompressed texels get generated mip levels, filtered in linear light.
         if matches!(layout, Layout::Plain(_)) {
             break;
         }
@@ -313,10 +309,10 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         if color { (srgb_oetf(f64::from(within(x))) * 255.0 + 0.5) as u8 } else { linear_byte(x) }
     };
     if is_float(layout) {
-        notes.push("floats are kept as eight bits from 0 to 1".into());
+        notes.push("floats are converted to eight bits from 0 to 1".into());
     }
     if matches!(layout, Layout::Plain(plain) if plain.number == Number::U16) {
-        notes.push("16 bits a channel are kept as eight".into());
+        notes.push("16 bits a channel are converted to eight".into());
     }
     let first = levels.first().map(Vec::as_slice).unwrap_or_default();
     let (rgba8, blocks) = match layout {
@@ -332,9 +328,9 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
                 ),
                 _ => None,
             };
-            // Khronos Data Format Specification 1.3, table of ETC1S's and UASTC's channels: ETC1S
-            // has a second slice for alpha (15) or green (4); UASTC's texels are RGBA (3), or red
-            // thrice with green as alpha (5).
+            // Khronos Data Format Specification 1.3, channel tables of ETC1S and UASTC: ETC1S has a
+            // second slice for alpha (15) or green (4). UASTC's texels are RGBA (3), or red in r, g
+            // and b with green as alpha (5).
             let second = if layout == Layout::Etc1s {
                 channel(1)
             } else {
@@ -363,12 +359,12 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         }
         Layout::Plain(plain) => (texels(first, plain, color, &to_byte), None),
     };
-    // A device wants all levels; the last ones, within a block, may be missing.
+    // The device needs all levels; the last ones, smaller than a block, may be missing.
     let blocks = blocks.filter(|blocks| blocks.levels.len() as u32 + 2 >= full);
     Ok(Decoded { width, height, rgba8, blocks, srgb, notes })
 }
 
-/// From 0 to 1; 0 for what is no number.
+/// Clamped to 0 to 1; 0 for NaN.
 fn within(x: f32) -> f32 {
     if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
 }
@@ -377,7 +373,7 @@ fn linear_byte(x: f32) -> u8 {
     (within(x) * 255.0 + 0.5) as u8
 }
 
-/// What the file says about itself that is not followed.
+/// Notes on metadata that is ignored.
 fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
     let mut notes = Vec::new();
     let value = |wanted: &str| {
@@ -398,14 +394,13 @@ fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
     }
     if reader.is_alpha_premultiplied() == Some(true) {
         notes.push(
-            "KTX2: colours are premultiplied by alpha, which glTF forbids; shown as they are"
-                .into(),
+            "KTX2: colors are premultiplied by alpha, which glTF forbids; shown as they are".into(),
         );
     }
     notes
 }
 
-/// Plain texels as bytes; absent channels are 0, and alpha 1.
+/// Uncompressed texels as RGBA bytes; absent channels are 0, absent alpha is 1.
 fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(data.len() / plain.bytes().max(1) * 4);
     for texel in data.chunks_exact(plain.bytes()) {
@@ -414,7 +409,7 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
             Number::U8 => rgba[..plain.channels].copy_from_slice(texel),
             Number::U16 => {
                 for (out, two) in rgba.iter_mut().zip(texel.as_chunks::<2>().0) {
-                    // As `image` narrows sixteen bits: to the nearest.
+                    // Rounded to nearest, as `image` narrows 16 bits.
                     *out = ((u32::from(u16::from_le_bytes(*two)) * 255 + 32767) / 65535) as u8;
                 }
             }
@@ -438,7 +433,7 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
             }
         }
         if plain.channels == 4 && color {
-            // Alpha is linear whatever the colours are.
+            // Alpha is linear even if the colors are sRGB.
             match plain.number {
                 Number::F16 => {
                     rgba[3] = linear_byte(
@@ -460,8 +455,7 @@ fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -
     out
 }
 
-/// Unsigned floats of 11, 11 and 10 bits: half floats without a sign and with fewer bits behind the
-/// point.
+/// Unsigned floats of 11, 11 and 10 bits: half floats without sign and with a shorter mantissa.
 fn packed11(bits: u32) -> [f32; 3] {
     let part = |value: u32, shift: u32| f16::from_bits((value << shift) as u16).to_f32();
     [part(bits & 0x7ff, 4), part(bits >> 11 & 0x7ff, 4), part(bits >> 22, 5)]

@@ -1,8 +1,7 @@
 //! Buffer views compressed by EXT_meshopt_compression and KHR_meshopt_compression.
 //!
-//! Each is decoded into a buffer of its own before anything else reads the data, so that whoever
-//! reads a view never knows. What a view claims to hold is held against the bytes that are there
-//! before memory is taken for it.
+//! Each view is decoded into a buffer of its own first, so that readers of views need no special
+//! case. The claimed size is checked against the compressed bytes before memory is allocated.
 
 use std::sync::Arc;
 
@@ -15,11 +14,10 @@ use super::{
     report::{At, ImportReport},
 };
 
-/// The names of the extension: the second is the first with a newer bitstream of attributes and a
-/// filter for colours.
+/// Names of the extension: KHR is EXT with a newer bitstream of attributes and a filter for colors.
 const NAMES: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
 
-/// What a view's extension says.
+/// A compressed view.
 struct Packed<'a> {
     data: &'a [u8],
     stride: usize,
@@ -28,7 +26,7 @@ struct Packed<'a> {
     filter: &'a str,
 }
 
-/// An element of an attribute: `N` words.
+/// An attribute element of `N` words.
 #[derive(Clone, Copy)]
 struct Element<const N: usize>([u32; N]);
 
@@ -43,7 +41,7 @@ fn attributes<const N: usize>(data: &[u8], count: usize) -> Option<Vec<u32>> {
     Some(decoded.into_iter().flat_map(|element| element.0).collect())
 }
 
-/// `attributes` for a number of words that is known only now.
+/// Dispatches `attributes` on a number of words known at run time.
 macro_rules! by_words {
     ($words:expr, $data:expr, $count:expr, [$($n:literal)*]) => {
         match $words { $($n => attributes::<$n>($data, $count),)* _ => None }
@@ -51,9 +49,9 @@ macro_rules! by_words {
 }
 
 impl Packed<'_> {
-    /// The most bytes that so many compressed ones can hold. Attributes: a block of 256 elements
-    /// takes at least one control byte for every four bytes of an element; indices: at least one
-    /// byte a triangle or index (the extension's appendix A).
+    /// Maximum decoded size of the compressed bytes. Attributes: a block of 256 elements takes at
+    /// least one control byte for every four bytes of an element; indices: at least one byte a
+    /// triangle or index (the extension's appendix A).
     fn most(&self) -> u64 {
         let bytes = self.data.len() as u64;
         match self.mode {
@@ -75,12 +73,12 @@ impl Packed<'_> {
                         "" | "NONE" | "EXPONENTIAL" => true,
                         "OCTAHEDRAL" | "COLOR" => matches!(stride, 4 | 8),
                         "QUATERNION" => stride == 8,
-                        _ => return Err(format!("the filter '{filter}' is not known")),
+                        _ => return Err(format!("unknown filter '{filter}'")),
                     }
             }
             "TRIANGLES" => matches!(stride, 2 | 4) && count % 3 == 0 && !filtered,
             "INDICES" => matches!(stride, 2 | 4) && !filtered,
-            _ => return Err(format!("the mode '{mode}' is not known")),
+            _ => return Err(format!("unknown mode '{mode}'")),
         };
         if !allowed {
             return Err(format!(
@@ -93,7 +91,7 @@ impl Packed<'_> {
                 data.len()
             ));
         }
-        let failed = || "the compressed data are broken".to_owned();
+        let failed = || "the compressed data is malformed".to_owned();
         let words = |out: Vec<u32>| bytemuck::cast_slice::<u32, u8>(&out).to_vec();
         let halves = |out: Vec<u16>| bytemuck::cast_slice::<u16, u8>(&out).to_vec();
         match (mode, stride) {
@@ -151,8 +149,8 @@ impl Packed<'_> {
     }
 }
 
-/// Decodes all compressed views; what cannot be decoded is noted, and the view keeps the bytes that
-/// it has without the extension, if any.
+/// Decodes all compressed views. A view that cannot be decoded gets a note and keeps its
+/// uncompressed bytes, if any.
 pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut ImportReport) {
     let mut left = MAX_DECODED_BYTES;
     let at = At::ROOT;
@@ -164,7 +162,7 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
         let (Some(buffer), Some(length), Some(stride), Some(count)) =
             (number("buffer"), number("byteLength"), number("byteStride"), number("count"))
         else {
-            // The walk over the schema has noted what is missing.
+            // The schema check has noted what is missing.
             continue;
         };
         let offset = number("byteOffset").unwrap_or(0);
@@ -220,7 +218,7 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
                 }
             }
             Err(problem) => report
-                .repair(at, format!("compressed by meshopt: {problem}; left as it is without")),
+                .repair(at, format!("compressed by meshopt: {problem}; the extension is ignored")),
         }
     }
 }
@@ -267,7 +265,7 @@ mod tests {
         let decoded = packed(&encoded, 2, 9, "TRIANGLES", "").decode().unwrap();
         let read: Vec<u32> =
             decoded.as_chunks::<2>().0.iter().map(|two| u16::from_le_bytes(*two).into()).collect();
-        // Each triangle may begin at another of its corners.
+        // Each triangle may start at another of its corners.
         for (a, b) in indices.as_chunks::<3>().0.iter().zip(read.as_chunks::<3>().0) {
             assert!((0..3).any(|turn| (0..3).all(|i| a[i] == b[(i + turn) % 3])), "{a:?} {b:?}");
         }
@@ -301,7 +299,7 @@ mod tests {
                 .iter()
                 .map(|two| f32::from(i16::from_le_bytes(*two)) / 32767.0)
                 .collect();
-            // A turn and its negative are the same.
+            // A rotation and its negative are the same.
             let dot: f32 = quaternion.iter().zip(&read).map(|(a, b)| a * b).sum();
             assert!((dot.abs() - 1.0).abs() < 1e-3, "{quaternion:?} {read:?}");
         }

@@ -1,10 +1,10 @@
-//! Import of glTF 2.0 and GLB files: the only room that reads untrusted bytes.
+//! Import of glTF 2.0 and GLB files: the only module that reads untrusted bytes.
 //!
-//! Whatever the bytes, nothing here panics, hangs or takes memory without bound. A file passes
-//! through three gates: the container (`glb`), the shape of the document (`schema`) with the rules
-//! between its parts (`validate`), and the conversion. What breaks the specification but can still
-//! be shown sensibly is repaired and noted with its place; what cannot is refused in one line that
-//! says where and what to do.
+//! No input makes it panic, hang or allocate without bound. A file passes three stages: the
+//! container (`glb`), the shape of the document (`schema`) with the rules between its parts
+//! (`validate`), and the conversion. A violation of the specification is repaired and noted with
+//! its place if the file can still be shown sensibly. Otherwise the file is rejected with one line:
+//! place, error and remedy.
 
 mod accessor;
 mod animation;
@@ -47,31 +47,31 @@ use self::{
 };
 use super::Scene;
 
-/// Most bytes of the document, and again of all files beside it together.
+/// Maximum bytes of the document, and again of all files beside it together.
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
-/// Most bytes of JSON; as values it takes many times that.
+/// Maximum bytes of JSON; parsed values take many times that.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
-/// Most values in the JSON: each takes about a hundred bytes in memory.
+/// Maximum number of JSON values: each takes about a hundred bytes in memory.
 pub const MAX_JSON_VALUES: usize = 1 << 24;
-/// Most bytes of geometry, decoded and generated, in one file.
+/// Maximum bytes of geometry, decoded and generated, in one file.
 pub const MAX_DECODED_BYTES: u64 = 4 << 30;
-/// Most bytes of accessors that are checked number by number; what lies beyond is converted all the
-/// same.
+/// Maximum bytes of accessors that are checked number by number; data beyond is converted
+/// unchecked.
 pub const MAX_CHECKED_BYTES: u64 = 1 << 30;
-/// Most elements of accessors that have no bytes behind them.
+/// Maximum number of accessor elements without data in the file.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
-/// Most nodes, and most primitives that are shown, instances counted each.
+/// Maximum number of nodes, and of shown primitives, counting each instance.
 pub const MAX_NODES: usize = 10_000_000;
-/// Most triangles that are shown, instances counted each.
+/// Maximum number of shown triangles, counting each instance.
 pub const MAX_INSTANCED_TRIANGLES: usize = 1 << 30;
-/// Most pixels across and down an image.
+/// Maximum width and height of an image in pixels.
 pub const MAX_IMAGE_SIZE: u32 = 16384;
-/// Most bytes that decoding one image may take.
+/// Maximum bytes that decoding one image may take.
 pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
-/// Most bytes of pixels of all images together.
+/// Maximum bytes of pixels of all images together.
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
-/// What is rendered of the extensions.
+/// Supported extensions.
 const SUPPORTED: &[&str] = &[
     "EXT_lights_ies",
     "EXT_mesh_gpu_instancing",
@@ -99,80 +99,79 @@ const SUPPORTED: &[&str] = &[
     "KHR_texture_transform",
 ];
 
-/// Why a file was refused. As text it is one line: the file, the place, what is wrong and what to
-/// do.
+/// An import error. Its text is one line: file, place, error and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{file}: not found; check the path")]
     NotFound {
         /// The file.
         file: String,
     },
-    /// The operating system does not let it be read.
+    /// The operating system does not allow reading the file.
     #[error("{file}: cannot be read: {reason}; check the path and its permissions")]
     Unreadable {
         /// The file.
         file: String,
-        /// What the system says.
+        /// Message of the system.
         reason: String,
     },
-    /// Something else than glTF 2.0.
+    /// The file is not glTF 2.0.
     #[error("{file}: not a glTF 2.0 file: {what}")]
     NotGltf {
         /// The file.
         file: String,
-        /// What it is instead and what to do.
+        /// Detected format and remedy.
         what: String,
     },
-    /// It ends too early.
+    /// The file is truncated.
     #[error("{file}: byte {offset}: the file ends within {what}; copy or export it again")]
     Truncated {
         /// The file.
         file: String,
-        /// Where it ends.
+        /// Byte offset of the end.
         offset: usize,
-        /// What was being read.
+        /// The part that is incomplete.
         what: String,
     },
-    /// It is not JSON.
+    /// The document is not JSON.
     #[error("{file}: byte {offset}: JSON syntax: {message}; export it again")]
     Json {
         /// The file.
         file: String,
-        /// Where.
+        /// Byte offset of the error.
         offset: usize,
-        /// What is wrong.
+        /// Error of the parser.
         message: String,
     },
-    /// It breaks the specification so that it cannot be shown sensibly.
+    /// The file violates the specification and cannot be shown sensibly.
     #[error("{file}: {place}: {message}{}", more_text(*.more))]
     Violation {
         /// The file.
         file: String,
         /// A JSON pointer or a byte offset.
         place: String,
-        /// What is wrong and what to do.
+        /// Error and remedy.
         message: String,
-        /// How many more errors there are.
+        /// Number of further errors.
         more: usize,
     },
-    /// It cannot be shown without an extension that is not supported.
+    /// The file requires an unsupported extension.
     #[error("{file}: /extensionsRequired: needs {name}, which is not supported{}; export without it", more_text(*.more))]
     UnsupportedExtension {
         /// The file.
         file: String,
         /// The extension.
         name: String,
-        /// How many more there are.
+        /// Number of further ones.
         more: usize,
     },
-    /// It is larger than a limit.
+    /// The file exceeds a limit.
     #[error("{file}: too large: {what}; split it or reduce it")]
     TooLarge {
         /// The file.
         file: String,
-        /// What, and the limit.
+        /// The quantity, and its limit.
         what: String,
     },
 }
@@ -181,21 +180,20 @@ fn more_text(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" (and {more} more)") }
 }
 
-/// Reads a `.gltf` or `.glb` file, recognised by its content, with the buffers and images beside
-/// it.
+/// Reads a `.gltf` or `.glb` file, detected by content, with the buffers and images beside it.
 ///
 /// # Errors
 ///
-/// What could not be read or shown, where, and what to do about it.
+/// The first error that prevents showing the file, with place and remedy.
 pub fn load(path: &Path) -> Result<Scene, ImportError> {
     load_from(path, &Folder::of(path))
 }
 
-/// As `load`, with the files beside it from a folder that may lie above the document's.
+/// As `load`, with the files beside it from a folder that may be above the document's.
 ///
 /// # Errors
 ///
-/// What could not be read or shown, where, and what to do about it.
+/// The first error that prevents showing the file, with place and remedy.
 pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     let file = one_line(&path.display().to_string());
     let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
@@ -215,19 +213,19 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     Ok(scene)
 }
 
-/// Reads a document from memory; `name` is used in messages, `resolver` finds the files it refers
-/// to.
+/// Reads a document from memory; `name` is used in messages, `resolver` finds the files that it
+/// refers to.
 ///
 /// # Errors
 ///
-/// What could not be read or shown, where, and what to do about it.
+/// The first error that prevents showing the file, with place and remedy.
 pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<Scene, ImportError> {
     let file = one_line(name);
     let mut report = ImportReport::default();
     let (json, bin) = container(&file, bytes, &mut report)?;
     let values = json::values(json.as_bytes());
     if values > MAX_JSON_VALUES {
-        let what = format!("{values} JSON values; at most {MAX_JSON_VALUES} are read");
+        let what = format!("{values} JSON values; expected at most {MAX_JSON_VALUES}");
         return Err(ImportError::TooLarge { file, what });
     }
     let mut root: Value = serde_json::from_str(&json).map_err(|error| ImportError::Json {
@@ -251,7 +249,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     let broken = || ImportError::Violation {
         file: file.clone(),
         place: "/nodes".into(),
-        message: "the nodes are no tree; export the file again".into(),
+        message: "the nodes are not a tree; export the file again".into(),
         more: 0,
     };
     let forest = forest.ok_or_else(broken)?;
@@ -266,7 +264,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     Ok(scene)
 }
 
-/// The text of the document and perhaps the binary chunk.
+/// The text of the document and the binary chunk, if any.
 fn container<'a>(
     file: &str,
     bytes: &'a [u8],
@@ -279,7 +277,7 @@ fn container<'a>(
         (bytes, None, "byte 0")
     };
     if json.len() > MAX_JSON_BYTES {
-        let what = format!("{} bytes of JSON; at most {MAX_JSON_BYTES} are read", json.len());
+        let what = format!("{} bytes of JSON; expected at most {MAX_JSON_BYTES}", json.len());
         return Err(ImportError::TooLarge { file: file.into(), what });
     }
     let text = plain_text(json, place, report);
@@ -299,8 +297,8 @@ fn container<'a>(
     }
 }
 
-/// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a mark, bytes
-/// that are no UTF-8 and zeros after the end are noted.
+/// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a byte order
+/// mark, invalid UTF-8 and trailing zeros are noted.
 fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow<'a, str> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|two| unit(*two)).collect();
@@ -319,7 +317,7 @@ fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow
         None
     };
     if let Some(mut text) = utf16 {
-        report.repair(place, "UTF-16, while glTF is UTF-8; read all the same");
+        report.repair(place, "UTF-16, while glTF is UTF-8; read anyway");
         text.truncate(text.trim_end_matches('\0').len());
         return Cow::Owned(text);
     }
@@ -357,7 +355,8 @@ fn violations(file: &str, report: &ImportReport) -> Result<(), ImportError> {
     }
 }
 
-/// Refuses what cannot be shown without an extension, and notes what is shown without one.
+/// Rejects unsupported required extensions, unless nothing shown uses them, and notes unsupported
+/// optional ones.
 fn required_extensions(
     file: &str,
     root: &Value,
@@ -383,7 +382,7 @@ fn required_extensions(
             let name = one_line(name);
             report.unsupported(
                 "/extensionsRequired",
-                format!("{name}: nothing that is shown uses it; ignored"),
+                format!("{name}: unused by the shown scene; ignored"),
             );
         }
     }
@@ -401,7 +400,7 @@ fn required_extensions(
     Ok(())
 }
 
-/// The bytes of all buffers; one that cannot be had is noted, and becomes an error where it is
+/// The bytes of all buffers. An unavailable one is noted, and becomes an error only if it is
 /// needed.
 fn buffers<'a>(
     root: &Value,
@@ -455,8 +454,10 @@ fn buffers<'a>(
         if let Ok(bytes) = &bytes
             && bytes.get().len() < length
         {
-            report
-                .repair(at, format!("{length} bytes are stated, {} are there", bytes.get().len()));
+            report.repair(
+                at,
+                format!("{length} bytes are stated, {} are present", bytes.get().len()),
+            );
         }
         out.push(bytes);
     }

@@ -1,11 +1,11 @@
-//! The shape of a glTF document as tables, and a walk that checks a document against them.
+//! The shape of a glTF document as tables, and a check of a document against them.
 //!
-//! An optional property that is wrong is removed (its default takes its place), a number out of
-//! range is clamped, an integer written as a float is made an integer, `null` counts as absent;
-//! each is noted. A property that is required and wrong breaks the object that holds it: the object
-//! is emptied and its fault is kept ([`Report::broken`]). Only what is shown and cannot do without
-//! that object makes the fault an error. An empty object (no elements, no bytes) has nothing that
-//! could be wrong. After the walk each property is absent or of the right type and range.
+//! An invalid optional property is removed (its default applies), a number out of range is clamped,
+//! an integer written as a float is made an integer, `null` counts as absent; each is noted. An
+//! invalid required property breaks the object that holds it: the object is emptied and its error
+//! is kept ([`ImportReport::broken`]). It is an error only if the shown scene needs the object. An
+//! empty object (no elements, no bytes) cannot be invalid. After the check each property is absent
+//! or of the right type and range.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -28,16 +28,14 @@ pub(super) enum Kind {
         min: u64,
         max: u64,
     },
-    /// A number of elements or bytes. The specification asks for at least 1; 0 is noted.
+    /// A number of elements or bytes. The specification requires at least 1; 0 is noted.
     Count,
     /// Bytes between elements: 4 to 252 by the specification; others are noted.
     Stride,
-    /// One of these; another one is only noted, since later versions and extensions add to such
-    /// lists.
+    /// One of these; others are only noted, since later versions and extensions extend such lists.
     IntOf(&'static [u64]),
     TextOf(&'static [&'static str]),
-    /// A number; values outside are clamped, or removed where `above` makes the lower bound
-    /// exclusive.
+    /// A number; values outside are clamped, or removed if `above` makes the lower bound exclusive.
     Num {
         min: f64,
         max: f64,
@@ -51,23 +49,23 @@ pub(super) enum Kind {
         max: usize,
         unique: bool,
     },
-    /// Names with indices of accessors.
+    /// Attribute names with accessor indices.
     Attributes,
 }
 
-/// What happens if a property is absent or wrong.
+/// Handling of an absent or invalid property.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// May be absent; removed if wrong.
+    /// May be absent; removed if invalid.
     Optional,
-    /// Required by the specification, but nothing is lost but the object itself; noted, and removed
-    /// if wrong.
+    /// Required by the specification; if absent or invalid only the object itself is lost; noted,
+    /// and removed if invalid.
     Expected,
-    /// Required by the specification, but read without it; noted, and removed if wrong.
+    /// Required by the specification, but read without it; noted, and removed if invalid.
     Stated,
-    /// May be absent; a wrong one breaks the object.
+    /// May be absent; an invalid one breaks the object.
     Vital,
-    /// Must be there and right, else the object is broken.
+    /// Must be present and valid, else the object is broken.
     Required,
 }
 
@@ -81,7 +79,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The property that is 0 where the object is empty, so that no other can break it.
+    /// The property that is 0 if the object is empty, so that no other can break it.
     fn size(&self) -> Option<&'static str> {
         match self.name {
             "accessor" | "accessor.sparse" => Some("count"),
@@ -97,13 +95,13 @@ use Kind::{
 };
 use Need::{Expected, Optional, Required, Stated, Vital};
 
-/// The greatest number that a single-precision float holds; larger ones would turn into infinity.
+/// The maximum of single precision; larger numbers would become infinity.
 const BIG: f64 = f32::MAX as f64;
 const ANY: Kind = Num { min: -BIG, max: BIG, above: false };
 const UNIT: Kind = Num { min: 0.0, max: 1.0, above: false };
 const POSITIVE: Kind = Num { min: 0.0, max: BIG, above: true };
 const NOT_NEGATIVE: Kind = Num { min: 0.0, max: BIG, above: false };
-/// Integers above 2^53 are not exact in JSON as most software reads it.
+/// Integers above 2^53 are not exact in most JSON software.
 const MAX_INTEGER: u64 = 1 << 53;
 const SIZE: Kind = Int { min: 0, max: MAX_INTEGER };
 
@@ -384,8 +382,7 @@ pub(super) const ROOT: Object = Object {
     ],
 };
 
-// Extensions: those of which the properties are known, whether rendered or not, with the objects
-// that they extend.
+// Extensions with known properties, rendered or not, and the objects that they extend.
 
 const NOTHING: Object = Object { name: "extension", fields: &[] };
 const LIGHT_SPOT: Object = Object {
@@ -453,8 +450,7 @@ const DIFFUSE_TRANSMISSION: Object = Object {
 };
 const DISPERSION: Object =
     Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
-/// The index of refraction may be 0, else it is at least 1; the gap is checked with the other
-/// special rules.
+/// The index of refraction is 0 or at least 1; `validate` checks the gap.
 const IOR: Object = Object { name: "ior", fields: &[opt("ior", NOT_NEGATIVE)] };
 const IRIDESCENCE: Object = Object {
     name: "iridescence",
@@ -566,7 +562,7 @@ const NODE_IES: Object = Object {
 };
 const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible", Bool)] };
 
-/// Name, extended object, properties. A name with no line for an object is not allowed there.
+/// Name, extended object, properties. An extension is not allowed on objects without an entry.
 static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("EXT_lights_ies", "root", &IES_PROFILES),
     ("EXT_lights_ies", "node", &NODE_IES),
@@ -601,7 +597,7 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("KHR_texture_transform", "textureInfo", &TEXTURE_TRANSFORM),
 ];
 
-/// Holds a document against the tables and makes it fit them.
+/// Checks a document against the tables and repairs it to fit them.
 pub(super) fn check(root: &mut Value, report: &mut ImportReport) {
     let lengths = Lengths::of(root);
     let used = root
@@ -612,7 +608,7 @@ pub(super) fn check(root: &mut Value, report: &mut ImportReport) {
     let Some(map) = root.as_object_mut() else {
         report.error(
             At::ROOT,
-            format!("the document is {} and not an object; export it again", type_of(root)),
+            format!("expected an object as the document, found {}; export it again", type_of(root)),
         );
         return;
     };
@@ -622,22 +618,21 @@ pub(super) fn check(root: &mut Value, report: &mut ImportReport) {
     }
 }
 
-/// What is shown of a document that fits the schema.
+/// The shown part of a document that fits the schema.
 pub(super) struct Shown {
-    /// The nodes of the scene that is shown, those below them, and the joints of their skins.
+    /// The nodes of the shown scene, their descendants, and the joints of their skins.
     pub(super) nodes: HashSet<usize>,
-    /// The extensions that these, what they refer to, the animations and the document itself have.
+    /// Extensions of these, of what they refer to, of the animations and of the document itself.
     pub(super) extensions: HashSet<String>,
 }
 
-/// The scene of a document that is shown: the default one, else the first; none where there are no
-/// scenes.
+/// Index of the shown scene: the default one, else the first; `None` if there are no scenes.
 pub(super) fn shown_scene(root: &Value) -> Option<usize> {
     let first = || items(root, "scenes").first().map(|_| 0);
     index(root, "scene").or_else(first)
 }
 
-/// Follows all references from the scene that is shown; without scenes all nodes are shown.
+/// Follows all references from the shown scene; without scenes all nodes are shown.
 pub(super) fn shown(root: &Value) -> Shown {
     let mut reach = Reach {
         follow: true,
@@ -662,15 +657,14 @@ pub(super) fn shown(root: &Value) -> Shown {
         .filter(|(collection, _)| *collection == "nodes")
         .map(|&(_, node)| node)
         .collect();
-    // What moves is shown without motion, so nodes that nothing else shows stay out; extensions of
-    // a motion count.
+    // Animations make no nodes visible, but their extensions count.
     reach.follow = false;
     items(root, "animations").iter().for_each(|animation| reach.value(animation, &ANIMATIONS));
     reach.extensions(root, &ROOT);
     Shown { nodes, extensions: reach.extensions }
 }
 
-/// A walk along the references between the elements of a document.
+/// A traversal along the references between the elements of a document.
 struct Reach {
     follow: bool,
     seen: HashSet<(&'static str, usize)>,
@@ -732,7 +726,7 @@ impl Reach {
     }
 }
 
-/// How long the arrays are that indices refer to.
+/// Lengths of the arrays that indices refer to.
 struct Lengths(Vec<(&'static str, usize)>);
 
 impl Lengths {
@@ -779,7 +773,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The first fault that breaks the object, if any.
+    /// Returns the first error that breaks the object, if any.
     fn object(
         &mut self,
         map: &mut Map<String, Value>,
@@ -796,7 +790,7 @@ impl Walk<'_> {
         for Field(name, need, kind) in object.fields {
             let place = at.key(name);
             if map.get(*name).is_some_and(Value::is_null) {
-                self.report.repair(place, "null; it counts as absent");
+                self.report.repair(place, "null, which counts as absent");
                 map.shift_remove(*name);
             }
             let Some(value) = map.get_mut(*name) else {
@@ -805,9 +799,7 @@ impl Walk<'_> {
                     Expected => self
                         .report
                         .repair(at, format!("'{name}' is missing; the object is ignored")),
-                    Stated => {
-                        self.report.repair(at, format!("'{name}' is missing; read all the same"))
-                    }
+                    Stated => self.report.repair(at, format!("'{name}' is missing; read anyway")),
                     Required if empty => {
                         self.report.repair(at, format!("'{name}' is missing; ignored"))
                     }
@@ -816,7 +808,7 @@ impl Walk<'_> {
                 continue;
             };
             let Err(problem) = self.value(value, kind, &place) else { continue };
-            // An empty list is never meant otherwise than as none.
+            // An empty list means none.
             let none = matches!(value, Value::Array(list) if list.is_empty());
             if empty || none || !matches!(need, Vital | Required) {
                 self.report.repair(place, format!("{problem}; ignored"));
@@ -834,7 +826,7 @@ impl Walk<'_> {
         let place = at.key("extensions");
         let Some(extensions) = value.as_object_mut() else {
             self.report
-                .repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+                .repair(place, format!("expected an object, found {}; ignored", type_of(value)));
             map.shift_remove("extensions");
             return;
         };
@@ -842,14 +834,14 @@ impl Walk<'_> {
             let place = place.key(name);
             let known = EXTENSIONS.iter().any(|(known, ..)| known == name);
             if !self.used.contains(name) {
-                self.report.repair(
-                    place,
-                    "the extension is not listed in extensionsUsed; read all the same",
-                );
+                self.report
+                    .repair(place, "the extension is not listed in extensionsUsed; read anyway");
             }
             let Some(properties) = value.as_object_mut() else {
-                self.report
-                    .repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+                self.report.repair(
+                    place,
+                    format!("expected an object, found {}; ignored", type_of(value)),
+                );
                 return false;
             };
             match EXTENSIONS
@@ -865,7 +857,7 @@ impl Walk<'_> {
                 None if known => {
                     self.report.repair(
                         place,
-                        "the extension does not belong to this kind of object; ignored",
+                        "the extension is not allowed on this kind of object; ignored",
                     );
                     return false;
                 }
@@ -877,7 +869,7 @@ impl Walk<'_> {
 
     fn value(&mut self, value: &mut Value, kind: &Kind, at: &At<'_>) -> Result<(), String> {
         let wrong =
-            |value: &Value, what: &str| Err(format!("{} where {what} belongs", type_of(value)));
+            |value: &Value, what: &str| Err(format!("expected {what}, found {}", type_of(value)));
         match kind {
             Text if value.is_string() => Ok(()),
             Text => wrong(value, "text"),
@@ -891,7 +883,7 @@ impl Walk<'_> {
                     let number = value.as_f64().map(|x| format!("{x:?}")).unwrap_or_default();
                     self.report.repair(
                         at,
-                        format!("the number {number} where text belongs; read all the same"),
+                        format!("expected text, found the number {number}; read anyway"),
                     );
                     *value = Value::String(number);
                     Ok(())
@@ -906,13 +898,11 @@ impl Walk<'_> {
             Count | Stride => match integer(value).filter(|x| *x <= MAX_INTEGER) {
                 Some(x) => {
                     let note = match (kind, x) {
-                        (Count, 0) => Some("0 is not at least 1; it is empty"),
+                        (Count, 0) => Some("0 is less than 1; it is empty"),
                         (Stride, 0) => {
                             Some("0 is not within 4 to 252; the elements follow each other")
                         }
-                        (Stride, ..4 | 253..) => {
-                            Some("it is not within 4 to 252; read all the same")
-                        }
+                        (Stride, ..4 | 253..) => Some("it is not within 4 to 252; read anyway"),
                         _ => None,
                     };
                     if let Some(note) = note {
@@ -1015,8 +1005,8 @@ impl Walk<'_> {
             index += 1;
             match (self.value(value, item, &place), item) {
                 (Ok(()), _) => {}
-                // Indices into a list must stay what they are, so a broken object leaves an empty
-                // one in its place.
+                // Indices into a list must stay valid, so a broken object leaves an empty one in
+                // its place.
                 (Err(problem), Obj(_) | Attributes) => {
                     self.report.broken(place, problem);
                     *value = Value::Object(Map::new());
@@ -1056,7 +1046,7 @@ impl Walk<'_> {
     }
 }
 
-/// Major and minor of a version such as 2.0.
+/// Major and minor number of a version such as 2.0.
 pub(super) fn version(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once('.')?;
     let digits = |part: &str| {
@@ -1149,13 +1139,13 @@ mod tests {
         }));
         assert!(report.first_error().is_none());
         for (place, problem) in [
-            ("/buffers/0", "uri: a number where text belongs"),
+            ("/buffers/0", "uri: expected text, found a number"),
             ("/bufferViews/0", "byteOffset: -1 is not an integer of at least 0"),
-            ("/bufferViews/3", "null where an object belongs"),
+            ("/bufferViews/3", "expected an object, found null"),
             ("/accessors/0", "'componentType' is missing"),
             ("/accessors/2", "sparse: 'indices' is missing"),
             ("/meshes/0/primitives/0/attributes/POSITION", "there is no element 77 in accessors"),
-            ("/meshes/0/primitives/1", "indices: text where an index of accessors belongs"),
+            ("/meshes/0/primitives/1", "indices: expected an index of accessors, found text"),
         ] {
             assert_eq!(report.fault(place), Some(problem), "{place}");
         }

@@ -33,8 +33,8 @@ fn kinds(scene: &Scene, kind: NoteKind) -> Vec<&str> {
     scene.notes.iter().filter(|note| note.kind == kind).map(|note| note.place.as_str()).collect()
 }
 
-/// One triangle in the plane z = 0 with attributes to choose from: 0 positions, 1 u8 indices, 2
-/// uvs.
+/// One triangle in the plane z = 0 with a choice of attributes: accessor 0 positions, 1 u8 indices,
+/// 2 UVs.
 fn triangle() -> Value {
     let mut bytes = floats(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     bytes.extend([0, 1, 2, 0]);
@@ -87,7 +87,7 @@ fn a_normal_map_brings_tangents_along_u() {
         assert!((*tangent - Vec4::new(1.0, 0.0, 0.0, 1.0)).length() < 1e-6, "{tangent}");
     }
     assert!((scene.materials[0].normal_scale - 0.5).abs() < 1e-6);
-    // The missing picture is seen and named.
+    // The missing image is visible and named.
     assert!(scene.images[0].is_error_pattern);
     let note = &scene.notes[0];
     assert_eq!((note.kind, note.place.as_str()), (NoteKind::Repaired, "/images/0"));
@@ -158,9 +158,9 @@ fn texture_transforms_are_those_of_the_extension() {
     let near = |a: [f32; 2], b: [f32; 2]| {
         assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}")
     };
-    // The extension's example: the lower left quadrant of the picture, turned clockwise by 90
-    // degrees, so that the quadrant's lower left corner comes to the upper left, and its upper left
-    // corner to the upper right.
+    // The extension's example: the lower left quadrant of the image, turned clockwise by 90
+    // degrees. The quadrant's lower left corner moves to the upper left, and its upper left corner
+    // to the upper right.
     let example = convert::texture_matrix([0.0, 1.0], std::f64::consts::FRAC_PI_2, [0.5, 0.5]);
     near(at(example, 0.0, 0.0), [0.0, 1.0]);
     near(at(example, 1.0, 0.0), [0.0, 0.5]);
@@ -221,7 +221,7 @@ fn glass_is_read_and_repaired() {
     assert_eq!(material.volume.attenuation_color, Vec3::new(1.0, 0.0, 0.5));
     assert!(repaired(&notes) >= 5, "{notes:?}");
 
-    // Of another type.
+    // Values of a wrong type.
     let (material, notes) = glass(
         json!({"ior": "x"}),
         json!([1]),
@@ -231,7 +231,7 @@ fn glass_is_read_and_repaired() {
     assert!(repaired(&notes) >= 4, "{notes:?}");
 }
 
-/// A triangle with a material of one extension, which is required.
+/// A triangle with a material that requires these extensions.
 fn with_extension(
     name: &str,
     value: Value,
@@ -304,13 +304,13 @@ fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
     let through = material.diffuse_transmission;
     assert_eq!((through.factor, through.color, repaired), (1.0, Vec3::new(0.5, 1.0, 0.0), 3));
 
-    // Empty ones say nothing, and textures that are not there are left out.
+    // Empty extensions have no effect, and missing textures are left out.
     let (material, repaired) = of("KHR_materials_iridescence", json!({}));
     assert_eq!((material.iridescence, repaired), (default.iridescence, 0));
     let (material, repaired) =
         of("KHR_materials_sheen", json!({"sheenColorTexture": {"index": 4}}));
     assert_eq!((material.sheen.color_texture, repaired), (None, 1));
-    // What unlit excludes.
+    // Extensions that exclude unlit.
     let (scene, repaired) =
         with_extension("KHR_materials_sheen", json!({}), &[("KHR_materials_unlit", json!({}))]);
     assert_eq!((scene.materials[0].unlit, repaired), (true, 0));
@@ -548,7 +548,7 @@ fn joints_beyond_the_first_sixty_four_are_noted() {
 }
 
 #[test]
-fn vertex_colours_may_be_bytes_and_lack_opacity() {
+fn vertex_colors_may_be_bytes_and_lack_opacity() {
     let mut value = triangle();
     let mut bytes = floats(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     bytes.extend([255, 0, 51, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 1, 2]);

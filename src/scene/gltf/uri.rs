@@ -1,6 +1,6 @@
 //! URIs of buffers and images (glTF 2.0 section 2.8): data URIs are decoded, relative ones become
-//! paths. Schemes and `base64` have no case (RFC 3986 section 3.1, RFC 2397); base64 is decoded as
-//! browsers do (WHATWG, forgiving-base64).
+//! paths. Schemes and `base64` are case-insensitive (RFC 3986 section 3.1, RFC 2397); base64 is
+//! decoded as browsers do (WHATWG, forgiving-base64).
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use base64::{
 };
 use percent_encoding::percent_decode_str;
 
-/// Exporters differ on padding, so it is accepted with and without.
+/// Padding is optional, as exporters differ.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -18,28 +18,29 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// What a URI names.
+/// The resource that a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target<'a> {
-    /// A data URI: its media type, its data still encoded, and what is odd about it.
+    /// A data URI: its media type, its encoded data, and a note on a malformed part.
     Data { mime: &'a str, payload: &'a str, base64: bool, odd: Option<String> },
     /// A file, relative to the document's folder, percent-decoded, with forward slashes; `..` only
-    /// at its beginning. Writers that encode nothing mean `literal`, where it differs.
+    /// at its beginning. `literal` is the name without decoding, if it differs, for writers that do
+    /// not encode.
     File { path: String, literal: Option<String> },
 }
 
-/// The part after the scheme of a data URI.
+/// The part of a data URI after the scheme.
 fn data(uri: &str) -> Option<&str> {
     let (scheme, rest) = uri.trim_start().split_once(':')?;
     scheme.eq_ignore_ascii_case("data").then_some(rest)
 }
 
-/// Whether a URI holds its data itself.
+/// Whether a URI is a data URI.
 pub(super) fn is_data(uri: &str) -> bool {
     data(uri).is_some()
 }
 
-/// Tells what a URI names, or why it may not be followed.
+/// Parses a URI; an error says why it is not followed.
 pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
     if let Some(rest) = data(uri) {
         let (head, payload) = rest.split_once(',').ok_or("a data URI without a comma")?;
@@ -59,7 +60,7 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
         return Ok(Target::Data { mime, payload, base64, odd });
     }
     // RFC 3986 section 3.1: a letter, then letters, digits, '+', '-' and '.', before a colon. A
-    // name such as `12:30.png` has none.
+    // name such as `12:30.png` has no scheme.
     let is_scheme = |scheme: &str| {
         let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         scheme.is_empty()
@@ -71,14 +72,14 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
         return Err(if scheme.is_empty() {
             "an empty scheme".into()
         } else {
-            format!("the scheme '{scheme}:'; only relative files and data URIs are read")
+            format!("the scheme '{scheme}:'; expected a relative file or a data URI")
         });
     }
     let before = uri.split(['?', '#']).next().unwrap_or_default();
     let literal = normalized(uri).ok();
     let path = match (percent_decode_str(before).decode_utf8(), &literal) {
         (Ok(path), _) => normalized(&path)?,
-        // A name that was never encoded and cannot be decoded is the file's own.
+        // An unencoded name that cannot be decoded is the file's own name.
         (Err(_), Some(literal)) => literal.clone(),
         (Err(_), None) => return Err("a path that is not UTF-8".into()),
     };
@@ -105,8 +106,8 @@ fn normalized(path: &str) -> Result<String, String> {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
-            // A drive, percent-encoded or further on, would be absolute on Windows, where names
-            // have no colons.
+            // A drive would make the path absolute on Windows, where names have no colons; it may
+            // be percent-encoded or follow other parts.
             _ if part.contains(':') && (cfg!(windows) || part.len() == 2) => {
                 return Err("a path with a drive".into());
             }
@@ -115,12 +116,12 @@ fn normalized(path: &str) -> Result<String, String> {
     }
     match parts.last() {
         None => Err("an empty path".into()),
-        Some(&"..") => Err("a folder and not a file".into()),
+        Some(&"..") => Err("a folder, not a file".into()),
         Some(_) => Ok(parts.join("/")),
     }
 }
 
-/// Decodes a data URI's payload; with what is odd about it.
+/// Decodes a data URI's payload; also returns a note on a malformed part.
 pub(super) fn decode(
     payload: &str,
     base64: bool,

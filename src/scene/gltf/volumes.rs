@@ -1,6 +1,6 @@
 //! Participating volumes in a node's extras: `"extras": {"sunny16_volume": {...}}`
-//! (docs/volumes.md). The volume is the box of the node, or fills the node's mesh. No extension of
-//! glTF has heterogeneous media, so the name is our own.
+//! (docs/volumes.md). The volume is the box of the node, or fills the node's mesh. No glTF
+//! extension has heterogeneous media, so the key is sunny16's own.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ use crate::scene::{
 /// The key within a node's extras.
 pub(super) const KEY: &str = "sunny16_volume";
 
-/// What a volume may say.
+/// Properties of a volume.
 const PROPERTIES: [&str; 8] =
     ["name", "absorption", "scattering", "anisotropy", "emission", "size", "surface", "density"];
 
-/// A property that is wrong: its name, and what it takes.
+/// An invalid property: its name, and the expected value.
 type Wrong = (&'static str, String);
 
 /// One number for all channels, or three.
@@ -53,15 +53,15 @@ fn density(
                 .all(|side| (0.0..=f64::from(u32::MAX)).contains(side) && side.fract() == 0.0)
         })
         .ok_or_else(|| {
-            wrong("'dimensions' takes three whole numbers: voxels along x, y and z".into())
+            wrong("'dimensions': expected three integers: voxels along x, y and z".into())
         })?;
     let format = DensityFormat::from_name(text(grid, "format"))
-        .ok_or_else(|| wrong("'format' takes u8, f16 or f32".to_owned()))?;
+        .ok_or_else(|| wrong("'format': expected u8, f16 or f32".to_owned()))?;
     let bytes = match (index(grid, "bufferView"), text(grid, "uri")) {
         (Some(view), _) => {
             Bytes::Borrowed(store.view(view).map_err(|error| wrong(ReadError::text(error)))?)
         }
-        (None, "") => return Err(wrong("it takes a 'bufferView' or a 'uri'".into())),
+        (None, "") => return Err(wrong("expected a 'bufferView' or a 'uri'".into())),
         (None, uri) => {
             let fetched = files.fetch(uri).map_err(wrong)?;
             fetched.remark(at.key("density"), report);
@@ -99,7 +99,7 @@ fn volume(
             let size = numbers::<3>(value, "size")
                 .filter(|size| size.iter().all(|side| (1e-4..=1e6).contains(side)));
             let size =
-                size.ok_or(("size", "three numbers from 0.0001 to 1000000: metres".to_owned()))?;
+                size.ok_or(("size", "three numbers from 0.0001 to 1000000: meters".to_owned()))?;
             VolumeShape::Box(DMat4::from_scale(DVec3::from_array(size)))
         }
         (None, Some(mesh)) => VolumeShape::Mesh(mesh),
@@ -118,8 +118,8 @@ fn volume(
     })
 }
 
-/// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without
-/// its fog is another picture.
+/// Adds the volumes of all nodes. An error in a shown volume rejects the file, as the image would
+/// differ much without it.
 pub(super) fn add(
     root: &Value,
     store: &Store<'_>,
@@ -143,7 +143,7 @@ pub(super) fn add(
         let at = at.key("extras");
         let at = at.key(KEY);
         if scene.volumes.len() == MAX_VOLUMES {
-            fail(report, at, format!("a scene has at most {MAX_VOLUMES} volumes; remove some"));
+            fail(report, at, format!("the scene has more than {MAX_VOLUMES} volumes; remove some"));
             continue;
         }
         let unknown = value
@@ -158,7 +158,11 @@ pub(super) fn add(
                 fail(
                     report,
                     at,
-                    format!("'{}' is none of {}", one_line(key), PROPERTIES.join(", ")),
+                    format!(
+                        "unknown property '{}'; expected one of {}",
+                        one_line(key),
+                        PROPERTIES.join(", ")
+                    ),
                 );
                 continue;
             }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::scene::{FlowMap, Scene, look::water_from_extras};
 
-/// Makes materials water that say that they are.
+/// Makes materials with `extras.water` water.
 pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &mut ImportReport) {
     let at = At::ROOT;
     let at = at.key("materials");
@@ -24,7 +24,7 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
         let at = at.key("extras");
         let place = at.key("water");
         let Some(properties) = water.as_object() else {
-            report.repair(place, "no object with the properties of a water; it is left out");
+            report.repair(place, "expected an object with water properties; ignored");
             continue;
         };
         let plain = |value: &Value| match value {
@@ -37,21 +37,21 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
         let mut look = match read {
             Ok(look) => look,
             Err(error) => {
-                report.repair(place, format!("{error}; it is no water"));
+                report.repair(place, format!("{error}; the material is not water"));
                 continue;
             }
         };
         if let Some(uri) = properties.get("flow").and_then(Value::as_str) {
             match flow_map(uri, files, place, report) {
                 Ok(map) => look.map = Some(Arc::new(map)),
-                Err(error) => report.repair(place, format!("flow: {error}; it flows nowhere")),
+                Err(error) => report.repair(place, format!("flow: {error}; the water is still")),
             }
         }
         if look.enabled == Some(false) {
             continue;
         }
         if let Err((property, error)) = look.apply(scene, index) {
-            report.repair(place, format!("{property}: {error}; it is no water"));
+            report.repair(place, format!("{property}: {error}; the material is not water"));
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_it_says_wrongly_is_a_note() {
         for (water, named) in [
-            ("7", "no object"),
+            ("7", "expected an object"),
             (r#"{"kind": "muddy"}"#, "clear, coastal or turbid"),
             (r#"{"speed": -1}"#, "0 to 100"),
             (r#"{"speeed": 1}"#, "speed"),

@@ -1,11 +1,11 @@
-//! What the material extensions make of a surface, in words.
+//! Text report of material extensions.
 
 use glam::Vec3;
 
 use super::{Text, color, digits};
 use crate::scene::{Anisotropy, Material, Specular};
 
-/// A line for each that says something; none for what is unlit.
+/// Writes a line for each extension that has an effect; none for unlit materials.
 pub(super) fn lobes(material: &Material, text: &mut Text) {
     if material.unlit {
         return;
@@ -14,7 +14,7 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
     let Material { specular, clearcoat, sheen, iridescence, diffuse_transmission, .. } = material;
     if *specular != Specular::default() {
         let (factor, tint) = (number(specular.factor), color(specular.color));
-        text.line(2, format!("specular {factor}, colour along the normal times {tint}"));
+        text.line(2, format!("specular {factor}, F0 color factor {tint}"));
     }
     if clearcoat.factor > 0.0 {
         let (factor, roughness) = (number(clearcoat.factor), number(clearcoat.roughness));
@@ -29,7 +29,7 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
     let Anisotropy { strength, rotation, .. } = material.anisotropy;
     if strength > 0.0 {
         let turned = digits(f64::from(rotation).to_degrees());
-        text.line(2, format!("anisotropy {}, turned by {turned} degrees", number(strength)));
+        text.line(2, format!("anisotropy {}, rotation {turned} degrees", number(strength)));
     }
     if iridescence.factor > 0.0 {
         let thickness = match iridescence.thickness_texture {
@@ -43,7 +43,7 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
             None => number(iridescence.thickness_maximum),
         };
         let (factor, ior) = (number(iridescence.factor), number(iridescence.ior));
-        text.line(2, format!("iridescence {factor}: a film of index {ior}, {thickness} nm thick"));
+        text.line(2, format!("iridescence {factor}: film of index {ior}, {thickness} nm thick"));
     }
     if material.dispersion > 0.0 {
         let abbe = digits(20.0 / f64::from(material.dispersion));
@@ -59,18 +59,18 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
             (water.map.width(), water.map.height(), digits(settings.speed));
         text.line(
             2,
-            format!("flows by a map of {width}x{height}, at most {speed} m/s along an axis"),
+            format!("flow map of {width}x{height} texels, at most {speed} m/s along an axis"),
         );
         if settings.caustics {
-            text.line(2, "gathers the sun's light into caustics");
+            text.line(2, "caustics of the sun");
         }
         if let Some(debris) = &settings.debris {
-            text.line(2, format!("carries {} nodes named '{debris}'", water.floating.len()));
+            text.line(2, format!("{} floating nodes named '{debris}'", water.floating.len()));
         }
     }
     if diffuse_transmission.factor > 0.0 {
         let (factor, tint) =
             (number(diffuse_transmission.factor), color(diffuse_transmission.color));
-        text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint}"));
+        text.line(2, format!("diffuse transmission {factor}, color {tint}"));
     }
 }

@@ -1,5 +1,5 @@
-//! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a
-//! value overrides that value, and `enabled` switches.
+//! `effects.*`: camera effects. They follow from camera body and lens; a value set here overrides
+//! that, and `enabled` switches an effect on or off.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "anamorphic aperture: width over height, 0.25 to 1, e.g. 0.5; 1 for spherical lenses",
     ),
     (
-        "effects.starburst.points",
+        "effects.starburst.punctual_lights",
         "true or false: punctual lights, which have no visible surface, show as points",
     ),
     (
@@ -59,11 +59,11 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "true or false: lens flare ghosts of bright sources, by camera.lens.prescription",
     ),
     (
-        "effects.ghosts.tier",
+        "effects.ghosts.method",
         "traced (exact rays) or paraxial (ray transfer matrices: faster, accurate near the axis)",
     ),
     (
-        "effects.ghosts.cull",
+        "effects.ghosts.cull_threshold",
         "fraction of white below which a ghost is culled, 0 to 1, e.g. 0.002; 0 draws all",
     ),
     (
@@ -73,7 +73,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.bloom.enabled", "true or false"),
     ("effects.bloom.fraction", "fraction of light scattered by the lens, 0 to 1, e.g. 0.02"),
     ("effects.vignetting.enabled", "true or false"),
-    ("effects.vignetting.natural", "exponent of the cosine falloff, 0 to 8 (4 by geometry)"),
+    (
+        "effects.vignetting.falloff_exponent",
+        "exponent of the cosine falloff, 0 to 8 (4 by geometry)",
+    ),
     (
         "effects.vignetting.mechanical",
         "true or false: mechanical vignetting, the barrel clips the pupil",
@@ -92,11 +95,11 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Per cent by which red is imaged larger than blue where that is switched on and not said: half a
-/// pixel of 4000 across in the corner.
+/// Lateral chromatic aberration in percent if it is enabled without an amount: half a pixel in the
+/// corner of an image 4000 pixels wide.
 const ABERRATION: f64 = 0.02;
 
-/// The overrides.
+/// Overrides of camera effects.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EffectsLook {
     /// `depth_of_field.enabled`.
@@ -113,37 +116,37 @@ pub struct EffectsLook {
     pub starburst: Option<bool>,
     /// `starburst.f_stop`.
     pub starburst_f_stop: Option<f64>,
-    /// `starburst.dust`.
+    /// `starburst.dust`, 0 to 1.
     pub dust: Option<f64>,
-    /// `starburst.scratches`.
+    /// `starburst.scratches`, 0 to 1.
     pub scratches: Option<f64>,
     /// `starburst.seed`.
     pub seed: Option<u32>,
     /// `starburst.anamorphic`.
     pub anamorphic: Option<f64>,
-    /// `starburst.points`.
+    /// `starburst.punctual_lights`.
     pub points: Option<bool>,
     /// `ghosts.enabled`.
     pub ghosts: Option<bool>,
-    /// `ghosts.tier`.
+    /// `ghosts.method`.
     pub ghost_tier: Option<GhostMethod>,
-    /// `ghosts.cull`.
+    /// `ghosts.cull_threshold`, a fraction of white.
     pub ghost_cull: Option<f64>,
     /// `ghosts.coatings`.
     pub coatings: Option<LensCoatings>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
-    /// `bloom.fraction`.
+    /// `bloom.fraction` of the light, 0 to 1.
     pub bloom_fraction: Option<f64>,
     /// `vignetting.enabled`.
     pub vignetting: Option<bool>,
-    /// `vignetting.natural`.
+    /// `vignetting.falloff_exponent`.
     pub natural: Option<f64>,
     /// `vignetting.mechanical`.
     pub mechanical: Option<bool>,
     /// `chromatic_aberration.enabled`.
     pub aberration: Option<bool>,
-    /// `chromatic_aberration.amount` (per cent).
+    /// `chromatic_aberration.amount` (percent).
     pub aberration_amount: Option<f64>,
     /// `distortion.enabled`.
     pub distortion: Option<bool>,
@@ -156,7 +159,7 @@ pub struct EffectsLook {
 }
 
 impl EffectsLook {
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "effects.depth_of_field.enabled" => self.depth_of_field = Some(read.boolean()?),
@@ -172,15 +175,15 @@ impl EffectsLook {
             "effects.starburst.scratches" => self.scratches = Some(read.fraction()?),
             "effects.starburst.seed" => self.seed = Some(read.integer(0, u32::MAX)?),
             "effects.starburst.anamorphic" => self.anamorphic = Some(read.in_range(0.25, 1.0)?),
-            "effects.starburst.points" => self.points = Some(read.boolean()?),
+            "effects.starburst.punctual_lights" => self.points = Some(read.boolean()?),
             "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
-            "effects.ghosts.tier" => self.ghost_tier = Some(tier(read)?),
-            "effects.ghosts.cull" => self.ghost_cull = Some(read.fraction()?),
+            "effects.ghosts.method" => self.ghost_tier = Some(tier(read)?),
+            "effects.ghosts.cull_threshold" => self.ghost_cull = Some(read.fraction()?),
             "effects.ghosts.coatings" => self.coatings = Some(films(read)?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
-            "effects.vignetting.natural" => self.natural = Some(read.in_range(0.0, 8.0)?),
+            "effects.vignetting.falloff_exponent" => self.natural = Some(read.in_range(0.0, 8.0)?),
             "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
             "effects.chromatic_aberration.amount" => {
@@ -199,7 +202,7 @@ impl EffectsLook {
 }
 
 impl EffectsLook {
-    /// Whether a value of the starburst is set.
+    /// Whether a starburst value is set.
     fn sets_starburst(&self) -> bool {
         let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
         values.iter().any(Option::is_some) || self.seed.is_some() || self.points.is_some()
@@ -207,7 +210,7 @@ impl EffectsLook {
 }
 
 impl Look {
-    /// Whether there is a lens to speak of: the look names one, or one of its effects.
+    /// Whether the look sets a lens, or one of its effects.
     #[must_use]
     pub fn needs_lens(&self) -> bool {
         let set = &self.effects;
@@ -232,7 +235,7 @@ impl Look {
             || values.iter().any(Option::is_some)
     }
 
-    /// Whether bright sources beyond the picture's border matter.
+    /// Whether an effect needs bright sources outside of the image.
     #[must_use]
     pub fn needs_flare_sources(&self) -> bool {
         self.has_starbursts() || self.has_ghosts()
@@ -242,7 +245,7 @@ impl Look {
         self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
     }
 
-    /// Whether bright sources are reflected within the lens.
+    /// Whether lens flare ghosts are enabled.
     #[must_use]
     pub fn has_ghosts(&self) -> bool {
         let set = &self.effects;
@@ -251,10 +254,10 @@ impl Look {
         set.ghosts.unwrap_or(by_value)
     }
 
-    /// Reflections within the mounted lens, where the look asks for them.
+    /// Lens flare ghosts of the mounted lens; `None` if the look does not enable them.
     ///
     /// # Errors
-    /// It asks for them and names no lens to reflect.
+    /// Ghosts are enabled without a lens prescription.
     pub fn ghosts(&self, mounted: Option<&MountedLens>) -> Result<Option<LensGhosts>, LookError> {
         if !self.has_ghosts() {
             return Ok(None);
@@ -263,7 +266,7 @@ impl Look {
             return Err(LookError::BadValue {
                 path: "effects.ghosts.enabled".into(),
                 value: "true".into(),
-                expected: "a thin lens reflects nothing: name camera.lens.prescription, e.g. builtin:nikon-28-75-f2.8-wide, for a perspective camera".into(),
+                expected: "ghosts need a lens prescription: set camera.lens.prescription, e.g. builtin:nikon-28-75-f2.8-wide, for a perspective camera".into(),
             });
         };
         let lens = mounted.lens().clone();
@@ -275,18 +278,16 @@ impl Look {
         }))
     }
 
-    /// The camera's effects for a picture of a width and height (pixels) by a rig; without one (a
-    /// parallel projection) none of the lens.
+    /// Camera effects for an image of `width` and `height` pixels by a rig; without a rig
+    /// (orthographic projection) there are no lens effects.
     ///
-    /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and
-    /// vignetting; with a sensor and an ISO speed, grain; with a motion, motion blur. Chromatic
-    /// aberration is a fault that no dial tells of and has to be asked for, and so have starbursts.
-    /// A section that sets a value is on. So a look that sets no more than the exposure leaves the
-    /// picture of a pinhole as it is.
+    /// On by default: depth of field with a focus; bloom and vignetting with a lens (focal length
+    /// or focus); grain with a sensor and an ISO speed; motion blur with a motion. Chromatic
+    /// aberration and starbursts are off unless enabled. An effect with a value set is on. A look
+    /// that sets only the exposure therefore gives the image of a pinhole.
     ///
     /// # Errors
-    /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for
-    /// where there is none.
+    /// An invalid lens, or one that forms no image; a lens effect that is enabled without a lens.
     pub fn effects(
         &self,
         rig: Option<&CameraRig>,
@@ -321,7 +322,9 @@ impl Look {
                 Some((_, _, name)) => Err(LookError::BadValue {
                     path: format!("effects.{name}.enabled"),
                     value: "true".into(),
-                    expected: "the camera's projection is parallel: it has no lens; choose a perspective camera".into(),
+                    expected:
+                        "the camera is orthographic and has no lens; choose a perspective camera"
+                            .into(),
                 }),
                 None => Ok(effects),
             };
@@ -334,8 +337,8 @@ impl Look {
             effects.starburst = Some(self.starburst(rig)?);
         }
         if bloom {
-            // Ghosts are the light that pairs of surfaces send on: drawn, it is not scattered once
-            // more.
+            // Ghosts are the light of reflections between pairs of surfaces: drawn as ghosts, it is
+            // not scattered as bloom too.
             let by_lens =
                 || if self.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
             let fraction = set.bloom_fraction.unwrap_or_else(by_lens);
@@ -357,14 +360,14 @@ impl Look {
         Ok(effects)
     }
 
-    /// The lens of the prescription for a picture of an aspect (width over height), with the
-    /// aberrations that the look leaves on; `None` where the look names none.
+    /// The prescription's lens mounted for an image aspect (width over height), with the
+    /// aberrations that the look leaves on; `None` without a prescription.
     ///
-    /// Distortion, colours and vignetting are on unless they are switched off, or, the latter two,
-    /// set to a value of their own.
+    /// Distortion, lateral chromatic aberration and vignetting are on unless they are disabled, or,
+    /// the latter two, set to a value.
     ///
     /// # Errors
-    /// A prescription that cannot be read; a lens that cannot be set so.
+    /// A prescription that cannot be read; lens settings that it does not support.
     pub fn mounted_lens(&self, aspect: f64) -> Result<Option<MountedLens>, LookError> {
         let set = &self.effects;
         let by_value = set.natural.is_some() || set.mechanical.is_some();
@@ -376,8 +379,8 @@ impl Look {
         self.camera.rig.mounted_lens(self.camera.f_stop, aspect, aberrations)
     }
 
-    /// How far the dials turn: the look's ranges or the defaults, with the f-numbers (T-numbers
-    /// where the look names one) that the prescription's lens has.
+    /// Ranges of aperture, shutter time and ISO: the look's or the defaults, with the f-numbers
+    /// (T-numbers if the look sets one) of the prescription's lens.
     ///
     /// # Errors
     /// A prescription that cannot be read.
@@ -398,10 +401,10 @@ impl Look {
         Ok(ranges)
     }
 
-    /// The camera's effects as a mounted lens has them, of those of its rig.
+    /// The camera effects of a mounted lens, from those of its rig.
     ///
     /// # Errors
-    /// A lens that cannot be.
+    /// An invalid lens.
     pub fn effects_with_mounted_lens(
         &self,
         mounted: &MountedLens,
@@ -416,8 +419,8 @@ impl Look {
                 radius: rim.radius.max(field.lens.aperture_diameter() / 2.0),
                 ..rim
             });
-            // The picture of the pinhole is wider than the sensor where the lens bends more into
-            // it.
+            // The pinhole's image is wider than the sensor if distortion of the lens widens the
+            // field of view.
             field.gate_width *=
                 field.lens.image_distance(field.focus)? / mounted.pinhole_distance();
         }
@@ -469,8 +472,8 @@ impl Look {
         })
     }
 
-    /// Blur of things that move before a camera that stands still: where the look names a shutter
-    /// or asks for it.
+    /// Motion blur of moving objects with a static camera: if the look sets a shutter time or
+    /// enables motion blur.
     #[must_use]
     pub fn object_motion_blur(&self) -> Option<MotionBlur> {
         let named = self.effects.motion_shutter.is_some() || self.camera.shutter.is_some();
@@ -531,7 +534,7 @@ fn tier(read: &Reader<'_>) -> Result<GhostMethod, LookError> {
     }
 }
 
-/// The f-number that exposure counts with: the T-number where there is one.
+/// The f-number for exposure: the T-number if there is one.
 pub(super) fn exposure_stop(f_stop: Option<f64>, t_stop: Option<f64>) -> f64 {
     t_stop.or(f_stop).unwrap_or(DEFAULT_F_STOP)
 }
@@ -567,7 +570,7 @@ mod tests {
             "camera.body.sensor=full-frame",
             "camera.body.iso=1600",
             "camera.body.shutter=1/50",
-            "camera.motion.rotation=0 10 0",
+            "camera.motion.angular_velocity=0 10 0",
         ]);
         let field = all.depth_of_field.unwrap();
         assert_eq!((field.lens.f_stop(), field.focus), (2.0, 1.0));
@@ -580,8 +583,8 @@ mod tests {
     }
 
     #[test]
-    fn grain_follows_the_millimetres_that_the_picture_shows() {
-        // Of 36 x 24 mm a picture of 4:3 shows 32 x 24, one of 9:16 13.5 x 24; overscan shows more
+    fn grain_follows_the_millimeters_that_the_picture_shows() {
+        // An image of 4:3 shows 32 x 24 of 36 x 24 mm, one of 9:16 13.5 x 24; overscan shows more
         // than the sensor.
         for (size, fit, wide) in [
             ([1200, 800], "fill", 0.036),
@@ -637,7 +640,7 @@ mod tests {
                 .red_over_blue,
             0.001
         );
-        // A T-number says what the glass loses, and that scatters.
+        // A T-number states transmission losses, which scatter.
         let t = with("camera.lens.t_stop=2.5").bloom.unwrap().fraction;
         assert!((t - 0.01 - 0.36_f64.powi(2) / 2.0).abs() < 1e-12, "{t}");
     }
@@ -648,7 +651,7 @@ mod tests {
         look.assign("camera.lens.focus=1").unwrap();
         assert!(look.effects(None, [100, 100]).unwrap().is_empty());
         look.assign("effects.depth_of_field.enabled=true").unwrap();
-        assert!(look.effects(None, [100, 100]).unwrap_err().to_string().contains("parallel"));
+        assert!(look.effects(None, [100, 100]).unwrap_err().to_string().contains("orthographic"));
     }
 
     #[test]
@@ -674,8 +677,8 @@ mod tests {
         let bare = look(&[
             named,
             "effects.ghosts.coatings=bare",
-            "effects.ghosts.tier=paraxial",
-            "effects.ghosts.cull=0",
+            "effects.ghosts.method=paraxial",
+            "effects.ghosts.cull_threshold=0",
         ]);
         assert!(bare.needs_flare_sources());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
@@ -685,17 +688,18 @@ mod tests {
             .ghosts(Some(&mounted))
             .unwrap()
             .unwrap();
-        // Three single lenses: six surfaces toward air, and the stop has none.
+        // Three single lenses: six surfaces to air; the stop has none.
         assert_eq!(
             single.lens.surfaces().iter().filter(|surface| surface.coating.is_some()).count(),
             6
         );
-        let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
+        let off =
+            look(&[named, "effects.ghosts.cull_threshold=0.1", "effects.ghosts.enabled=false"]);
         assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
         for bad in [
-            "effects.ghosts.tier=fast",
-            "effects.ghosts.cull=2",
-            "effects.ghosts.cull=nan",
+            "effects.ghosts.method=fast",
+            "effects.ghosts.cull_threshold=2",
+            "effects.ghosts.cull_threshold=nan",
             "effects.ghosts.coatings=1",
         ] {
             assert!(Look::default().assign(bad).is_err(), "{bad}");

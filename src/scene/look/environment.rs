@@ -1,4 +1,4 @@
-//! `environment.*`: sky, sun and moon by place and time, and environment maps.
+//! `environment.*`: sky, sun and moon by position or by place and time, and environment maps.
 
 use std::{
     path::{Path, PathBuf},
@@ -71,7 +71,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("environment.sky.ozone", "ozone column in Dobson units, 0 to 600, e.g. 300"),
 ];
 
-/// Overrides of what is around the scene.
+/// Environment overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentLook {
     /// `file`.
@@ -90,7 +90,7 @@ pub struct EnvironmentLook {
     pub altitude: Option<f64>,
     /// `time.date`.
     pub date: Option<String>,
-    /// `time.clock`.
+    /// `time.clock`, local time.
     pub clock: Option<String>,
     /// `time.utc_offset` (h).
     pub utc_offset: Option<f64>,
@@ -117,22 +117,22 @@ pub struct CelestialBodyLook {
     pub azimuth: Option<f64>,
     /// `elevation` (rad).
     pub elevation: Option<f64>,
-    /// `lux`, of the moon outside of the air.
+    /// `lux`, of the moon above the atmosphere.
     pub lux: Option<f64>,
 }
 
-/// Texels of a sky's map.
+/// Resolution of a sky map in texels.
 const SKY_SIZE: [usize; 2] = [768, 384];
-/// Sun and moon stand this far (rad) below the horizon where their light no longer matters.
+/// Elevation (rad) below which sun and moon give no significant light.
 const MIN_ELEVATION: f64 = -0.33;
-/// Mean illuminance (lx) of the full moon outside of the air: Krisciunas and Schaefer 1991
+/// Mean illuminance (lx) of the full moon above the atmosphere: Krisciunas and Schaefer 1991
 /// (`astronomy::moon`).
 const FULL_MOON: f64 = 0.316;
-/// The Moon's mean angular radius (rad): 15.5 minutes of arc.
+/// Mean angular radius of the moon (rad): 15.5 arcminutes.
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 
 impl EnvironmentLook {
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         let degrees =
             |least, most| read.in_range(least, most).map(|degrees| Some(degrees.to_radians()));
@@ -169,10 +169,10 @@ impl EnvironmentLook {
         Ok(true)
     }
 
-    /// Gives a scene its environment, and lights named `sun` and `moon` where they are.
+    /// Sets a scene's environment, and adds lights named `sun` and `moon` where they are.
     ///
     /// # Errors
-    /// A file that cannot be used; a place without a time and the like.
+    /// A file that cannot be used; an incomplete set of properties, such as a place without a time.
     pub(super) fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         let rotation = self.rotation.unwrap_or(0.0);
         let bodies = self.bodies()?;
@@ -214,18 +214,18 @@ impl EnvironmentLook {
             return Err(LookError::BadValue {
                 path: (*path).into(),
                 value: String::new(),
-                expected: "there is no environment to scale; set environment.file or environment.sun.elevation".into(),
+                expected: "there is no environment to scale: set environment.file or environment.sun.elevation".into(),
             });
         }
         if let (Some(lux), Some(_)) = (self.lux, self.scale) {
             return Err(LookError::BadValue {
                 path: "environment.lux".into(),
                 value: lux.to_string(),
-                expected: "either environment.lux or environment.scale, not both".into(),
+                expected: "environment.lux and environment.scale are exclusive: remove one".into(),
             });
         }
-        // A file is measured by itself; a sky is the light of its sun and moon, and so they keep
-        // together.
+        // A map file is scaled by itself. A sky is the light of its sun and moon, so they are
+        // scaled together.
         let together = self.file.is_none();
         let factor = match self.lux {
             Some(lux) => {
@@ -254,8 +254,8 @@ impl EnvironmentLook {
         Ok(())
     }
 
-    /// What should be known of it: a sky without a sun or moon to light it; a sun that is left out
-    /// with its sky; a sun so far below the horizon that there is neither light nor sky.
+    /// Warning about a sky without a sun or moon; about a sun that is disabled together with its
+    /// sky; about a sun so far below the horizon that there is neither light nor sky.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let sun = self.sun_by(self.when().ok()?).ok()?;
@@ -263,7 +263,7 @@ impl EnvironmentLook {
         let below = sun.filter(|(place, ..)| place.elevation <= MIN_ELEVATION);
         if dark && below.is_none() && self.sky == Some(true) {
             return Some(
-                "environment.sky.enabled: no sun and no moon is there whose light the sky scatters, so that the look makes none; set \
+                "environment.sky.enabled: the sky is black, as no sun and no moon lights it; set \
                  environment.sun.elevation, or place and time, and leave sun.enabled true (lights.sun.enabled=false keeps the sky)"
                     .into(),
             );
@@ -271,14 +271,14 @@ impl EnvironmentLook {
         let taken = sun.is_some() && below.is_none() && self.sun.enabled == Some(false);
         if taken && self.file.is_none() && self.sky != Some(false) {
             return Some(
-                "environment.sun.enabled = false leaves out the sky that the sun lights too; lights.sun.enabled=false leaves out \
+                "environment.sun.enabled = false disables the sky of the sun too; lights.sun.enabled=false disables \
                  the sun alone"
                     .into(),
             );
         }
         below.filter(|_| dark).map(|(place, ..)| {
             format!(
-                "the sun stands {:.1} degrees below the horizon, and from {:.1} on it lights no sky: there is none; raise \
+                "the sun is {:.1} degrees below the horizon and lights no sky from {:.1} degrees on; raise \
                  environment.sun.elevation, choose another environment.time.clock, or set environment.moon.elevation",
                 -place.elevation.to_degrees(),
                 -MIN_ELEVATION.to_degrees()
@@ -286,8 +286,8 @@ impl EnvironmentLook {
         })
     }
 
-    /// Where the sun stands by hand, else by time: place, angular radius (rad), and strength over
-    /// that of the mean distance.
+    /// The sun by its angles, else by place and time: direction, angular radius (rad), and strength
+    /// relative to the mean distance.
     fn sun_by(
         &self,
         when: Option<(Moment, GeoLocation)>,
@@ -299,7 +299,7 @@ impl EnvironmentLook {
         })))
     }
 
-    /// Sun and moon where they are, and whose light matters.
+    /// Sun and moon, if they are enabled and high enough to give light.
     fn bodies(&self) -> Result<Vec<SkyBody>, LookError> {
         let when = self.when()?;
         let mut bodies = Vec::new();
@@ -313,7 +313,7 @@ impl EnvironmentLook {
         }
         let by_hand =
             place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
-        // By day nobody sees what the Moon adds.
+        // By day the light of the Moon is negligible.
         let by_time = when.filter(|_| self.moon.enabled.unwrap_or(dark)).map(|(moment, place)| {
             let moon = moon(moment, place);
             (moon.apparent, moon.angular_radius, moon.illuminance)
@@ -328,7 +328,7 @@ impl EnvironmentLook {
         Ok(bodies)
     }
 
-    /// The moment and place, where they are given.
+    /// Time and place, if they are set.
     fn when(&self) -> Result<Option<(Moment, GeoLocation)>, LookError> {
         let parts = [
             ("environment.place.latitude", self.latitude.map(|angle| angle.to_string())),
@@ -345,7 +345,9 @@ impl EnvironmentLook {
                 (Some((path, value)), Some((need, _))) => Err(LookError::BadValue {
                     path: path.into(),
                     value,
-                    expected: format!("sun and moon by place and time need {need} too"),
+                    expected: format!(
+                        "expected {need} too: sun and moon by place and time need it"
+                    ),
                 }),
                 _ => Ok(None),
             };
@@ -370,7 +372,7 @@ fn input(property: &str, file: &Path, detail: String) -> LookError {
     LookError::Input { property: property.into(), file: file.display().to_string(), detail }
 }
 
-/// Where a body is by the look; none where it says nothing.
+/// Direction of a body by its angles; `None` if none are set.
 fn place_of(
     name: &str,
     look: &CelestialBodyLook,
@@ -382,14 +384,14 @@ fn place_of(
         (None, Some(_)) => Err(LookError::BadValue {
             path: format!("environment.{name}.azimuth"),
             value: String::new(),
-            expected: format!("it needs environment.{name}.elevation too"),
+            expected: format!("expected environment.{name}.elevation too"),
         }),
         (None, None) => Ok(None),
     }
 }
 
-/// Adds the light that comes straight from the body, times a factor, as that of its whole disk;
-/// nothing where none of it is above the horizon.
+/// Adds the direct light of a body, times a factor, as that of its whole disk; nothing if the disk
+/// is below the horizon.
 fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
     let whole = sky.whole_disk() * factor;
@@ -449,7 +451,7 @@ mod tests {
         .unwrap();
         let [light] = scene.lights.as_slice() else { panic!("{:?}", scene.lights) };
         let lux = light.source.lux(1.0).get();
-        // 54 degrees high: IES RP-21 has 127.5 exp(-0.21 / sin) = 98 klx.
+        // Elevation 54 degrees: IES RP-21 has 127.5 exp(-0.21 / sin) = 98 klx.
         assert!((90_000.0..110_000.0).contains(&lux), "{lux}");
         let towards = -scene.nodes[0].local.z_axis.truncate();
         assert!((towards.y + 54.1_f64.to_radians().sin()).abs() < 0.005, "{towards}");
@@ -497,7 +499,7 @@ mod tests {
         let level = scene.environment.unwrap().map.illuminance().get()
             + scene.lights[0].source.lux(1.0).get() * 0.5;
         assert!((level - 5000.0).abs() < 1.0, "{level}");
-        // East by 90 degrees clockwise is south: the light goes north.
+        // Turned clockwise by 90 degrees, east is south: the light goes north.
         assert!(-scene.nodes[0].local.z_axis.z < -0.8);
         let named = applied(&["environment.sun.elevation=30", "lights.sun.lux=1000"]).unwrap();
         assert!(
@@ -510,7 +512,7 @@ mod tests {
 
     #[test]
     fn sun_and_sky_keep_together_when_they_are_scaled() {
-        // Sun's lux on a plane that faces it, and the sky's on level ground.
+        // Illuminance by the sun on a plane that faces it, and by the sky on level ground.
         let of = |more: &[&str]| {
             let scene = applied(&[&["environment.sun.elevation=25"][..], more].concat()).unwrap();
             let sun = scene.nodes.iter().find_map(|node| scene.lights.get(node.light?));
@@ -527,7 +529,7 @@ mod tests {
         );
         let (twice_sun, twice_sky) = of(&["environment.scale=2"]);
         assert!((twice_sun / sun - 2.0).abs() < 1e-6 && (twice_sky / sky - 2.0).abs() < 1e-6);
-        // Sun alone; and what the look says of the light itself comes last, with the sky as it was.
+        // Sun alone; then the light's own strength overrides, with the sky unchanged.
         let (alone, none) = of(&["environment.lux=800", "environment.sky.enabled=false"]);
         assert!((alone * sine - 800.0).abs() < 1e-6 && none == 0.0, "{alone}");
         let (by_hand, kept) = of(&["environment.lux=800", "lights.sun.lux=30"]);
@@ -545,7 +547,7 @@ mod tests {
         let level = direct + both.environment.unwrap().map.illuminance().get();
         assert!((level - 5.0).abs() < 1e-4, "{level}");
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("grey.exr");
+        let file = dir.path().join("gray.exr");
         exr::prelude::write_rgb_file(&file, 8, 4, |_, _| (1.0f32, 1.0f32, 1.0f32)).unwrap();
         let file = format!("environment.file={}", file.display());
         let (with_file, map) = of(&[&file, "environment.lux=800"]);
@@ -583,9 +585,7 @@ mod tests {
             remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none()
         );
         let off = ["environment.sun.elevation=30", "environment.sun.enabled=false"];
-        assert!(
-            remark(&off).unwrap().contains("lights.sun.enabled=false leaves out the sun alone")
-        );
+        assert!(remark(&off).unwrap().contains("lights.sun.enabled=false disables the sun alone"));
         assert!(remark(&[off[0], off[1], "environment.sky.enabled=false"]).is_none());
     }
 

@@ -1,4 +1,5 @@
-//! `lights.NAME.*`: what a lamp's data sheet says and glTF cannot.
+//! `lights.NAME.*`: light properties that glTF lacks: photometric units, color temperature, shapes,
+//! photometric profiles.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +22,7 @@ use crate::{
 };
 
 /// Every property of this section with its description; `*` stands for a light's address: its name,
-/// its node's or `#3`.
+/// its node's name or `#3`.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
     (
@@ -86,10 +87,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The least part of a photometric file's light that a cone must hold for lumens to be given in it.
+/// Minimum fraction of a photometric file's light inside a cone for lumens to be given in it.
 const LEAST_INSIDE: f64 = 1e-4;
 
-/// The least and the greatest length of a lamp (m): beyond them single precision loses its light.
+/// Minimum and maximum size of a light (m): single precision loses its light beyond.
 const MIN_SIZE: f64 = 1e-6;
 const MAX_SIZE: f64 = 1e4;
 
@@ -102,11 +103,11 @@ pub struct LightLook {
     pub shadow: Option<bool>,
     /// `visible`.
     pub visible: Option<bool>,
-    /// `lumens`, `candela`, `lux`, `nits` or `ev100`: the last one set counts.
+    /// `lumens`, `candela`, `lux`, `nits` or `ev100`; the last one set applies.
     pub strength: Option<LightStrength>,
     /// `kelvin`.
     pub kelvin: Option<f64>,
-    /// `locus`: true for daylight.
+    /// `locus`: true is daylight.
     pub daylight: Option<bool>,
     /// `tint` (Duv).
     pub tint: Option<f64>,
@@ -116,9 +117,9 @@ pub struct LightLook {
     pub ies_tilt: Option<f64>,
     /// `shape`.
     pub shape: Option<LightShape>,
-    /// `position` (m, world).
+    /// `position` (m, world space).
     pub position: Option<DVec3>,
-    /// `aim` (m, world).
+    /// `aim` (m, world space).
     pub aim: Option<DVec3>,
     /// `radius` (m).
     pub radius: Option<f64>,
@@ -140,7 +141,7 @@ pub struct LightLook {
     pub angular_diameter: Option<f64>,
 }
 
-/// The kinds of emitter by name.
+/// Kinds of emitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LightShape {
     /// `point`.
@@ -183,8 +184,9 @@ impl LightShape {
     }
 }
 
-/// The same place, turned so that -Z points at the target and X stays level; none where the target
-/// is the place itself. What looks straight up or down keeps as much of its X as it can.
+/// The transform at the same position, turned so that -Z points at the target and X stays level;
+/// `None` if the target is the position itself. A vertical direction keeps as much of its X as it
+/// can.
 pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
     let from = world.w_axis.truncate();
     let back = (from - target).try_normalize()?;
@@ -198,7 +200,7 @@ pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
     Some(DMat4::from_cols(axis(x, size[0]), axis(y, size[1]), axis(back, size[2]), world.w_axis))
 }
 
-/// Sets one property; false where lights have none of this name.
+/// Sets one property; false if lights have none of this name.
 pub(super) fn set(
     lights: &mut BTreeMap<String, LightLook>,
     read: &Reader<'_>,
@@ -269,7 +271,7 @@ impl LightLook {
         Ok(true)
     }
 
-    /// Puts the light's node where the look has it.
+    /// Moves and aims the light's node.
     fn place(&self, name: &str, scene: &mut Scene, index: usize) -> Result<(), LookError> {
         if self.position.is_none() && self.aim.is_none() {
             return Ok(());
@@ -283,7 +285,7 @@ impl LightLook {
             world = aimed(world, target).ok_or_else(|| LookError::BadValue {
                 path: format!("lights.{name}.aim"),
                 value: format!("{} {} {}", target.x, target.y, target.z),
-                expected: "the light stands there itself; aim it at another point".into(),
+                expected: "the light is at this position; aim it at another point".into(),
             })?;
         }
         let parent = scene
@@ -298,10 +300,10 @@ impl LightLook {
         Ok(())
     }
 
-    /// The emitter that this look makes of one.
+    /// The emitter after the look's overrides.
     fn emitter(&self, name: &str, old: Emitter) -> Result<Emitter, LookError> {
         let shape = self.shape.unwrap_or_else(|| LightShape::of(old));
-        // A shape that the light had not before has no sizes to keep.
+        // A new shape has no old sizes to keep.
         let need = |what: &str, given: Option<f64>, before: Option<f64>| {
             given.or(before).ok_or_else(|| LookError::BadValue {
                 path: format!("lights.{name}.shape"),
@@ -310,7 +312,7 @@ impl LightLook {
                     .find(|(_, s)| *s == shape)
                     .map_or("", |(name, _)| name)
                     .into(),
-                expected: format!("it needs lights.{name}.{what} too"),
+                expected: format!("expected lights.{name}.{what} too"),
             })
         };
         let sides = |before| self.sides.unwrap_or(before);
@@ -322,7 +324,7 @@ impl LightLook {
                     _ => (0.0, None, SpotFlux::Exact),
                 };
                 let outer = need("outer_half_angle", self.outer, outer)?;
-                // Narrowing the whole cone takes the inner angle along unless it is set too.
+                // A narrower cone narrows the inner angle too, unless that is set.
                 let inner = self.inner.unwrap_or(inner.min(outer));
                 let cone = Cone::new(inner, outer)
                     .map_err(|error| LookError::Light { name: name.into(), error })?;
@@ -373,7 +375,7 @@ impl LightLook {
         })
     }
 
-    /// The colour that kelvin, locus and tint ask for, at luminance 1.
+    /// Color by `kelvin`, `locus` and `tint`, of luminance 1.
     fn color(&self, name: &str) -> Result<Option<Vec3>, LookError> {
         let invalid = |property: &str, value: f64, expected: String| LookError::BadValue {
             path: format!("lights.{name}.{property}"),
@@ -383,7 +385,7 @@ impl LightLook {
         let Some(kelvin) = self.kelvin else {
             return match self.tint {
                 Some(tint) => {
-                    Err(invalid("tint", tint, format!("it needs lights.{name}.kelvin too")))
+                    Err(invalid("tint", tint, format!("expected lights.{name}.kelvin too")))
                 }
                 None => Ok(None),
             };
@@ -392,8 +394,8 @@ impl LightLook {
         let rgb = chromaticity
             .and_then(color::light_color)
             .map_err(|error| invalid("kelvin", kelvin, error.to_string()))?;
-        // By the weights that all light is measured with, which differ from the exact Y row by
-        // 4e-5.
+        // Normalized by the weights that all light is measured with, which differ from the exact Y
+        // row by 4e-5.
         Ok(Some((rgb / color::luminance(rgb)).as_vec3()))
     }
 
@@ -406,12 +408,12 @@ impl LightLook {
         }
     }
 
-    /// What should be known of it: a colour that the picture cannot have.
+    /// Warning about a color outside of the gamut.
     pub(super) fn warning(&self, name: &str) -> Option<String> {
         let clipped = color::outside_rec709(self.chromaticity(self.kelvin?).ok()?).ok()?;
         clipped.then(|| {
             format!(
-                "lights.{name}: {} K{} is a colour beyond Rec.709: it is shown as the nearest without negative channels, as strong \
+                "lights.{name}: {} K{} is outside of the Rec.709 gamut: the nearest color without negative channels is used, as strong \
                  as it was",
                 self.kelvin.unwrap_or(0.0),
                 self.tint.map_or_else(String::new, |tint| format!(" with a tint of {tint}"))
@@ -419,8 +421,8 @@ impl LightLook {
         })
     }
 
-    /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright
-    /// (LM-63-2002, TILT=INCLUDE); none where the look says nothing of it.
+    /// Light output of a tilted luminaire relative to upright (LM-63-2002, TILT=INCLUDE); `None` if
+    /// the look sets no tilt.
     fn tilt_factor(
         &self,
         name: &str,
@@ -436,21 +438,21 @@ impl LightLook {
                 invalid(format!("the light has no photometric file; set lights.{name}.ies too"))
             }
             Some(Tilt::File(file)) => invalid(format!(
-                "its photometric file keeps the factors in another one, {file}, which is not read; write them into it, as TILT=INCLUDE"
+                "its photometric file refers to another file, {file}, for the tilt factors, which is not read; include them with TILT=INCLUDE"
             )),
             Some(tilt) => Ok(Some(tilt.factor(degrees))),
         }
     }
 
-    /// Lumens that a measured distribution cannot give within its cone are refused: they would be
-    /// lost without a word.
+    /// Rejects lumens that a photometric profile cannot give within the cone, as they would be lost
+    /// silently.
     fn reachable(&self, name: &str, light: &Light) -> Result<(), LookError> {
         let (Some(profile), LightStrength::Lumens(lumens), Some(peak)) =
             (&light.profile, light.source.authored(), light.candela())
         else {
             return Ok(());
         };
-        // Within the cone the file's own light is lumens over peak times the file's peak.
+        // The profile's flux within the cone is lumens over peak times the profile's peak.
         let whole = profile.lumens().get();
         let inside =
             if peak.get() > 0.0 { lumens.get() / peak.get() * profile.peak().get() } else { 0.0 };
@@ -459,7 +461,7 @@ impl LightLook {
         }
         let expected = match light.emitter() {
             Emitter::Spot { cone, .. } if whole > 0.0 => format!(
-                "its photometric file gives next to nothing within {:.1} degrees of the light's axis; widen \
+                "its photometric file has almost no light within {:.1} degrees of the light's axis; widen \
                  lights.{name}.outer_half_angle, or set shape to point",
                 cone.outer().to_degrees()
             ),
@@ -472,8 +474,8 @@ impl LightLook {
         })
     }
 
-    /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its
-    /// own luminance, so that a tinted lamp still gives what was asked for.
+    /// Changes a light. Its strength is that of the whole light: a color that is set is normalized
+    /// to luminance 1, so that a tinted light keeps its lumens.
     fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
         let emitter = self.emitter(name, light.emitter())?;
         if let Some(file) = &self.ies {
@@ -481,9 +483,7 @@ impl LightLook {
                 return Err(LookError::BadValue {
                     path: format!("lights.{name}.ies"),
                     value: file.display().to_string(),
-                    expected:
-                        "only point and spot lights take a photometric file; set shape to point"
-                            .into(),
+                    expected: "expected a point or spot light; set shape to point".into(),
                 });
             }
             light.profile = Some(Arc::new(read_profile(&format!("lights.{name}.ies"), file)?));
@@ -494,7 +494,7 @@ impl LightLook {
             (Some(_), Some(profile), tilt) => {
                 Some(LightStrength::Candela(Candela(profile.peak().get() * tilt.unwrap_or(1.0))))
             }
-            // A file that came with the scene, whose strength is its author's.
+            // A profile of the scene file: the strength is its author's.
             (None, Some(_), Some(factor)) => {
                 light.candela().map(|peak| LightStrength::Candela(Candela(peak.get() * factor)))
             }
@@ -504,8 +504,7 @@ impl LightLook {
         let strength = wanted.unwrap_or_else(|| light.source.authored());
         let color = self.color(name)?;
         let luminance = light.color_luminance();
-        // A tilt leaves the strength to the scene's author, and the colour that it is multiplied
-        // by.
+        // A tilt alone keeps the author's strength, and the color that multiplies it.
         let stated = self.strength.is_some() || self.ies.is_some();
         light.color = match (stated.then_some(()), color) {
             (Some(_), Some(color)) => color,
@@ -523,10 +522,10 @@ impl LightLook {
     }
 }
 
-/// Properties that say how strong a light is.
+/// Properties that set the strength of a light.
 const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
 
-/// Two strengths of one light among the properties of a file: their order there says nothing.
+/// Two strengths of one light in a file, which is ambiguous: their order has no meaning there.
 pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
     let strength = |path: &str| {
         let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
@@ -539,7 +538,7 @@ pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
     })
 }
 
-/// Reads a photometric file; `property` names it, for messages.
+/// Reads a photometric file; `property` names it in messages.
 ///
 /// # Errors
 /// A file that cannot be read or is not well formed.
@@ -551,12 +550,12 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
     };
     let found = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path")))?;
     if !found.is_file() {
-        return Err(invalid("a folder or a device; give the photometric file itself".into()));
+        return Err(invalid("not a file; expected a photometric file".into()));
     }
     let length = found.len();
     if length > ies::MAX_BYTES as u64 {
         return Err(invalid(format!(
-            "{length} bytes are more than a photometric file has ({})",
+            "{length} bytes exceed the maximum of a photometric file ({})",
             ies::MAX_BYTES
         )));
     }
@@ -567,12 +566,12 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
 /// Applies the overrides to a scene.
 ///
 /// # Errors
-/// A name that no light has; a unit that does not fit the emitter; a shape without its sizes.
+/// A name that no light has; a unit that does not fit the emitter; a shape without sizes.
 pub(super) fn apply(
     looks: &BTreeMap<String, LightLook>,
     scene: &mut Scene,
 ) -> Result<(), LookError> {
-    // All are found before any is changed, since a light that is changed gets another number.
+    // All are found before any is changed, since a changed light gets another index.
     let mut found = Vec::new();
     if !looks.is_empty() {
         let things = AddressTable::lights(scene);
@@ -595,7 +594,7 @@ pub(super) fn apply(
             let Some(light) = node.light.and_then(|index| scene.lights.get(index)) else {
                 continue;
             };
-            // Other nodes may carry the same light: this one gets its own.
+            // Other nodes may refer to the same light: this node gets its own copy.
             let mut own = light.clone();
             look.change(name, &mut own)?;
             node.light = Some(scene.lights.len());
@@ -646,7 +645,7 @@ mod tests {
         .unwrap();
         // formulas, section 2: a sphere of 0.1 m and 1000 lm.
         assert!((bulb.source.nits().unwrap().get() - 2533.03).abs() < 0.01);
-        assert!((bulb.color_luminance() - 1.0).abs() < 1e-6, "lumens do not depend on the colour");
+        assert!((bulb.color_luminance() - 1.0).abs() < 1e-6, "lumens do not depend on the color");
         let sun =
             changed(&["lights.Sky.angular_diameter=0.5332", "lights.Sky.lux=100000"]).unwrap();
         assert!(
@@ -676,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_that_no_picture_has_are_remarked_on() {
+    fn colors_that_no_picture_has_are_remarked_on() {
         let told = |settings: &[&str]| {
             let mut look = Look::default();
             settings.iter().for_each(|setting| look.assign(setting).unwrap());
@@ -703,7 +702,7 @@ mod tests {
     }
 
     #[test]
-    fn kelvins_change_the_colour_and_not_the_strength() {
+    fn kelvins_change_the_color_and_not_the_strength() {
         let plain = changed(&["lights.Key.shadow=true"]).unwrap();
         let warm = changed(&["lights.Key.kelvin=2700"]).unwrap();
         assert!(
@@ -715,7 +714,7 @@ mod tests {
         assert!((unit - Vec3::new(1.9348, 0.8036, 0.1918)).abs().max_element() < 2e-3, "{unit}");
         let lumens = changed(&["lights.Key.kelvin=2700", "lights.Key.lumens=800"]).unwrap();
         assert!((lumens.color_luminance() - 1.0).abs() < 1e-4);
-        // A lamp that its file has black takes the colour, too.
+        // A light that is black in its file takes the color too.
         let mut black = Light::new(
             "Key",
             PhysicalLight::new(Emitter::Point, LightStrength::Candela(Candela(1.0))).unwrap(),
@@ -732,8 +731,8 @@ mod tests {
         let white = day.color / day.color_luminance() as f32;
         assert!((white - Vec3::ONE).abs().max_element() < 2e-3, "D65 is white: {white}");
         let green = changed(&["lights.Key.kelvin=4000", "lights.Key.tint=0.01"]).unwrap();
-        let grey = changed(&["lights.Key.kelvin=4000"]).unwrap();
-        assert!(green.color.y / green.color.x > grey.color.y / grey.color.x);
+        let gray = changed(&["lights.Key.kelvin=4000"]).unwrap();
+        assert!(green.color.y / green.color.x > gray.color.y / gray.color.x);
     }
 
     const IES: &str =
@@ -755,7 +754,7 @@ mod tests {
         assert!((lumens.candela().unwrap().get() / peak - 1.0).abs() < 1e-9);
         let candela = changed(&[&ies, "lights.Key.candela=50"]).unwrap();
         assert_eq!(candela.candela(), Some(Candela(50.0)));
-        // A cone cuts light off; lumens that were written stay.
+        // A cone cuts light off; authored lumens stay.
         let cone = [
             "lights.Key.shape=spot",
             "lights.Key.outer_half_angle=30",
@@ -780,7 +779,7 @@ mod tests {
         );
         let spot = changed(&[&ies, cone[0], cone[1], cone[2], "lights.Key.lumens=1000"]).unwrap();
         assert!((spot.lumens().unwrap().get() - 1000.0).abs() < 1e-9);
-        // Lumens that it cannot give are no light that is lost without a word.
+        // Lumens that the profile cannot give are not lost silently.
         let write = |name: &str, candela: &str| {
             fs::write(
                 dir.path().join(name),
@@ -819,8 +818,8 @@ mod tests {
             let got = candela(&[&included, &format!("lights.Key.ies_tilt={degrees}")]);
             assert!((got / (800.0 * factor) - 1.0).abs() < 1e-12, "{degrees}: {got}");
         }
-        assert_eq!(candela(&[&included]), 800.0, "upright where nobody says");
-        // What the look states is what the lamp gives.
+        assert_eq!(candela(&[&included]), 800.0, "upright by default");
+        // The look's value is what the light gives.
         assert_eq!(candela(&[&included, "lights.Key.ies_tilt=90", "lights.Key.candela=50"]), 50.0);
         let none = write("none.ies", "TILT=NONE");
         assert_eq!(candela(&[&none, "lights.Key.ies_tilt=90"]), 800.0);
@@ -877,7 +876,7 @@ mod tests {
             (&["lights.Key.kelvin=0"], "expected color temperature"),
             (&["lights.Key.tint=0.01"], "lights.Key.kelvin"),
             (&["lights.Key.kelvin=3000", "lights.Key.locus=daylight"], "4000"),
-            (&["lights.Sky.ies=a.ies"], "point and spot"),
+            (&["lights.Sky.ies=a.ies"], "point or spot"),
         ] {
             let error = changed(settings).unwrap_err().to_string();
             assert!(error.contains(wanted), "{settings:?}: {error}");

@@ -1,5 +1,5 @@
-//! `camera.metering.*`, `camera.exposure.*` beside the dials, the dials' ranges, and
-//! `camera.white_balance.*`.
+//! `camera.metering.*`, `camera.exposure.*` except the settings themselves, the ranges of the
+//! settings, and `camera.white_balance.*`.
 
 use std::str::FromStr;
 
@@ -30,10 +30,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     (
         "camera.metering.mode",
-        "metering mode: log-average, average, centre, matrix, spot or incident",
+        "metering mode: log-average, average, center, matrix, spot or incident",
     ),
     (
-        "camera.metering.at",
+        "camera.metering.position",
         "position of the spot or of the incident light meter, in pixels or percent from the upper left, e.g. \"320,180\" or \"50%,50%\"",
     ),
     (
@@ -49,27 +49,27 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "camera.white_balance.tint",
         "tint of the white as Duv, -0.05 to 0.05, positive is greener than a black body",
     ),
-    ("camera.white_balance.grey_card", "position of a gray surface: \"X,Y\" in pixels or percent"),
+    ("camera.white_balance.gray_card", "position of a gray surface: \"X,Y\" in pixels or percent"),
     ("camera.white_balance.method", "chromatic adaptation: cat16 or bradford"),
 ];
 
-/// A place in a picture, from its upper left corner.
+/// A position in an image, relative to its upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImagePosition([Coordinate; 2]);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Coordinate {
-    /// The pixel of this number.
+    /// Pixel index.
     Pixel(u32),
-    /// A part of the picture, 0 to 1.
+    /// Fraction of the image, 0 to 1.
     Part(f64),
 }
 
 impl ImagePosition {
-    /// The middle.
+    /// Center of the image.
     pub const CENTER: Self = Self([Coordinate::Part(0.5); 2]);
 
-    /// The pixel's column and row in a picture of this size; none where it has no such pixel.
+    /// Column and row of the pixel in an image of this size; `None` if it is outside.
     #[must_use]
     pub fn pixel(self, width: u32, height: u32) -> Option<[u32; 2]> {
         let of = |coordinate, size: u32| match coordinate {
@@ -88,7 +88,7 @@ impl FromStr for ImagePosition {
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || {
             format!(
-                "'{text}' is no place in a picture: write it as X,Y in pixels or percents, e.g. 320,180 or 50%,50%"
+                "invalid position '{text}': expected X,Y in pixels or percent, e.g. 320,180 or 50%,50%"
             )
         };
         let one = |text: &str| {
@@ -106,65 +106,65 @@ impl FromStr for ImagePosition {
     }
 }
 
-/// What a meter looks at; `camera::MeterMode` without the numbers that depend on the view.
+/// Metering mode: `camera::MeterMode` without the numbers that depend on the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MeteringMode {
-    /// The mean in stops of what is lit.
+    /// Mean log luminance of all lit pixels.
     #[default]
     LogAverage,
-    /// The mean.
+    /// Mean luminance.
     Average,
-    /// The middle most.
+    /// Center-weighted mean.
     Center,
-    /// Zones.
+    /// Matrix of zones.
     Matrix,
-    /// A disk.
+    /// Spot: a disk around a position.
     Spot,
-    /// Not the picture but the light that falls on the surface at the place, by a flat receptor
-    /// facing along its normal.
+    /// Incident light at a position: the illuminance of a flat receptor that faces along the
+    /// surface normal, independent of the image.
     Incident,
 }
 
 impl MeteringMode {
-    /// All, by name.
+    /// All modes by name.
     pub const ALL: [(&'static str, Self); 6] = [
         ("incident", Self::Incident),
         ("spot", Self::Spot),
-        ("centre", Self::Center),
+        ("center", Self::Center),
         ("matrix", Self::Matrix),
         ("average", Self::Average),
         ("log-average", Self::LogAverage),
     ];
 
-    /// The mode of that name; none if there is none.
+    /// The mode of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let name = if matches!(name, "center" | "centre-weighted" | "center-weighted") {
-            "centre"
+        let name = if matches!(name, "centre" | "centre-weighted" | "center-weighted") {
+            "center"
         } else {
             name
         };
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
     }
 
-    /// Its name.
+    /// Name of the mode.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(_, mode)| *mode == self).map_or("", |(name, _)| name)
     }
 }
 
-/// Who sets the exposure.
+/// Exposure control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExposureControl {
-    /// The meter alone: the dials do not count.
+    /// The meter alone, without the exposure settings.
     Auto,
-    /// The dials, turned by the mode.
+    /// The exposure settings, adjusted by the mode.
     Dials(ExposureMode),
 }
 
 impl ExposureControl {
-    /// All, by name.
+    /// All controls by name.
     pub const ALL: [(&'static str, Self); 6] = [
         ("auto", Self::Auto),
         ("manual", Self::Dials(ExposureMode::Manual)),
@@ -174,20 +174,20 @@ impl ExposureControl {
         ("program", Self::Dials(ExposureMode::Program)),
     ];
 
-    /// The control of that name; none if there is none.
+    /// The control of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, control)| control)
     }
 
-    /// Its name.
+    /// Name of the control.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(_, control)| *control == self).map_or("", |(name, _)| name)
     }
 }
 
-/// The overrides of metering, automatics and white balance.
+/// Overrides of metering, auto exposure and white balance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeteringLook {
     /// `body.iso_range`.
@@ -200,17 +200,17 @@ pub struct MeteringLook {
     pub control: Option<ExposureControl>,
     /// `exposure.auto_iso`.
     pub auto_iso: Option<bool>,
-    /// `exposure.adaptation` (s): to brighter and to darker scenes.
+    /// `exposure.adaptation` (s): time constants to brighter and to darker scenes.
     pub adaptation: Option<[f64; 2]>,
     /// `metering.mode`.
     pub mode: Option<MeteringMode>,
-    /// `metering.at`.
+    /// `metering.position`.
     pub at: Option<ImagePosition>,
     /// `metering.spot_angle` (rad).
     pub spot_angle: Option<f64>,
-    /// `white_balance`, or `white_balance.white`; the last of this and `grey_card` counts.
+    /// `white_balance`, or `white_balance.white`; the last one of this and `gray_card` applies.
     pub white: Option<WhiteBalance>,
-    /// `white_balance.grey_card`.
+    /// `white_balance.gray_card`.
     pub gray_card: Option<ImagePosition>,
     /// `white_balance.tint` (Duv).
     pub tint: Option<f64>,
@@ -219,7 +219,7 @@ pub struct MeteringLook {
 }
 
 impl MeteringLook {
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "camera.body.iso_range" => self.iso_range = Some(range(read)?),
@@ -240,7 +240,7 @@ impl MeteringLook {
                 self.mode =
                     Some(MeteringMode::from_name(read.value).ok_or_else(|| read.bad_value())?)
             }
-            "camera.metering.at" => {
+            "camera.metering.position" => {
                 self.at = Some(read.value.parse().map_err(|_| read.bad_value())?)
             }
             "camera.metering.spot_angle" => {
@@ -252,7 +252,7 @@ impl MeteringLook {
                 self.white = Some(white(read)?);
                 self.gray_card = None;
             }
-            "camera.white_balance.grey_card" => {
+            "camera.white_balance.gray_card" => {
                 self.gray_card = Some(read.value.parse().map_err(|_| read.bad_value())?);
                 self.white = None;
             }
@@ -269,7 +269,8 @@ impl MeteringLook {
         Ok(true)
     }
 
-    /// How far the dials turn: the look's ranges, else those of the default body and lens.
+    /// Ranges of aperture, shutter time and ISO: the look's, else those of the default body and
+    /// lens.
     #[must_use]
     pub fn ranges(&self) -> DialRanges {
         let default = DialRanges::of(&Body::default(), &LensSpec::default());
@@ -280,8 +281,8 @@ impl MeteringLook {
         }
     }
 
-    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops.
-    /// It ends at what the meter of a still reads, the mean of all that is lit; nothing bounds it.
+    /// Auto exposure over a sequence: the look's time constants, with a compensation in stops. It
+    /// converges to the meter reading of a still, the mean of all lit pixels, without bounds.
     #[must_use]
     pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
         let range = [Ev100(f64::NEG_INFINITY), Ev100(f64::INFINITY)];
@@ -298,15 +299,15 @@ impl MeteringLook {
         }
     }
 
-    /// The matrix on exposed linear Rec.709 that the white balance makes; `picked` is the grey
-    /// card's colour, where the look names one.
+    /// White balance matrix on exposed linear Rec.709; `picked` is the color of the gray card, if
+    /// the look sets one.
     ///
     /// # Errors
-    /// A colour that no light has, or that no adaptation takes for white.
+    /// A color that no light has, or that cannot be adapted to white.
     pub fn white_balance(&self, picked: Option<DVec3>) -> Result<DMat3, LookError> {
         let (property, white) = match picked {
             Some(sample) => {
-                ("camera.white_balance.grey_card", WhiteBalance::from_gray_card(sample))
+                ("camera.white_balance.gray_card", WhiteBalance::from_gray_card(sample))
             }
             None => ("camera.white_balance", Ok(self.white.unwrap_or_default())),
         };
@@ -325,7 +326,7 @@ impl MeteringLook {
     }
 }
 
-/// Two positive numbers or times that do not fall.
+/// Two positive numbers or times, not decreasing.
 fn range(read: &Reader<'_>) -> Result<[f64; 2], LookError> {
     let (least, most) = read.value.split_once(',').ok_or_else(|| read.bad_value())?;
     let part = |value: &str| Reader { value: value.trim(), ..*read }.seconds();
@@ -387,7 +388,7 @@ mod tests {
             "camera.exposure.auto_iso=true",
             "camera.exposure.adaptation=0.5,2",
             "camera.metering.mode=spot",
-            "camera.metering.at=10,20",
+            "camera.metering.position=10,20",
             "camera.metering.spot_angle=3",
             "camera.white_balance=2700K",
             "camera.white_balance.tint=-0.01",
@@ -413,7 +414,7 @@ mod tests {
         let (plain, default) =
             (MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
         assert_eq!((plain.brighter_s, plain.darker_s), (default.brighter_s, default.darker_s));
-        // All that is lit counts, as for the meter of a still.
+        // All lit pixels count, as for the meter of a still.
         assert_eq!((plain.low_percentile, plain.high_percentile), (0.0, 1.0));
         for (name, mode) in MeteringMode::ALL {
             assert_eq!((MeteringMode::from_name(name), mode.name()), (Some(mode), name));
@@ -437,8 +438,8 @@ mod tests {
             look.metering.white,
             Some(WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.0 })
         );
-        // What was set last counts.
-        look.assign("camera.white_balance.grey_card=5,5").unwrap();
+        // The last one set applies.
+        look.assign("camera.white_balance.gray_card=5,5").unwrap();
         assert!(look.metering.white.is_none() && look.metering.gray_card.is_some());
         look.assign("camera.white_balance=neutral").unwrap();
         assert!(look.metering.gray_card.is_none());
@@ -454,13 +455,13 @@ mod tests {
             "camera.exposure.adaptation=-1",
             "camera.exposure.adaptation=nan",
             "camera.metering.mode=dome",
-            "camera.metering.at=a,b",
+            "camera.metering.position=a,b",
             "camera.metering.spot_angle=0",
             "camera.white_balance=warm",
             "camera.white_balance=100",
             "camera.white_balance=nan",
             "camera.white_balance.tint=0.1",
-            "camera.white_balance.grey_card=-1,0",
+            "camera.white_balance.gray_card=-1,0",
             "camera.white_balance.method=von-kries",
         ] {
             let error = set(&[bad]).unwrap_err().to_string();
@@ -479,7 +480,7 @@ mod tests {
             let shown = look.white_balance(None).unwrap() * DVec3::ONE;
             shown.y / (shown.x + shown.z)
         };
-        // White light looks the more magenta the greener the white is taken to be.
+        // White light looks more magenta if the white is taken to be greener.
         assert!(green(0.02) < green(0.0) && green(0.0) < green(-0.02));
         // The tint of a light is undone.
         let look = set(&["camera.white_balance=4000", "camera.white_balance.tint=0.01"]).unwrap();
@@ -487,11 +488,11 @@ mod tests {
         let light = crate::photometry::color::light_color(white).unwrap();
         let shown = look.white_balance(None).unwrap() * light;
         assert!((shown - DVec3::ONE).abs().max_element() < 2e-3, "{shown}");
-        // A grey card, and black.
+        // A gray card, and black.
         let shown = MeteringLook::default().white_balance(Some(light * 3.0)).unwrap() * light;
         assert!((shown - DVec3::ONE).abs().max_element() < 1e-9, "{shown}");
         let error =
             MeteringLook::default().white_balance(Some(DVec3::ZERO)).unwrap_err().to_string();
-        assert!(error.contains("grey_card") && error.contains("pick"), "{error}");
+        assert!(error.contains("gray_card") && error.contains("pick"), "{error}");
     }
 }

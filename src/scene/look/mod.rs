@@ -1,6 +1,6 @@
-//! The look: what glTF lacks, by path. A look file (`NAME.look.toml` beside `NAME.glb`) and `--set
-//! PATH=VALUE` go through the same tables, so that each property has one name and one check. One
-//! file a section.
+//! The look: properties that glTF lacks, by path. A look file (`NAME.look.toml` beside `NAME.glb`)
+//! and `--set PATH=VALUE` use the same tables, so that each property has one name and one check.
+//! One module per section.
 
 mod camera;
 mod effects;
@@ -12,6 +12,7 @@ pub mod metering;
 mod passes;
 mod prescription;
 mod probes;
+mod renamed;
 mod rig;
 mod volumes;
 mod water;
@@ -32,6 +33,8 @@ pub use metering::MeteringLook;
 pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
+pub use renamed::RenamedPaths;
+pub(crate) use renamed::old_paths;
 pub use rig::{Curtain, RigLook};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};
@@ -45,10 +48,10 @@ use crate::{
     },
 };
 
-/// The largest look file that is read (bytes).
+/// Maximum size of a look file (bytes).
 const MAX_FILE: u64 = 16 << 20;
 
-/// Overrides by property path; what is absent keeps its default.
+/// Overrides by property path; absent ones keep their default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
     /// `camera.*`.
@@ -57,27 +60,27 @@ pub struct Look {
     pub environment: EnvironmentLook,
     /// `effects.*`.
     pub effects: EffectsLook,
-    /// `camera.metering.*`, automatics and `camera.white_balance.*`.
+    /// `camera.metering.*`, auto exposure and `camera.white_balance.*`.
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `gi.*`.
     pub gi: GiLook,
-    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that
-    /// have no light at all are given one.
+    /// `scene.default_light`: adds a sun behind the camera and a sky. Unless set, only scenes
+    /// without any light get them.
     pub default_light: Option<bool>,
-    /// `scene.animation`: which animations are played, by name or number, or `all`.
+    /// `scene.animation`: the animations to play, by name or number, or `all`.
     pub animation: Option<String>,
-    /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
+    /// `scene.emissive_lights`: whether emissive surfaces light others, the default.
     pub emissive_lights: Option<bool>,
-    /// `scene.emissive_patches`.
+    /// `scene.max_emissive_lights`.
     pub max_emissive_lights: Option<u32>,
-    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the
-    /// default, as glTF's own material loses it.
+    /// `scene.multiscatter`: multiple scattering between microfacets keeps the energy of rough
+    /// surfaces. Off by default, as glTF's material model loses it.
     pub multiscatter: Option<bool>,
-    /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
+    /// `scene.variant`: the material variant of the file (KHR_materials_variants).
     pub variant: Option<String>,
-    /// `lights.NAME.*` by the light's address: its name, its node's, or its number.
+    /// `lights.NAME.*` by the light's address: its name, its node's name, or its number.
     pub lights: BTreeMap<String, LightLook>,
     /// `materials.NAME.*` by the material's address.
     pub materials: BTreeMap<String, MaterialLook>,
@@ -87,6 +90,8 @@ pub struct Look {
     pub water: BTreeMap<String, WaterLook>,
     /// `volumes.NAME.*`.
     pub volumes: BTreeMap<String, VolumeLook>,
+    /// Properties that were set by an old name.
+    pub renamed: RenamedPaths,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -97,15 +102,15 @@ pub enum LookError {
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause and remedy.
         detail: String,
     },
     /// No property of this name.
     #[error("no property '{path}'; did you mean {nearest}?")]
     UnknownPath {
-        /// As written.
+        /// Path as written.
         path: String,
-        /// The nearest right ones.
+        /// The nearest valid paths.
         nearest: String,
     },
     /// The value does not fit the property.
@@ -113,17 +118,17 @@ pub enum LookError {
     BadValue {
         /// The property.
         path: String,
-        /// As written.
+        /// Value as written.
         value: String,
-        /// Its expected values.
+        /// Expected values.
         expected: String,
     },
-    /// A light cannot be as the look wants it.
+    /// Invalid light settings.
     #[error("lights.{name}: {error}")]
     Light {
-        /// Its name.
+        /// Name of the light.
         name: String,
-        /// Why.
+        /// Cause.
         error: LightError,
     },
     /// A file that a property names cannot be used.
@@ -133,26 +138,26 @@ pub enum LookError {
         property: String,
         /// The file.
         file: String,
-        /// Why, with the line where there is one.
+        /// Cause, with the line number if there is one.
         detail: String,
     },
-    /// No white balance can be had.
+    /// A white balance that cannot be computed.
     #[error("{property}: {error}")]
     WhiteBalance {
-        /// Which property asks for it.
+        /// The property that sets it.
         property: &'static str,
-        /// Why.
+        /// Cause.
         error: ColorError,
     },
-    /// The dials give no exposure.
+    /// The exposure settings give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
-    /// Sensor, lens and focus form no picture.
+    /// Sensor, lens and focus form no image.
     #[error("camera.lens: {0}")]
     Lens(#[from] LensError),
 }
 
-/// Properties that belong to no section.
+/// Properties outside of any section.
 const PROPERTIES: [(&str, &str); 6] = [
     (
         "scene.animation",
@@ -164,7 +169,7 @@ const PROPERTIES: [(&str, &str); 6] = [
     ),
     ("scene.emissive_lights", "true or false: emissive surfaces light others"),
     (
-        "scene.emissive_patches",
+        "scene.max_emissive_lights",
         "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; neighbors are merged beyond it, but each of 24 directions keeps one",
     ),
     (
@@ -193,10 +198,10 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .copied()
 }
 
-/// Path and value of an assignment `PATH=VALUE`, trimmed; none without `=`.
+/// Path and value of an assignment `PATH=VALUE`, trimmed; `None` without `=`.
 ///
 /// Names in a path may contain `=`, and so may values: the path is the shortest that names a
-/// property, or ends at the first `=` where none does.
+/// property, or ends at the first `=` if there is none.
 #[must_use]
 pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let at = |(place, _)| (text[..place].trim(), text[place + 1..].trim());
@@ -212,13 +217,13 @@ impl Look {
     /// Reads a look file into this look.
     ///
     /// # Errors
-    /// An unreadable file, TOML that does not parse, an unknown property, a wrong value; each names
-    /// the file.
+    /// An unreadable file, invalid TOML, an unknown property, an invalid value; each names the
+    /// file.
     pub fn read(&mut self, file: &Path) -> Result<(), LookError> {
         self.parse(&file.display().to_string(), &Self::text_of(file)?)
     }
 
-    /// The text of a look file.
+    /// Text of a look file.
     ///
     /// # Errors
     /// An unreadable file, or one that is too large.
@@ -229,7 +234,7 @@ impl Look {
             .len();
         if length > MAX_FILE {
             return Err(invalid(format!(
-                "{length} bytes are more than a look file has ({MAX_FILE})"
+                "{length} bytes exceed the maximum of a look file ({MAX_FILE})"
             )));
         }
         fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
@@ -238,7 +243,7 @@ impl Look {
     /// Reads the text of a look file into this look; `name` is for messages.
     ///
     /// # Errors
-    /// TOML that does not parse, an unknown property, a wrong value.
+    /// Invalid TOML, an unknown property, an invalid value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let invalid = |detail: String| LookError::File { file: name.into(), detail };
         let table: toml::Table =
@@ -253,11 +258,21 @@ impl Look {
             let [unit, second] =
                 [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
             let text = format!(
-                "{light} has two strengths, {unit} and {second}; keep the one that its data sheet states"
+                "{light} has two strengths, {unit} and {second}; keep the one of its data sheet"
             );
             return Err(invalid(at(other) + &text));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
+        for (path, _) in &flat {
+            if let Some(new) = renamed::current_path(path)
+                && flat.iter().any(|(other, _)| *other == new)
+            {
+                return Err(invalid(format!(
+                    "{}{path} is the old name of {new}, which the file sets too; remove {path}",
+                    at(path)
+                )));
+            }
+        }
         for (path, value) in flat {
             self.set_in(folder, &path, &value)
                 .map_err(|error| invalid(format!("{}{error}", at(&path))))?;
@@ -265,13 +280,13 @@ impl Look {
         Ok(())
     }
 
-    /// What should be known of lights that it changes, by name.
+    /// Warnings about the lights that it changes, by name.
     #[must_use]
     pub fn light_warnings(&self) -> Vec<String> {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
-    /// What of the lens prescription's numbers is taken for others; nothing of one that cannot be
+    /// Warnings about numbers of the lens prescription that are replaced; empty if it cannot be
     /// read.
     #[must_use]
     pub fn lens_warnings(&self) -> Vec<String> {
@@ -281,30 +296,41 @@ impl Look {
         notes.into_iter().map(|note| format!("{name}: {note}")).collect()
     }
 
-    /// Sets `PATH=VALUE` as the command line gives it.
+    /// Notices of properties that were set by an old name, one line each.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        self.renamed.notices().collect()
+    }
+
+    /// Sets `PATH=VALUE` from the command line.
     ///
     /// # Errors
-    /// No `=`, an unknown property, a wrong value.
+    /// No `=`, an unknown property, an invalid value.
     pub fn assign(&mut self, text: &str) -> Result<(), LookError> {
         let (path, value) = split_assignment(text).ok_or_else(|| LookError::BadValue {
             path: text.into(),
             value: String::new(),
-            expected: "write it as PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
+            expected: "expected PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
         })?;
         self.set(path, value)
     }
 
-    /// Sets one property; files are named relative to the working directory.
+    /// Sets one property; file names are relative to the working directory.
     ///
     /// # Errors
-    /// An unknown property or a wrong value.
+    /// An unknown property or an invalid value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), LookError> {
         self.set_in(Path::new(""), path, value)
     }
 
-    /// Sets one property; files are named relative to a folder.
+    /// Sets one property; file names are relative to a folder.
     fn set_in(&mut self, folder: &Path, path: &str, value: &str) -> Result<(), LookError> {
         let bare = value.trim_matches('"');
+        if let Some(new) = renamed::current_path(path) {
+            self.set_in(folder, &new, value)?;
+            self.renamed.add(path, &new);
+            return Ok(());
+        }
         let read = Reader { path, value: bare, folder };
         if path == "scene.default_light" {
             self.default_light = Some(read.boolean()?);
@@ -318,7 +344,7 @@ impl Look {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
-        if path == "scene.emissive_patches" {
+        if path == "scene.max_emissive_lights" {
             self.max_emissive_lights = Some(read.integer(1, 65_536)?);
             return Ok(());
         }
@@ -349,13 +375,13 @@ impl Look {
     /// `CameraLook::exposure`.
     ///
     /// # Errors
-    /// Dials beyond what can be represented.
+    /// Settings out of range of an exposure.
     pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of environment, lights and volumes to a scene, and what concerns the
-    /// scene as a whole. `lights.sun` and `lights.moon` are those of the sky.
+    /// Applies the overrides that change a scene: environment, probes, materials, water, volumes,
+    /// lights and `scene.*`. `lights.sun` and `lights.moon` are those of the sky.
     ///
     /// # Errors
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
@@ -373,7 +399,7 @@ impl Look {
             .suggestions();
             let expected = match names.as_slice() {
                 [] => "the file has no variants".to_owned(),
-                names => format!("one of {}", names.join(", ")),
+                names => format!("expected one of {}", names.join(", ")),
             };
             return Err(LookError::BadValue {
                 path: "scene.variant".into(),
@@ -390,7 +416,7 @@ impl Look {
     }
 }
 
-/// Whether a property's value names a file, which is looked for beside the look.
+/// Whether a property's value is a file name, relative to the look file.
 #[must_use]
 pub fn is_file_property(path: &str, value: &str) -> bool {
     const FILES: [&str; 5] = [
@@ -407,11 +433,11 @@ pub fn is_file_property(path: &str, value: &str) -> bool {
 
 /// One value with its path, for checks whose messages name both.
 pub(in crate::scene::look) struct Reader<'a> {
-    /// As written.
+    /// Path as written.
     pub path: &'a str,
-    /// As written, without quotes.
+    /// Value as written, without quotes.
     pub value: &'a str,
-    /// Where files are looked for.
+    /// Folder that file names are relative to.
     pub folder: &'a Path,
 }
 
@@ -456,13 +482,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Within bounds, both included.
+    /// A number from `least` to `most`, inclusive.
     pub fn in_range(&self, least: f64, most: f64) -> Result<f64, LookError> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.bad_value())
     }
 
-    /// A file that is named relative to where the look stands, or `builtin:NAME` as it is: what
-    /// comes with the program lies nowhere.
+    /// A file name, relative to the look file; `builtin:NAME` stays as it is.
     pub fn file(&self) -> Result<PathBuf, LookError> {
         match self.value {
             "" => Err(self.bad_value()),
@@ -471,13 +496,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Millimetres within bounds, with or without the unit, as metres.
+    /// Millimeters in range, with or without the unit, as meters.
     pub fn millimeters(&self, least: f64, most: f64) -> Result<f64, LookError> {
         let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
         Ok(Reader { value, ..*self }.in_range(least, most).map_err(|_| self.bad_value())? * 1e-3)
     }
 
-    /// Metres above 0, with or without the unit, or infinity.
+    /// Meters above 0, with or without the unit, or infinity.
     pub fn distance(&self) -> Result<f64, LookError> {
         if matches!(self.value, "infinity" | "inf") {
             return Ok(f64::INFINITY);
@@ -497,7 +522,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A place in the world (m), no farther than single floats can tell from its surroundings.
+    /// World position (m), within the range of single precision.
     pub fn place(&self) -> Result<glam::DVec3, LookError> {
         self.vector()
             .ok()
@@ -505,7 +530,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.bad_value())
     }
 
-    /// A whole number within bounds, both included.
+    /// An integer from `least` to `most`, inclusive.
     pub fn integer(&self, least: u32, most: u32) -> Result<u32, LookError> {
         self.value
             .parse()
@@ -536,7 +561,7 @@ pub(in crate::scene::look) fn unknown_property(path: &str) -> LookError {
     }
 }
 
-/// Nothing of a section has this address.
+/// Error for an address that no item of a section has.
 pub(in crate::scene::look) fn unknown_address(
     section: &str,
     address: &str,
@@ -555,8 +580,8 @@ pub(in crate::scene::look) fn unknown_address(
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
 }
 
-/// The three names that differ least, each once. One with too many or too few groups before it, and
-/// what a group is switched by, come first.
+/// The three names of least edit distance, each once. Names with a group too many or too few, and a
+/// group's `enabled`, come first.
 pub(in crate::scene::look) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
@@ -578,12 +603,12 @@ pub(in crate::scene::look) fn nearest<'a>(
     ranked.sort_unstable();
     ranked.dedup();
     if ranked.is_empty() {
-        return "nothing, for the scene has none".into();
+        return "nothing (the scene has none)".into();
     }
     ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// Insertions, deletions and substitutions between two texts (Wagner and Fischer 1974).
+/// Edit distance: insertions, deletions and substitutions (Wagner and Fischer 1974).
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -599,11 +624,16 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// The properties that a look file's text sets, as (path, value); none where it is no TOML.
+/// The properties that a look file's text sets, as (path, value); empty if it is not TOML.
 pub(crate) fn flattened(text: &str) -> Vec<(String, String)> {
     let mut flat = Vec::new();
     if let Ok(table) = text.parse::<toml::Table>() {
         flatten("", &table, &mut flat);
+    }
+    for (path, _) in &mut flat {
+        if let Some(new) = renamed::current_path(path) {
+            *path = new;
+        }
     }
     flat
 }
@@ -613,7 +643,7 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, out),
-            // As `--set` has it: 100,6400.
+            // The form of `--set`: 100,6400.
             toml::Value::Array(list) => {
                 out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(",")))
             }
@@ -622,18 +652,18 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
     }
 }
 
-/// What is wrong with the TOML of a text: one line, with the number of the line.
+/// A TOML syntax error on one line, with its line number.
 pub(crate) fn syntax_error(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map_or(0, |span| line_at(text, span.start));
     format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
 }
 
-/// The line, from 1, of a place in a text (bytes).
+/// Line number, from 1, of a byte offset in a text.
 fn line_at(text: &str, place: usize) -> usize {
     text.get(..place).map_or(0, |before| before.matches('\n').count()) + 1
 }
 
-/// The line on which a flattened property stands.
+/// Line number of a flattened property.
 fn line_of(text: &str, path: &str) -> Option<usize> {
     fn find(prefix: &str, table: &toml::de::DeTable<'_>, path: &str) -> Option<usize> {
         table.iter().find_map(|(key, value)| {
@@ -652,8 +682,8 @@ fn line_of(text: &str, path: &str) -> Option<usize> {
     find("", table.get_ref(), path).map(|place| line_at(text, place))
 }
 
-/// A single value as text; `set` refuses what a property does not take, such as a date or a list in
-/// a list.
+/// A scalar as text; `set` rejects types that a property does not take, such as a date or a nested
+/// list.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -700,7 +730,7 @@ mod tests {
             "camera.body.iso=400",
             "camera.body.shutter=1/60",
             "camera.lens.f_stop=2.8",
-            // The program's own lies beside no look.
+            // A builtin prescription is no file.
             "camera.lens.prescription=builtin:dgauss-50-f2",
             "lights.Key.lumens=800",
             "passes.tonemap.operator=aces",

@@ -1,4 +1,4 @@
-//! `passes.*`: what passes may be told.
+//! `passes.*`: settings of the render passes.
 
 use super::{LookError, Reader};
 use crate::camera::ToneMapper;
@@ -9,12 +9,12 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.dither", "true or false: dither PNGs by one step against banding"),
     ("passes.aa.method", "anti-aliasing: none, morphological or taa"),
     ("passes.aa.samples", "samples a pixel of a still picture, 1 to 4096; 1 samples pixel centers"),
-    ("passes.taa.scale", "rendered over displayed pixels on each side, 0.25 to 1"),
+    ("passes.taa.render_scale", "rendered over displayed pixels on each side, 0.25 to 1"),
     (
-        "passes.taa.clip",
+        "passes.taa.variance_gamma",
         "variance clipping: half-width of the history clamp in standard deviations of the 3x3 neighborhood, 0.25 to 8, e.g. 2.5 (at most 1 from 2 pixels of motion a frame)",
     ),
-    ("passes.taa.frames", "maximum history length in frames, in motion, 1 to 256"),
+    ("passes.taa.max_history_frames", "maximum history length in frames, in motion, 1 to 256"),
     ("passes.taa.mip_bias", "mip bias of textures in levels, -4 to 2, e.g. -0.5"),
     (
         "passes.shadows.enabled",
@@ -44,7 +44,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ao.resolution", "resolution: full or half"),
     ("passes.ao.filter", "true or false: spatial filter over neighboring pixels"),
     (
-        "passes.ao.many_bounces",
+        "passes.ao.multi_bounce",
         "true or false: approximate interreflection from the surface's albedo (multi-bounce AO)",
     ),
     ("passes.ssr.enabled", "true or false: screen-space reflections"),
@@ -59,7 +59,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("passes.ssr.taps", "neighbors whose rays a pixel reuses, 1 to 64, e.g. 16"),
     ("passes.ssr.steps", "maximum steps of a ray through the depth pyramid, 8 to 1024, e.g. 128"),
-    ("passes.ssr.frames", "maximum history length in frames, in motion, 0 (no history) to 256"),
+    (
+        "passes.ssr.max_history_frames",
+        "maximum history length in frames, in motion, 0 (no history) to 256",
+    ),
     (
         "passes.ssr.reprojection",
         "motion that reprojects the history: virtual, surface, smallest or hit_parallax (all but virtual are for \
@@ -87,66 +90,66 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("passes.culling.occlusion", "true or false: occlusion culling"),
     (
-        "passes.culling.least",
+        "passes.culling.min_instances",
         "minimum number of instances for culling on the device, 1 to 16777216, e.g. 1024",
     ),
     (
-        "passes.lod.error_pixels",
+        "passes.lod.max_error_pixels",
         "maximum error of levels of detail in pixels, 0 (off) to 16, e.g. 0.25",
     ),
-    ("passes.light_lists.enabled", "true or false"),
+    ("passes.clustered_lights.enabled", "true or false"),
     (
-        "passes.light_lists.cull_bound",
+        "passes.clustered_lights.cull_threshold",
         "maximum sum of omitted lights as a fraction of white, 0 to 1, e.g. 0.0009765625",
     ),
 ];
 
-/// How shadows are found.
+/// Shadow method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShadowMethod {
-    /// Rays for lights with a size, maps for the rest.
+    /// Traces rays for lights with a size, uses shadow maps for the rest.
     #[default]
     Auto,
-    /// Depth maps of suns, spots and points (docs/shadow-maps.md); shapes cast no shadow.
+    /// Shadow maps of suns, spots and points (docs/shadow-maps.md); shapes cast no shadow.
     Maps,
-    /// Rays through the scene (docs/shadows.md).
+    /// Ray-traced shadows (docs/shadows.md).
     Traced,
 }
 
-/// How what lies behind refracting surfaces is found (docs/layered.md).
+/// Refraction method (docs/extended-materials.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefractionMethod {
-    /// By rays through bodies, which are crossed face by face.
+    /// Rays through the body, refracted at each face.
     #[default]
     Traced,
-    /// By the lit picture and the depth of back faces.
+    /// Screen space: the lit image and the depth of back faces.
     Screen,
 }
 
-/// How edges are made smooth (docs/anti-aliasing.md).
+/// Anti-aliasing method (docs/anti-aliasing.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AaMethod {
-    /// Not at all.
+    /// No anti-aliasing.
     #[default]
     None,
-    /// By their shapes in one frame.
+    /// Morphological, in one frame.
     Morphological,
-    /// By the frames before.
+    /// Temporal, over previous frames.
     Temporal,
 }
 
 impl AaMethod {
-    /// All, by name.
+    /// All methods by name.
     pub const ALL: [(&'static str, Self); 3] =
         [("none", Self::None), ("morphological", Self::Morphological), ("taa", Self::Temporal)];
 
-    /// The method of that name; none if there is none.
+    /// The method of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, method)| method)
     }
 
-    /// Its name.
+    /// Name of the method.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
@@ -172,20 +175,20 @@ pub struct AoLook {
     pub half_resolution: Option<bool>,
     /// `filter`.
     pub filter: Option<bool>,
-    /// `many_bounces`.
+    /// `multi_bounce`.
     pub many_bounces: Option<bool>,
 }
 
-/// Where the history of a reflection is looked up (docs/reflections.md).
+/// Reprojection of the SSR history (docs/reflections.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SsrReprojection {
-    /// Where the mirror image was seen.
+    /// By the motion of the virtual (mirror) image.
     Virtual,
-    /// Where the reflecting surface was seen.
+    /// By the motion of the reflecting surface.
     Surface,
     /// By the smallest of four motions.
     Smallest,
-    /// The length of the ray behind the surface.
+    /// By the parallax of the hit at the ray's length behind the surface.
     HitParallax,
 }
 
@@ -198,19 +201,19 @@ pub struct SsrLook {
     pub half_resolution: Option<bool>,
     /// `max_roughness`, perceptual.
     pub max_roughness: Option<f64>,
-    /// `thickness`, a part of the distance.
+    /// `thickness`, a fraction of the distance.
     pub thickness: Option<f64>,
     /// `taps`.
     pub taps: Option<u32>,
     /// `steps`.
     pub steps: Option<u32>,
-    /// `frames`.
+    /// `max_history_frames`.
     pub max_history_frames: Option<u32>,
     /// `reprojection`.
     pub reprojection: Option<SsrReprojection>,
 }
 
-/// Overrides of how volumes are drawn.
+/// Overrides of volume rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VolumesLook {
     /// `enabled`.
@@ -225,7 +228,7 @@ pub struct VolumesLook {
     pub filter: Option<bool>,
 }
 
-/// The passes' overrides.
+/// Overrides of the passes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassesLook {
     /// `tonemap.operator`.
@@ -236,13 +239,13 @@ pub struct PassesLook {
     pub aa_method: Option<AaMethod>,
     /// `aa.samples`.
     pub aa_samples: Option<u32>,
-    /// `taa.scale`.
+    /// `taa.render_scale`.
     pub taa_scale: Option<f64>,
-    /// `taa.clip`, standard deviations.
+    /// `taa.variance_gamma`, in standard deviations.
     pub taa_variance_gamma: Option<f64>,
-    /// `taa.frames`.
+    /// `taa.max_history_frames`.
     pub taa_max_history_frames: Option<u32>,
-    /// `taa.mip_bias`, levels.
+    /// `taa.mip_bias`, in levels.
     pub taa_mip_bias: Option<f64>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
@@ -266,22 +269,22 @@ pub struct PassesLook {
     pub culling: Option<bool>,
     /// `culling.occlusion`.
     pub culling_occlusion: Option<bool>,
-    /// `culling.least`.
+    /// `culling.min_instances`.
     pub culling_min_instances: Option<u32>,
-    /// `lod.error_pixels`.
+    /// `lod.max_error_pixels`.
     pub error_pixels: Option<f64>,
-    /// `light_lists.enabled`.
+    /// `clustered_lights.enabled`.
     pub light_lists: Option<bool>,
-    /// `light_lists.cull_bound`, a fraction of white.
+    /// `clustered_lights.cull_threshold`, a fraction of white.
     pub cull_bound: Option<f64>,
 }
 
 impl PassesLook {
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "passes.tonemap.operator" => {
-                // `neutral` is what people call it.
+                // `neutral` is a common short name.
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
                 self.tone_mapper =
                     Some(ToneMapper::from_name(name).ok_or_else(|| read.bad_value())?);
@@ -292,9 +295,13 @@ impl PassesLook {
                     Some(AaMethod::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
             "passes.aa.samples" => self.aa_samples = Some(read.integer(1, 4096)?),
-            "passes.taa.scale" => self.taa_scale = Some(read.in_range(0.25, 1.0)?),
-            "passes.taa.clip" => self.taa_variance_gamma = Some(read.in_range(0.25, 8.0)?),
-            "passes.taa.frames" => self.taa_max_history_frames = Some(read.integer(1, 256)?),
+            "passes.taa.render_scale" => self.taa_scale = Some(read.in_range(0.25, 1.0)?),
+            "passes.taa.variance_gamma" => {
+                self.taa_variance_gamma = Some(read.in_range(0.25, 8.0)?)
+            }
+            "passes.taa.max_history_frames" => {
+                self.taa_max_history_frames = Some(read.integer(1, 256)?)
+            }
             "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.in_range(-4.0, 2.0)?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
@@ -331,7 +338,7 @@ impl PassesLook {
                 self.caustics_resolution = Some(read.integer(16, 4096)?)
             }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
-            "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
+            "passes.ao.multi_bounce" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),
             "passes.ssr.resolution" => {
                 self.ssr.half_resolution = Some(match read.value {
@@ -344,7 +351,9 @@ impl PassesLook {
             "passes.ssr.thickness" => self.ssr.thickness = Some(read.in_range(1e-3, 10.0)?),
             "passes.ssr.taps" => self.ssr.taps = Some(read.integer(1, 64)?),
             "passes.ssr.steps" => self.ssr.steps = Some(read.integer(8, 1024)?),
-            "passes.ssr.frames" => self.ssr.max_history_frames = Some(read.integer(0, 256)?),
+            "passes.ssr.max_history_frames" => {
+                self.ssr.max_history_frames = Some(read.integer(0, 256)?)
+            }
             "passes.ssr.reprojection" => {
                 self.ssr.reprojection = Some(match read.value {
                     "virtual" => SsrReprojection::Virtual,
@@ -369,10 +378,12 @@ impl PassesLook {
             "passes.volumes.filter" => self.volumes.filter = Some(read.boolean()?),
             "passes.culling.enabled" => self.culling = Some(read.boolean()?),
             "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
-            "passes.culling.least" => self.culling_min_instances = Some(read.integer(1, 16 << 20)?),
-            "passes.lod.error_pixels" => self.error_pixels = Some(read.in_range(0.0, 16.0)?),
-            "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
-            "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
+            "passes.culling.min_instances" => {
+                self.culling_min_instances = Some(read.integer(1, 16 << 20)?)
+            }
+            "passes.lod.max_error_pixels" => self.error_pixels = Some(read.in_range(0.0, 16.0)?),
+            "passes.clustered_lights.enabled" => self.light_lists = Some(read.boolean()?),
+            "passes.clustered_lights.cull_threshold" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),
         }
         Ok(true)

@@ -1,17 +1,17 @@
-//! Lens prescriptions by name: those that come with the program, and files.
+//! Lens prescriptions by name: builtin ones and files.
 
 use std::{fs, path::Path};
 
 use super::{LookError, nearest};
 use crate::optics::{Prescription, library, parse::MAX_BYTES};
 
-/// What names of lenses that come with the program begin with.
+/// Prefix of the names of builtin lenses.
 pub const BUILTIN: &str = "builtin:";
 
 /// Reads a prescription for a property: `builtin:NAME`, or a file.
 ///
 /// # Errors
-/// A name that no lens has; a file that cannot be read or holds no possible lens.
+/// An unknown builtin name; a file that cannot be read or is not a valid prescription.
 pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
     let invalid =
         |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
@@ -19,7 +19,7 @@ pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, Loo
         let found = Prescription::builtin(lens).ok_or_else(|| {
             let near = nearest(lens, library::NAMES.iter().copied());
             invalid(format!(
-                "no such lens comes with the program; the nearest are {near}, and `sunny16 lens` lists all"
+                "unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all"
             ))
         })?;
         return found.map_err(|error| invalid(error.to_string()));
@@ -30,17 +30,17 @@ pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, Loo
         invalid(format!("{error}; check the path{}", builtin.unwrap_or_default()))
     })?;
     if !about.is_file() {
-        return Err(invalid("it is no file; name a lens prescription (.json)".into()));
+        return Err(invalid("not a file; expected a lens prescription (.json)".into()));
     }
     if about.len() > MAX_BYTES as u64 {
         return Err(invalid(format!(
-            "{} bytes are more than a prescription has ({MAX_BYTES})",
+            "{} bytes exceed the maximum of a prescription ({MAX_BYTES})",
             about.len()
         )));
     }
     let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
     let text =
-        std::str::from_utf8(&bytes).map_err(|error| invalid(format!("it is no text: {error}")))?;
+        std::str::from_utf8(&bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))?;
     Prescription::parse(text).map_err(|error| invalid(error.to_string()))
 }
 
@@ -57,15 +57,15 @@ mod tests {
         };
         assert!(error("builtin:wide-23").contains("wide-22"), "{}", error("builtin:wide-23"));
         assert!(error("wide-22").contains("builtin:wide-22"));
-        assert!(error("/").contains("no file"));
+        assert!(error("/").contains("not a file"));
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bad.json");
         fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
         let bad = path.display().to_string();
-        assert!(error(&bad).contains("no text") && error(&bad).contains("bad.json"));
+        assert!(error(&bad).contains("not UTF-8 text") && error(&bad).contains("bad.json"));
         fs::write(&path, "{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}").unwrap();
         assert!(error(&bad).contains("element 0: thickness_mm is missing"), "{}", error(&bad));
         fs::write(&path, vec![b' '; MAX_BYTES + 1]).unwrap();
-        assert!(error(&bad).contains("more than a prescription"));
+        assert!(error(&bad).contains("maximum of a prescription"));
     }
 }

@@ -1,4 +1,4 @@
-//! `probes.NAME.*`: boxes whose own light is captured, for reflections.
+//! `probes.NAME.*`: reflection probes.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "probes.*.position",
         "capture position within the box in meters, three numbers [default: its center]",
     ),
-    ("probes.*.blend", "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5"),
+    (
+        "probes.*.blend_distance",
+        "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5",
+    ),
     ("probes.*.resolution", "cube map resolution in pixels, 16 to 512, e.g. 128"),
     ("probes.*.bounces", "maximum bounces of captured light, 1 to 8"),
     (
-        "probes.*.parallax",
+        "probes.*.parallax_correction",
         "true or false: parallax correction by the box; false reflects at infinity",
     ),
 ];
@@ -39,20 +42,20 @@ pub struct ProbeLook {
     pub size: Option<DVec3>,
     /// `position` (m).
     pub position: Option<DVec3>,
-    /// `blend` (m).
+    /// `blend_distance` (m).
     pub blend: Option<f64>,
     /// `resolution`.
     pub resolution: Option<u32>,
     /// `bounces`.
     pub bounces: Option<u32>,
-    /// `parallax`.
+    /// `parallax_correction`.
     pub parallax: Option<bool>,
 }
 
-/// Farther from the origin (m) nothing is drawn well.
+/// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; an error where probes have none of this name.
+/// Sets one property; an error if probes have none of this name.
 pub(super) fn set(
     probes: &mut BTreeMap<String, ProbeLook>,
     read: &Reader<'_>,
@@ -79,20 +82,20 @@ pub(super) fn set(
             probe.size = Some(size);
         }
         "position" => probe.position = Some(place()?),
-        "blend" => probe.blend = Some(read.in_range(0.0, FARTHEST)?),
+        "blend_distance" => probe.blend = Some(read.in_range(0.0, FARTHEST)?),
         "resolution" => probe.resolution = Some(read.integer(16, 512)?),
         "bounces" => probe.bounces = Some(read.integer(1, 8)?),
-        "parallax" => probe.parallax = Some(read.boolean()?),
+        "parallax_correction" => probe.parallax = Some(read.boolean()?),
         _ => return Err(unknown_property(read.path)),
     }
     probes.insert(name.into(), probe);
     Ok(true)
 }
 
-/// Gives a scene its probes: small boxes first, for they stand within large ones.
+/// Sets a scene's probes, small boxes first, since they may be inside large ones.
 ///
 /// # Errors
-/// A box without middle or size, a place outside of it, too many.
+/// A box without center or size, a position outside of it, too many probes.
 pub(super) fn apply(
     probes: &BTreeMap<String, ProbeLook>,
     scene: &mut Scene,
@@ -105,7 +108,10 @@ pub(super) fn apply(
     let mut all = Vec::new();
     for (name, look) in probes.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
         let needs = |property: &str| {
-            wrong(format!("probes.{name}.{property}"), "a probe needs center and size".into())
+            wrong(
+                format!("probes.{name}.{property}"),
+                "expected center and size of the probe's box".into(),
+            )
         };
         let center = look.center.ok_or_else(|| needs("center"))?;
         let size = look.size.ok_or_else(|| needs("size"))?;
@@ -113,7 +119,7 @@ pub(super) fn apply(
         if ((position - center).abs() - size / 2.0).max_element() >= 0.0 {
             return Err(wrong(
                 format!("probes.{name}.position"),
-                "a place within the probe's box".into(),
+                "expected a position within the probe's box".into(),
             ));
         }
         all.push(Probe {
@@ -129,7 +135,7 @@ pub(super) fn apply(
     }
     if all.len() > MOST_PROBES {
         let expected = format!(
-            "{} probes are enabled; a scene has at most {MOST_PROBES}: disable some",
+            "{} probes are enabled; expected at most {MOST_PROBES}: disable some",
             all.len()
         );
         return Err(wrong("probes".into(), expected));

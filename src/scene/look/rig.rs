@@ -1,5 +1,5 @@
-//! `camera.body.*`, `camera.lens.*` and `camera.motion.*` beyond the dials of exposure: the sensor,
-//! the lens before it, and how the camera moves.
+//! `camera.body.*`, `camera.lens.*` and `camera.motion.*` except the exposure settings: sensor,
+//! lens and camera motion.
 
 use glam::DVec3;
 
@@ -28,9 +28,9 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "fit of the picture's aspect to the sensor: fill, horizontal, vertical or overscan",
     ),
     ("camera.body.resolution", "picture size in pixels, e.g. \"1920x1080\", each side 1 to 65536"),
-    ("camera.body.curtain", "shutter curtain: global, focal-plane or rolling"),
+    ("camera.body.shutter_type", "shutter curtain: global, focal-plane or rolling"),
     (
-        "camera.body.curtain_time",
+        "camera.body.readout_time",
         "readout time from the first line to the last in seconds, above 0 to 1000, e.g. \"1/250\"",
     ),
     (
@@ -43,16 +43,19 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "focus distance from the lens along its axis in meters, above 0, or infinity",
     ),
     (
-        "camera.lens.nearest_focus",
+        "camera.lens.min_focus_distance",
         "nearest focus distance from the lens in meters, above 0, e.g. 0.4; a nearer focus is rejected (makers state it from the sensor, about one focal length more)",
     ),
     ("camera.lens.t_stop", "T-number above 0, at least the f-number, e.g. 3.1"),
-    ("camera.lens.widest", "maximum aperture as an f-number, 0.5 to 1024, e.g. 1.4"),
-    ("camera.lens.barrel", "barrel length from front rim to pupil in millimeters, 0 or more"),
-    ("camera.lens.blades", "number of iris blades: 0 for round, or 3 to 64"),
-    ("camera.lens.curvature", "curvature of the iris blades, 0 straight to 1 round"),
+    ("camera.lens.max_aperture", "maximum aperture as an f-number, 0.5 to 1024, e.g. 1.4"),
     (
-        "camera.lens.rotation",
+        "camera.lens.barrel_length",
+        "barrel length from front rim to pupil in millimeters, 0 or more",
+    ),
+    ("camera.lens.blades", "number of iris blades: 0 for round, or 3 to 64"),
+    ("camera.lens.blade_curvature", "curvature of the iris blades, 0 straight to 1 round"),
+    (
+        "camera.lens.blade_rotation",
         "angle of a blade's corner from the right in degrees, counterclockwise",
     ),
     (
@@ -61,28 +64,28 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("camera.motion.velocity", "camera velocity to the right, up and back in m/s, e.g. \"1 0 0\""),
     (
-        "camera.motion.rotation",
+        "camera.motion.angular_velocity",
         "camera angular velocity about right, up and back in degrees per second, e.g. \"0 30 0\"",
     ),
 ];
 
-/// F-number, shutter time and ISO of dials that nobody set.
+/// Default f-number and shutter time of the exposure.
 pub(super) const DEFAULT_F_STOP: f64 = 8.0;
 pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
 
-/// Where a lens's barrel is not known: the rim is 1.2 times as wide as the pupil of the open lens
-/// (f/1.4 as in `LensSpec::default`, unless `widest` says otherwise), and so far before it that the
-/// sensor's corner loses one stop then: half of the pupil is left where the rim has moved by 1.0479
-/// pupil radii. A fast lens so loses a stop beside the cosine's when open, 0.6 of one two stops
-/// down, and next to nothing at f/8, as makers state of such lenses.
+/// Rim of a lens whose barrel is unknown: 1.2 times as wide as the pupil of the open lens (f/1.4 as
+/// in `LensSpec::default`, unless `max_aperture` is set). Its distance makes the sensor's corner
+/// lose one stop then: half of the pupil is left where the rim has moved by 1.0479 pupil radii. A
+/// fast lens thus loses a stop beside the cosine falloff when open, 0.6 stops two stops down, and
+/// almost nothing at f/8, as makers state of such lenses.
 const RIM: f64 = 1.2;
 const CORNER_SHIFT: f64 = 1.0479;
 const DEFAULT_MAX_APERTURE: f64 = 1.4;
 
-/// The greatest side of a picture by `camera.body.resolution`.
+/// Maximum side length of `camera.body.resolution` in pixels.
 const GREATEST_SIDE: u32 = 65_536;
 
-/// The overrides.
+/// Overrides of sensor, lens and motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigLook {
     /// `body.sensor`.
@@ -91,61 +94,61 @@ pub struct RigLook {
     pub fit: Option<GateFit>,
     /// `body.resolution` in pixels.
     pub resolution: Option<[u32; 2]>,
-    /// `body.curtain`.
+    /// `body.shutter_type`.
     pub curtain: Option<Curtain>,
-    /// `body.curtain_time` in seconds.
+    /// `body.readout_time` in seconds.
     pub curtain_time: Option<f64>,
-    /// `lens.prescription`: a name or a file.
+    /// `lens.prescription`: a builtin name or a file.
     pub prescription: Option<String>,
-    /// `lens.focal_length` in metres.
+    /// `lens.focal_length` in meters.
     pub focal_length: Option<f64>,
-    /// `lens.focus` in metres from the lens; may be infinite.
+    /// `lens.focus` in meters from the lens; may be infinite.
     pub focus: Option<f64>,
-    /// `lens.nearest_focus` in metres from the lens.
+    /// `lens.min_focus_distance` in meters from the lens.
     pub nearest_focus: Option<f64>,
     /// `lens.t_stop`.
     pub t_stop: Option<f64>,
-    /// `lens.widest`, an f-number.
+    /// `lens.max_aperture`, an f-number.
     pub max_aperture: Option<f64>,
-    /// `lens.barrel` in metres.
+    /// `lens.barrel_length` in meters.
     pub barrel_length: Option<f64>,
     /// `lens.blades`.
     pub blades: Option<u32>,
-    /// `lens.curvature`.
+    /// `lens.blade_curvature`.
     pub curvature: Option<f64>,
-    /// `lens.rotation` in radians.
+    /// `lens.blade_rotation` in radians.
     pub rotation: Option<f64>,
     /// `lens.breathing`.
     pub breathing: Option<bool>,
     /// `motion.velocity` in m/s along right, up and back.
     pub velocity: Option<DVec3>,
-    /// `motion.rotation` in rad/s around right, up and back.
+    /// `motion.angular_velocity` in rad/s around right, up and back.
     pub angular_velocity: Option<DVec3>,
 }
 
-/// The kinds of `camera::body::Shutter`.
+/// Kinds of `camera::body::Shutter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Curtain {
-    /// All lines at once.
+    /// Global shutter: all lines at once.
     Global,
-    /// Two curtains.
+    /// Focal-plane shutter: two curtains.
     FocalPlane,
-    /// Line by line.
+    /// Rolling shutter: line by line.
     Rolling,
 }
 
-/// The time (s) across the picture of a curtain that nobody timed: typical of focal-plane shutters.
+/// Default readout time (s), typical of focal-plane shutters.
 const CURTAIN_TIME: f64 = 1.0 / 250.0;
 
 impl RigLook {
-    /// Sets one property; false where it has none of this path.
+    /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "camera.body.sensor" => self.sensor = Some(sensor(read)?),
             "camera.body.gate_fit" => self.fit = Some(fit(read)?),
             "camera.body.resolution" => self.resolution = Some(resolution(read)?),
-            "camera.body.curtain" => self.curtain = Some(curtain(read)?),
-            "camera.body.curtain_time" => {
+            "camera.body.shutter_type" => self.curtain = Some(curtain(read)?),
+            "camera.body.readout_time" => {
                 self.curtain_time = Some(
                     read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.bad_value())?,
                 )
@@ -157,16 +160,18 @@ impl RigLook {
                 self.focal_length = Some(read.millimeters(0.1, 10_000.0)?)
             }
             "camera.lens.focus" => self.focus = Some(read.distance()?),
-            "camera.lens.nearest_focus" => self.nearest_focus = Some(read.distance()?),
+            "camera.lens.min_focus_distance" => self.nearest_focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
-            "camera.lens.widest" => self.max_aperture = Some(read.in_range(0.5, 1024.0)?),
-            "camera.lens.barrel" => self.barrel_length = Some(read.millimeters(0.0, 10_000.0)?),
+            "camera.lens.max_aperture" => self.max_aperture = Some(read.in_range(0.5, 1024.0)?),
+            "camera.lens.barrel_length" => {
+                self.barrel_length = Some(read.millimeters(0.0, 10_000.0)?)
+            }
             "camera.lens.blades" => self.blades = Some(blades(read)?),
-            "camera.lens.curvature" => self.curvature = Some(read.fraction()?),
-            "camera.lens.rotation" => self.rotation = Some(read.number()?.to_radians()),
+            "camera.lens.blade_curvature" => self.curvature = Some(read.fraction()?),
+            "camera.lens.blade_rotation" => self.rotation = Some(read.number()?.to_radians()),
             "camera.lens.breathing" => self.breathing = Some(read.boolean()?),
             "camera.motion.velocity" => self.velocity = Some(read.vector()?),
-            "camera.motion.rotation" => {
+            "camera.motion.angular_velocity" => {
                 let degrees = read.vector()?;
                 self.angular_velocity = Some(DVec3::new(
                     degrees.x.to_radians(),
@@ -179,20 +184,20 @@ impl RigLook {
         Ok(true)
     }
 
-    /// Whether the look names a lens, by prescription, focal length or focus. An f-number alone is
-    /// a dial of the exposure.
+    /// Whether the look sets a lens, by prescription, focal length or focus. An f-number alone only
+    /// sets the exposure.
     #[must_use]
     pub fn names_lens(&self) -> bool {
         self.prescription.is_some() || self.focal_length.or(self.focus).is_some()
     }
 
-    /// The sensor, full frame if nobody named one.
+    /// Sensor size; full frame by default.
     #[must_use]
     pub fn sensor(&self) -> SensorSize {
         self.sensor.unwrap_or(SensorSize { width: 0.036, height: 0.024 })
     }
 
-    /// The part of the sensor's plane that a picture of an aspect (width over height) shows.
+    /// The part of the sensor plane that an image of an aspect (width over height) shows.
     ///
     /// # Errors
     /// An aspect that is not finite and above 0.
@@ -200,7 +205,7 @@ impl RigLook {
         self.sensor().gate(self.fit.unwrap_or_default(), aspect)
     }
 
-    /// When the lines of the picture are exposed.
+    /// Exposure time of each image line.
     #[must_use]
     pub fn shutter(&self) -> Shutter {
         let time = self.curtain_time.unwrap_or(CURTAIN_TIME);
@@ -221,7 +226,7 @@ impl RigLook {
         }
     }
 
-    /// The barrel's rim before a lens.
+    /// Front rim of the barrel of a lens.
     #[must_use]
     pub fn rim(&self, lens: ThinLens) -> Rim {
         let open = lens.focal_length()
@@ -235,10 +240,10 @@ impl RigLook {
         }
     }
 
-    /// The focus (m from the lens), at infinity if nobody named one.
+    /// Focus distance (m from the lens); infinity by default.
     ///
     /// # Errors
-    /// Nearer than `nearest_focus`.
+    /// Nearer than `min_focus_distance`.
     fn focus(&self) -> Result<f64, LookError> {
         let focus = self.focus.unwrap_or(f64::INFINITY);
         match self.nearest_focus.filter(|nearest| focus < *nearest) {
@@ -246,21 +251,21 @@ impl RigLook {
                 path: "camera.lens.focus".into(),
                 value: format!("{focus} m"),
                 expected: format!(
-                    "the lens focuses from {nearest} m on; focus there or farther, or set camera.lens.nearest_focus"
+                    "the lens focuses from {nearest} m on; focus there or farther, or set camera.lens.min_focus_distance"
                 ),
             }),
             None => Ok(focus),
         }
     }
 
-    /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the
-    /// dial says one.
+    /// Lens, focus and sensor for an image of an aspect (width over height), at an f-number if one
+    /// is set.
     ///
-    /// `fov` (rad) is the vertical field of view of the scene's camera, which stays where the look
-    /// names no focal length. A focus that nobody named is at infinity.
+    /// `fov` (rad) is the vertical field of view of the scene's camera, which applies if the look
+    /// sets no focal length. The focus is at infinity by default.
     ///
     /// # Errors
-    /// A lens that cannot be, or one that forms no image at this focus.
+    /// An invalid lens, or one that forms no image at this focus.
     pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<CameraRig, LookError> {
         let gate = self.gate(aspect)?;
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
@@ -275,11 +280,11 @@ impl RigLook {
         self.with_losses(rig, f_stop)
     }
 
-    /// The lens of the prescription before the sensor's part that a picture of an aspect (width
-    /// over height) shows; `None` where the look names none.
+    /// The prescription's lens mounted in front of the sensor area that an image of an aspect
+    /// (width over height) shows; `None` without a prescription.
     ///
     /// # Errors
-    /// A prescription that cannot be read; a lens that cannot be set so.
+    /// A prescription that cannot be read; lens settings that it does not support.
     pub fn mounted_lens(
         &self,
         f_stop: Option<f64>,
@@ -303,7 +308,7 @@ impl RigLook {
                 path: "camera.lens.focal_length".into(),
                 value: format!("{} mm", asked * 1e3),
                 expected: format!(
-                    "this prescription is for {} to {} mm; leave it out",
+                    "expected {} to {} mm, the range of this prescription; change or remove it",
                     least * 1e3,
                     most * 1e3
                 ),
@@ -337,8 +342,7 @@ impl RigLook {
         })
     }
 
-    /// The rig of a mounted lens: the thin lens that images like it, and the pinhole that sees as
-    /// much.
+    /// The rig of a mounted lens: the equivalent thin lens, and the pinhole with its field of view.
     ///
     /// # Errors
     /// A T-number below the f-number.
@@ -358,9 +362,9 @@ impl RigLook {
         self.with_losses(rig, f_stop)
     }
 
-    /// The same rig with what its glass loses, by the T-number.
+    /// The same rig with the transmission losses of the T-number.
     fn with_losses(&self, rig: CameraRig, f_stop: f64) -> Result<CameraRig, LookError> {
-        // The T-number counts what the glass loses.
+        // The T-number includes the losses of the glass.
         let transmission = self.t_stop.map_or(1.0, |t| (f_stop / t).powi(2));
         if transmission > 1.0 {
             return Err(LookError::BadValue {
@@ -471,7 +475,7 @@ mod tests {
             "camera.lens.breathing=false",
         ];
         near(horizontal(&still), 73.740);
-        // A file's own field of view stays, whatever the focus.
+        // The file's own field of view stays, at any focus.
         let fov = 2.0 * (0.35_f64.tan() * 1.5).atan().to_degrees();
         near(horizontal(&["camera.lens.focus=0.5"]), fov);
         near(horizontal(&["camera.lens.focus=infinity", "camera.body.sensor=mft"]), fov);
@@ -479,7 +483,7 @@ mod tests {
 
     #[test]
     fn an_unknown_barrel_takes_a_stop_from_the_corner() {
-        let look = look(&["camera.lens.focal_length=50", "effects.vignetting.natural=0"]);
+        let look = look(&["camera.lens.focal_length=50", "effects.vignetting.falloff_exponent=0"]);
         for (f_stop, left) in [(1.4, 0.5), (2.8, 0.648), (8.0, 0.970)] {
             let rig = look.camera.rig.rig(Some(f_stop), 0.7, 1.5).unwrap();
             let corner = look
@@ -499,16 +503,16 @@ mod tests {
             ("camera.lens.focal_length=NaN", "millimeters"),
             ("camera.lens.focus=-1", "meters"),
             ("camera.lens.focus=nan", "meters"),
-            ("camera.lens.nearest_focus=0", "meters"),
+            ("camera.lens.min_focus_distance=0", "meters"),
             ("camera.body.sensor=9x", "full-frame"),
             ("camera.body.sensor=0x24", "full-frame"),
             ("camera.body.resolution=0x4", "pixels"),
             ("camera.lens.blades=2", "blades"),
-            ("camera.lens.curvature=1.5", "0 straight"),
+            ("camera.lens.blade_curvature=1.5", "0 straight"),
             ("camera.lens.f_stop=0", "f-number"),
             ("camera.body.iso=0", "ISO"),
             ("camera.motion.velocity=1 2", "right, up and back"),
-            ("camera.motion.rotation=a b c", "right, up and back"),
+            ("camera.motion.angular_velocity=a b c", "right, up and back"),
         ] {
             let error = Look::default().assign(bad).unwrap_err().to_string();
             assert!(
@@ -524,7 +528,7 @@ mod tests {
         assert!(inside.contains("camera.lens") && inside.contains("focus beyond"), "{inside}");
         let near = [
             "camera.lens.focal_length=50",
-            "camera.lens.nearest_focus=0.45",
+            "camera.lens.min_focus_distance=0.45",
             "camera.lens.focus=0.4",
         ];
         let refused = error(&near);

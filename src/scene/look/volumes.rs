@@ -1,4 +1,4 @@
-//! `volumes.NAME.*`: fog, smoke, clouds: what fills a box or a closed mesh (docs/volumes.md).
+//! `volumes.NAME.*`: fog, smoke and clouds in a box or a closed mesh (docs/volumes.md).
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -72,7 +72,7 @@ pub struct VolumeLook {
     pub scattering: Option<DVec3>,
     /// `anisotropy`.
     pub anisotropy: Option<f64>,
-    /// `emission` (nits per metre).
+    /// `emission` (nits per meter).
     pub emission: Option<DVec3>,
     /// `center` (m).
     pub center: Option<DVec3>,
@@ -96,10 +96,10 @@ pub struct VolumeLook {
     pub density_scale: Option<f64>,
 }
 
-/// Farther from the origin (m) nothing is drawn well.
+/// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; an error where volumes have none of this name.
+/// Sets one property; an error if volumes have none of this name.
 pub(super) fn set(
     volumes: &mut BTreeMap<String, VolumeLook>,
     read: &Reader<'_>,
@@ -179,12 +179,12 @@ fn node_named(
         let names = things.suggestions();
         let near = nearest(wanted, names.iter().map(String::as_str));
         let there = if names.is_empty() { "the scene has no nodes".into() } else { near };
-        wrong(name, property, wanted, format!("the name of a node; the nearest: {there}"))
+        wrong(name, property, wanted, format!("expected the name of a node; the nearest: {there}"))
     })
 }
 
 impl VolumeLook {
-    /// What is set of it over a volume that is there.
+    /// Applies the overrides to an existing volume.
     fn change(
         &self,
         name: &str,
@@ -202,9 +202,11 @@ impl VolumeLook {
         if let Some(wanted) = &self.mesh {
             let node = node_named(scene, (name, "mesh"), wanted)?;
             let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
-            let mesh = mesh.ok_or_else(|| wrong(name, "mesh", wanted, "a node that has a mesh"))?;
+            let mesh =
+                mesh.ok_or_else(|| wrong(name, "mesh", wanted, "expected a node that has a mesh"))?;
             if !scene.meshes.get(mesh).is_some_and(encloses) {
-                let expected = "a closed mesh whose faces look outwards; this one encloses nothing";
+                let expected =
+                    "expected a closed mesh whose faces point outward; this one encloses nothing";
                 return Err(wrong(name, "mesh", wanted, expected));
             }
             let given = [
@@ -214,7 +216,7 @@ impl VolumeLook {
             ];
             if let Some((property, _)) = given.iter().find(|(_, given)| *given) {
                 let expected = format!(
-                    "a volume of a mesh is where its mesh is; leave {property} out, or mesh"
+                    "the mesh determines the position of the volume; leave {property} out, or mesh"
                 );
                 return Err(wrong(name, property, "", expected));
             }
@@ -233,8 +235,7 @@ impl VolumeLook {
                 }
             }
             VolumeShape::Mesh(mesh) => {
-                // A file's volume has taken its mesh out of the picture already, unless the file
-                // has `surface`.
+                // A file's volume has hidden its mesh already, unless the file has `surface`.
                 let node = volume.node.and_then(|node| scene.nodes.get_mut(node));
                 if let Some(node) = node.filter(|node| node.mesh.is_none_or(|own| own == *mesh)) {
                     match self.surface {
@@ -265,7 +266,7 @@ impl VolumeLook {
                 name,
                 property,
                 "",
-                format!("it is of a density file; set volumes.{name}.density too"),
+                format!("this property is of a density file; set volumes.{name}.density too"),
             ));
         }
         if let (Some(grid), Some(scale)) = (&mut volume.density, self.density_scale) {
@@ -275,11 +276,11 @@ impl VolumeLook {
     }
 }
 
-/// Gives a scene its volumes, and changes those of its file.
+/// Adds volumes to a scene, and changes those of its file.
 ///
 /// # Errors
-/// A box without size, a node that is not there or has no mesh, a density file that cannot be used,
-/// too many.
+/// A box without size, a node that does not exist or has no mesh, a density file that cannot be
+/// used, too many volumes.
 pub(super) fn apply(
     volumes: &BTreeMap<String, VolumeLook>,
     scene: &mut Scene,
@@ -318,7 +319,7 @@ pub(super) fn apply(
     });
     if all.len() > MAX_VOLUMES {
         let expected = format!(
-            "{} volumes are enabled; a scene has at most {MAX_VOLUMES}: disable some",
+            "{} volumes are enabled; expected at most {MAX_VOLUMES}: disable some",
             all.len()
         );
         return Err(LookError::BadValue { path: "volumes".into(), value: String::new(), expected });
@@ -381,8 +382,8 @@ mod tests {
         assert_eq!((scene.volumes[0].shape, scene.nodes[0].mesh), (VolumeShape::Mesh(0), None));
         let scene = with(&["volumes.milk.mesh=Ball", "volumes.milk.surface=true"]).unwrap();
         assert_eq!(scene.nodes[0].mesh, Some(0));
-        // Over volumes that are there: other properties leave the mesh as it is, `surface` shows or
-        // hides it.
+        // Over existing volumes: other properties leave the mesh as it is, `surface` shows or hides
+        // it.
         let over = |mut scene: Scene, assignment: &str| {
             let mut look = Look::default();
             look.assign(assignment).unwrap();
@@ -425,14 +426,14 @@ mod tests {
             (vec!["volumes.a.dimensions=64,64,1e9"], "2048"),
             (vec!["volumes.a.dimensions=64,64,1.5"], "whole"),
             (vec!["volumes.a.format=u16"], "f16"),
-            (vec!["volumes.a.colour=1"], "volumes.*."),
+            (vec!["volumes.a.shade=1"], "volumes.*."),
             (vec!["volumes.a.scattering=1"], "needs the size"),
             (vec!["volumes.a.mesh=Bal"], "Ball"),
             (vec!["volumes.a.mesh=Empty"], "has a mesh"),
             (vec!["volumes.a.mesh=Ball", "volumes.a.size=1,1,1"], "leave size out"),
             (vec!["volumes.a.mesh=Sheet"], "encloses nothing"),
             (vec![size, "volumes.a.format=u8"], "volumes.a.density too"),
-            (vec![size, "volumes.a.node=Nobody"], "volumes.a.node"),
+            (vec![size, "volumes.a.node=Missing"], "volumes.a.node"),
             (vec![size, "volumes.a.density=x.raw"], "volumes.a.dimensions"),
             (
                 vec![

@@ -1,4 +1,4 @@
-//! `water.NAME.*`: surfaces that are water, by the name of their material or of a node.
+//! `water.NAME.*`: water surfaces, by the name of their material or of a node.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -74,7 +74,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// One water's properties.
+/// Overrides of one water surface.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaterLook {
     /// `enabled`.
@@ -87,7 +87,7 @@ pub struct WaterLook {
     pub scattering: Option<DVec3>,
     /// `flow`: a file.
     pub flow: Option<PathBuf>,
-    /// A flow map that is known already, in place of the file.
+    /// A flow map in memory, in place of the file.
     pub map: Option<Arc<FlowMap>>,
     /// `flow_origin` (m).
     pub flow_origin: Option<DVec2>,
@@ -97,9 +97,9 @@ pub struct WaterLook {
     pub direction: Option<DVec2>,
     /// `caustics`.
     pub caustics: Option<bool>,
-    /// `debris`: a name of nodes.
+    /// `debris`: name of the floating nodes.
     pub debris: Option<String>,
-    /// Plain numbers by their names.
+    /// Scalar properties by name.
     pub numbers: BTreeMap<&'static str, f64>,
 }
 
@@ -154,10 +154,10 @@ impl WaterLook {
         Ok(true)
     }
 
-    /// These properties over what a water is already.
+    /// These overrides on top of existing settings.
     ///
     /// # Errors
-    /// What is wrong with the flow map's file.
+    /// The cause, if the flow map's file cannot be used.
     pub fn over(&self, mut settings: WaterSettings) -> Result<WaterSettings, String> {
         if let Some(kind) = self.kind {
             settings.coefficients = kind.coefficients();
@@ -167,7 +167,7 @@ impl WaterLook {
         settings.coefficients.scattering =
             self.scattering.unwrap_or(settings.coefficients.scattering);
         match (&self.map, &self.flow) {
-            // The file may not be there yet.
+            // The file may not exist yet.
             (Some(map), _) => settings.flow = Some(Arc::clone(map)),
             (None, Some(file)) => settings.flow = Some(Arc::new(FlowMap::read(file)?)),
             (None, None) => {}
@@ -188,10 +188,10 @@ impl WaterLook {
         Ok(settings)
     }
 
-    /// Makes a material water, or a water what these properties want.
+    /// Makes a material water, or changes its water settings.
     ///
     /// # Errors
-    /// The property's name and what is wrong with it.
+    /// The property's name and the cause.
     pub fn apply(&self, scene: &mut Scene, material: usize) -> Result<(), (&'static str, String)> {
         let before = scene.materials.get(material).and_then(|material| material.water.as_ref());
         let settings = before.map_or_else(WaterSettings::default, |water| water.settings.clone());
@@ -225,10 +225,10 @@ fn number_of<'a>(settings: &'a mut WaterSettings, name: &str) -> Option<&'a mut 
     })
 }
 
-/// Properties by their names, as a scene's file has them: `flow` is the file's own to find.
+/// Properties by name from a scene file's extras, without `flow`, which the importer resolves.
 ///
 /// # Errors
-/// An unknown property, a wrong value.
+/// An unknown property, an invalid value.
 pub fn from_extras<'a>(
     properties: impl Iterator<Item = (&'a str, String)>,
 ) -> Result<WaterLook, LookError> {
@@ -243,7 +243,7 @@ pub fn from_extras<'a>(
     Ok(look)
 }
 
-/// Sets one property; an error where waters have none of this name.
+/// Sets one property; an error if water has none of this name.
 pub(super) fn set(
     waters: &mut BTreeMap<String, WaterLook>,
     read: &Reader<'_>,
@@ -291,9 +291,8 @@ pub(super) fn apply(
             ]
             .concat();
             let near = nearest(name, names.iter().map(String::as_str));
-            let expected = format!(
-                "neither a material nor a node with a mesh has this name; did you mean {near}?"
-            );
+            let expected =
+                format!("no material and no node with a mesh has this name; did you mean {near}?");
             return Err(LookError::BadValue {
                 path: format!("water.{name}"),
                 value: name.clone(),

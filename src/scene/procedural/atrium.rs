@@ -1,4 +1,4 @@
-//! A two-storey court under the open sky: the scene for light that goes from wall to wall.
+//! A two-story court under the open sky: a test scene for diffuse interreflection.
 
 use std::f32::consts::PI;
 
@@ -24,10 +24,9 @@ use crate::{
     },
 };
 
-/// The look file of the atrium: a clear sky, in which the scene's own sun stands, and dials for a
-/// sunny court.
+/// Look of the atrium: a clear sky whose sun matches the scene's, and exposure for a sunny court.
 pub const ATRIUM_LOOK: &str = "\
-# The sky brings its own sun, which stands where the scene's does.
+# The sky has its own sun, in the direction of the scene's.
 [lights.\"Court sun\"]
 enabled = false
 
@@ -38,7 +37,7 @@ elevation = 52
 [environment.sky]
 turbidity = 2.5
 
-# EV100 12.6: galleries in the shade can be read, what the sun falls on is near white.
+# EV100 12.6: shaded galleries are legible, sunlit surfaces near white.
 [camera.body]
 iso = 100
 shutter = \"1/100\"
@@ -47,7 +46,7 @@ shutter = \"1/100\"
 f_stop = 8
 ";
 
-/// The look of the atrium at night: its lanterns alone.
+/// Look of the atrium at night, lit by its lanterns only.
 pub const LAMPS_LOOK: &str = "\
 # 36 lanterns of 470 lm, a moonless night.
 [scene]
@@ -86,11 +85,11 @@ enabled = true
 operator = \"agx\"
 ";
 
-/// From the middle of one column to the next (m).
+/// Column spacing (m), center to center.
 const PITCH: f32 = 3.2;
-/// Arches along X and along Z.
+/// Number of arches along X and along Z.
 const BAYS: [usize; 2] = [6, 3];
-/// From the columns' axes to the wall behind them (m).
+/// Distance (m) from the columns' axes to the wall behind them.
 const GALLERY: f32 = 3.4;
 /// Thickness of the outer walls (m).
 const WALL: f32 = 0.6;
@@ -99,33 +98,34 @@ pub(super) const ARCADE: f32 = 0.5;
 /// Radius of the arches (m).
 pub(super) const RADIUS: f32 = 1.26;
 
-/// One storey: from its floor (m).
+/// A story; heights in m above its floor unless stated.
 struct Storey {
     floor: f32,
-    /// Where its arches spring, above its floor.
+    /// Springing line of its arches, above its floor.
     spring: f32,
-    /// Where what it bears begins, above its floor.
+    /// Bottom of the structure that it carries, above its floor.
     top: f32,
-    /// Of a column's shaft at its foot (m).
+    /// Radius of a column's shaft at its foot (m).
     shaft: f32,
 }
 
 const GROUND: Storey = Storey { floor: 0.0, spring: 3.3, top: 5.0, shaft: 0.30 };
 const UPPER: Storey = Storey { floor: 5.4, spring: 2.7, top: 4.3, shaft: 0.24 };
 
-/// Half of the court between the columns' axes (m): along X and Z.
+/// Half of the court between the columns' axes (m), along X and Z.
 const HALF: Vec2 = Vec2::new(BAYS[0] as f32 * PITCH * 0.5, BAYS[1] as f32 * PITCH * 0.5);
 
-/// A court of 19.2 m x 9.6 m with arcades and galleries around it in two storeys, fluted columns,
-/// balustrades, a fountain and hanging cloth: 246,860 triangles as shown. All surfaces are matte
-/// and rough, all are closed solids (the walls 0.6 m thick), and no two faces lie in one plane.
-/// Reflectances are of about what is measured: stone 0.52 to 0.65, plaster 0.62, terracotta 0.3
-/// (luminance), dyed cloth strongly coloured. The sun, 90,000 lx from 52 degrees above the horizon,
-/// falls on a part of the court's floor and on one side's walls. Cameras: "Court", "Arcade" (in the
-/// shade of the ground floor) and "Gallery".
+/// A court of 19.2 m x 9.6 m with arcades and galleries around it in two stories, fluted columns,
+/// balustrades, a fountain and hanging cloth: 246,860 triangles as instanced.
+///
+/// All surfaces are diffuse and rough, all are closed solids (walls 0.6 m thick), and no two faces
+/// are coplanar. Reflectances are near measured ones: stone 0.52 to 0.65, plaster 0.62, terracotta
+/// 0.3 (luminance), dyed cloth strongly colored. The sun, 90,000 lx from 52 degrees above the
+/// horizon, lights part of the court's floor and the walls of one side. Cameras: "Court", "Arcade"
+/// (in the shade of the ground floor) and "Gallery".
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn atrium() -> Result<Scene, SceneError> {
     let mut atrium = furnished("Atrium");
     let builder = &mut atrium.builder;
@@ -147,11 +147,11 @@ pub fn atrium() -> Result<Scene, SceneError> {
     atrium.builder.build()
 }
 
-/// The same court at night, by 36 lanterns of 470 lm (2,400 K, the replacement of a 40 W bulb), one
-/// in each arch of both storeys.
+/// The same court at night, lit by 36 lanterns of 470 lm (2,400 K, the replacement of a 40 W bulb),
+/// one in each arch of both stories.
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn atrium_by_lamp_light() -> Result<Scene, SceneError> {
     let mut atrium = furnished("Atrium by lamp light");
     atrium.lanterns();
@@ -159,7 +159,7 @@ pub fn atrium_by_lamp_light() -> Result<Scene, SceneError> {
     atrium.builder.build()
 }
 
-/// The court without a light.
+/// The court without lights.
 fn furnished(name: &str) -> Atrium {
     let mut atrium = Atrium::new(name);
     atrium.shell();
@@ -198,14 +198,14 @@ fn turned(x: f32, y: f32, z: f32, angle: f32) -> DMat4 {
     at(x, y, z) * DMat4::from_rotation_y(f64::from(angle))
 }
 
-/// A profile with corners at these distances outward and heights: a rectangle.
+/// A rectangular profile from outward distances and heights.
 fn bar(out: (f32, f32), height: (f32, f32)) -> [Vec2; 4] {
     let (a, b, low, high) = (out.0, out.1, height.0, height.1);
     [Vec2::new(a, low), Vec2::new(b, low), Vec2::new(b, high), Vec2::new(a, high)]
 }
 
-/// Where columns stand, with the angle (rad) that turns +Z to the court's middle: the corners
-/// first, then along the sides.
+/// Column positions (x, z) and the angle (rad) that turns +Z to the court's center: corners first,
+/// then along the sides.
 fn columns() -> Vec<(f32, f32)> {
     let mut places = Vec::new();
     for x in 0..=BAYS[0] {
@@ -218,7 +218,7 @@ fn columns() -> Vec<(f32, f32)> {
     places
 }
 
-/// The middles of the bays, with the angle (rad) that turns +Z away from the court.
+/// Bay centers (x, z) and the angle (rad) that turns +Z away from the court.
 fn bays() -> Vec<(f32, f32, f32)> {
     let mut places = Vec::new();
     for side in [-1.0f32, 1.0] {
@@ -279,7 +279,7 @@ impl Atrium {
     }
 
     /// A lantern in each bay, on a chain from the gallery's ceiling: four bars between a ring and a
-    /// cap, a bulb in the middle.
+    /// cap, with a bulb in the center.
     fn lanterns(&mut self) {
         let brass = self.builder.add_material(metal("Brass", Vec3::new(0.89, 0.69, 0.34), 0.35));
         let glow = black_body(Kelvin(2400.0)) * 30_000.0;
@@ -346,7 +346,7 @@ impl Atrium {
             Vec2::new(-0.37, GROUND.top + 0.05),
         ];
         let nosing: Vec<Vec2> = nosing.into_iter().rev().collect();
-        // Counter-clockwise with outward to the right.
+        // Counter-clockwise, with outward to the right.
         self.one("Cornice", ring(HALF, &flipped(&nosing)), self.sandstone);
         self.one(
             "Gallery paving",
@@ -376,7 +376,7 @@ impl Atrium {
                 let count = (along * 2.0 / 0.32) as usize;
                 for index in 0..count {
                     let x = (index as f32 + 0.5) * (2.0 * along / count as f32) - along;
-                    // Its lower end stands out over the eave; it lies on the slope.
+                    // The lower end overhangs the eave; the tile lies on the slope.
                     let eave = Vec3::new(x, top + 0.255, across - 0.76).as_dvec3();
                     let lean = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2 - slope);
                     let pose = DAffine3::from_rotation_y(f64::from(angle + side))
@@ -392,7 +392,7 @@ impl Atrium {
         self.one("Gallery wall base", ring(HALF, &base), self.slate);
     }
 
-    /// Paving of two stones on mortar; the arcades stand on a step.
+    /// Paving of two kinds of stone on mortar; the arcades stand on a step.
     fn floor(&mut self) {
         let ground = Vec3::new((HALF.x + GALLERY + 0.1) * 2.0, 0.3, (HALF.y + GALLERY + 0.1) * 2.0);
         self.one("Mortar", transformed(&shapes::cuboid(ground), &up(-0.18)), self.slate);
@@ -408,7 +408,7 @@ impl Atrium {
                 let edge = x.min(count[0] - 1 - x).min(z).min(count[1] - 1 - z);
                 let red = edge == 2 || edge > 2 && (x + z) % 4 == 0;
                 let place = |index: usize, half: f32| (index as f32 + 0.5) * side - half;
-                // Under the step there is no need of any.
+                // Hidden under the step.
                 if edge > 0 {
                     self.builder.instance(
                         "Paving",
@@ -445,7 +445,7 @@ impl Atrium {
             segments: 32,
         };
         let spring = storey.floor + storey.spring;
-        // Short sides end inside the long ones, and are a little thinner and lower.
+        // Short sides end inside the long ones; slightly thinner and lower avoids coplanar faces.
         let long = self.mesh("Arcade", arcade(BAYS[0], ARCADE * 0.5 + 0.03).wall(), self.limestone);
         let short = Arcade { height: storey.top - storey.spring - 0.01, ..arcade(BAYS[1], -0.06) };
         let short = self.mesh("Arcade", transformed(&short.wall(), &up(-0.005)), self.limestone);
@@ -463,14 +463,14 @@ impl Atrium {
         }
         for (x, z, angle) in bays() {
             for back in [0.0, PI] {
-                // Above the capitals, so that no end shows.
+                // Above the capitals, so that no end is visible.
                 self.builder.instance("Archivolt", band, turned(x, spring - 0.03, z, angle + back));
                 self.builder.instance("Keystone", stone, turned(x, spring, z, angle + back));
             }
         }
     }
 
-    /// What stands against the outer walls of a storey: pilasters, beams over the gallery, doors.
+    /// Pilasters, gallery beams and doors along the outer walls of a story.
     fn walls(&mut self, storey: &Storey) {
         let pilaster = pilaster(storey.top + 0.1);
         let pilaster = self.mesh("Pilaster", pilaster, self.sandstone);
@@ -504,7 +504,7 @@ impl Atrium {
                     pilaster,
                     turned(x + out * GALLERY, storey.floor, z, angle),
                 );
-                // Lower by a little than what it crosses in the corners.
+                // Slightly lower than what it crosses in the corners.
                 self.builder.instance(
                     "Beam",
                     beam,
@@ -563,7 +563,7 @@ impl Atrium {
         }
     }
 
-    /// Banners down from the upper arches, curtains in some of the lower ones.
+    /// Banners from the upper arches, and curtains in some of the lower ones.
     fn hangings(&mut self) {
         let mut random = SplitMix64::new(7);
         let dyes: [(&str, [f32; 3]); 4] = [
@@ -586,8 +586,8 @@ impl Atrium {
         for (index, &(x, z, angle)) in sides.iter().enumerate() {
             let dye = dyes[(index * 3 + index / 6) % 4];
             let phase = random.uniform(0.0, 6.0) as f32;
-            // On the court's side of the arcade, from above the rail down to where the lower arches
-            // begin.
+            // On the court's side of the arcade, from above the rail to the top of the lower
+            // arches.
             if index % 2 == 0 {
                 let banner = cloth(28, 26, 0.004, |u, v| banner(u, v, phase));
                 let banner = self.mesh("Banner", banner, dye);
@@ -614,7 +614,7 @@ impl Atrium {
         }
     }
 
-    /// In the middle of the court: a basin on a foot in a round pool's rim.
+    /// Fountain in the center of the court: a basin on a foot within a round pool's rim.
     fn fountain(&mut self) {
         let lathe = |points: &[(f32, f32)], segments| {
             let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
@@ -736,8 +736,7 @@ mod tests {
         }
     }
 
-    /// Of large level and upright faces of unlike things, none lies in the plane of another where
-    /// both are.
+    /// No two large axis-aligned faces of different parts overlap in one plane.
     #[test]
     fn no_two_faces_lie_in_one_plane() {
         let scene = atrium().unwrap();

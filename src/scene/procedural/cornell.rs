@@ -1,7 +1,7 @@
-//! The Cornell box: geometry, camera and proportions of the light of the box's published data
+//! The Cornell box. Geometry, camera and ratios of the light's channels are the published data
 //! (Cornell University Program of Computer Graphics, "The Cornell Box", after Goral et al. 1984),
-//! in metres (their 100 mm are 1 m here), with rough glTF surfaces in linear Rec.709 of about the
-//! published reflectances.
+//! in meters (100 mm there are 1 m here). Surfaces are rough glTF materials in linear Rec.709 near
+//! the published reflectances.
 
 use glam::{DMat4, Vec3, dvec3, vec3};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The look file of the box: the panel's 1,000, 700 and 450 nit light it.
+/// Look of the box: the panel's 1,000, 700 and 450 nit light it.
 pub const LOOK: &str = "\
 [scene]
 emissive_lights = true
@@ -26,7 +26,7 @@ const WHITE: Vec3 = Vec3::splat(0.73);
 const RED: Vec3 = vec3(0.63, 0.065, 0.05);
 const GREEN: Vec3 = vec3(0.14, 0.45, 0.091);
 
-/// A flat four-cornered piece; seen from its front the corners go counter-clockwise.
+/// A flat quadrilateral; its corners are counter-clockwise seen from the front.
 fn quad(corners: [[f32; 3]; 4]) -> Primitive {
     let p = corners.map(|[x, y, z]| vec3(x, y, z) / 100.0);
     let normal = (p[1] - p[0]).cross(p[2] - p[0]).normalize();
@@ -38,7 +38,7 @@ fn quad(corners: [[f32; 3]; 4]) -> Primitive {
     }
 }
 
-/// The same, turned towards a point.
+/// A quadrilateral that faces a point.
 fn facing_point(corners: [[f32; 3]; 4], eye: Vec3) -> Primitive {
     let part = quad(corners);
     let [a, b, c, d] = corners;
@@ -49,7 +49,7 @@ fn facing_point(corners: [[f32; 3]; 4], eye: Vec3) -> Primitive {
     }
 }
 
-/// An upright block over four corners of its base.
+/// A vertical block over the four corners of its base.
 fn block(base: [[f32; 2]; 4], height: f32) -> Primitive {
     let low = base.map(|[x, z]| [x, 0.0, z]);
     let high = base.map(|[x, z]| [x, height, z]);
@@ -59,9 +59,9 @@ fn block(base: [[f32; 2]; 4], height: f32) -> Primitive {
     faces.extend((0..4).map(|i| [low[i], low[(i + 1) % 4], high[(i + 1) % 4], high[i]]));
     for (index, face) in faces.into_iter().enumerate() {
         // A point well outside of that face.
-        let centre = face.iter().fold(Vec3::ZERO, |sum, p| sum + Vec3::from_array(*p) / 4.0);
-        let outward = if index == 0 { Vec3::Y } else { (centre - middle) * vec3(1.0, 0.0, 1.0) };
-        let part = facing_point(face, centre + outward);
+        let center = face.iter().fold(Vec3::ZERO, |sum, p| sum + Vec3::from_array(*p) / 4.0);
+        let outward = if index == 0 { Vec3::Y } else { (center - middle) * vec3(1.0, 0.0, 1.0) };
+        let part = facing_point(face, center + outward);
         let start = whole.positions.len() as u32;
         whole.positions.extend(part.positions);
         whole.normals.extend(part.normals);
@@ -75,22 +75,22 @@ fn place(builder: &mut SceneBuilder, name: &str, part: Primitive, material: Mate
     builder.instance(name, mesh, DMat4::IDENTITY);
 }
 
-/// Which of the boxes.
+/// A variant of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CornellVariant {
-    /// Rough dielectrics under a glowing panel.
+    /// Rough dielectrics under an emissive panel.
     Panel,
-    /// Rough dielectrics under a point lamp.
+    /// Rough dielectrics under a point light.
     Point,
     /// Rough metals under the panel.
     Metal,
 }
 
-/// The box with its two blocks and one camera, "Camera". Walls are single sheets that face inwards;
-/// what glows lights the others where the look says so (`scene.emissive_lights`).
+/// The box with its two blocks and one camera, "Camera". Walls are single sheets that face inward.
+/// Emissive surfaces light others if the look enables it (`scene.emissive_lights`).
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn cornell(variant: CornellVariant) -> Result<Scene, SceneError> {
     let metallic = if variant == CornellVariant::Metal { 1.0 } else { 0.0 };
     let mut builder = SceneBuilder::new("Cornell box");
@@ -125,7 +125,7 @@ pub fn cornell(variant: CornellVariant) -> Result<Scene, SceneError> {
         let corners = [[343.0, y, 227.0], [343.0, y, 332.0], [213.0, y, 332.0], [213.0, y, 227.0]];
         place(&mut builder, "lamp", facing_point(corners, middle), glow);
     }
-    // A lens of 35 mm behind which the picture is 25 mm wide.
+    // A lens of 35 mm with an image 25 mm wide.
     let fov = 2.0 * (0.0125f32 / 0.035).atan();
     builder.camera("Camera", dvec3(2.78, 2.73, -8.0), dvec3(2.78, 2.73, 0.0), fov, Some(1.0));
     builder.build()

@@ -1,4 +1,4 @@
-//! A lit corridor with a closed door into a dark room: what must not leak.
+//! A lit corridor with a closed door to a dark room: a test scene for light leaks.
 
 use glam::{DAffine3, DMat4, DVec3, Vec2, Vec3};
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The look file: dials for the corridor. The room is dark at any exposure.
+/// Look of the corridor, with its exposure. The room is dark at any exposure.
 pub const LOOK: &str = "\
 # EV100 5: a corridor at 100 to 200 lx.
 [camera.body]
@@ -24,26 +24,27 @@ shutter = \"1/50\"
 [camera.lens]
 f_stop = 2.8
 
-# Nothing but the lamp gives light.
+# The lamp is the only light.
 [scene]
 default_light = false
 ";
 
-/// The corridor's lamp.
+/// Flux of the corridor's light.
 pub const LAMP: Lumen = Lumen(1500.0);
 
 /// Thickness of every wall, of the floor and of the ceiling (m).
 pub const WALL: f32 = 0.1;
 
 /// A corridor of 8 m x 1.6 m and a room of 4 m x 4 m behind a closed door in the wall between them,
-/// all walls 0.1 m thick, 2.5 m high; one point lamp of `LAMP` and 3,000 K in the corridor, none in
-/// the room. No light comes through: solids go into one another, and the leaf lies with its rebate
-/// 2 mm deep in the stop all around. Cameras: "Corridor", and "Room", both towards the door, 1.3 m
-/// and 3.4 m from it. The wall between stands around z = 0, the corridor is on its +Z side, the
-/// door's middle is the origin.
+/// all walls 0.1 m thick, 2.5 m high. One point light of `LAMP` and 3,000 K is in the corridor,
+/// none in the room.
+///
+/// No light passes: solids interpenetrate, and the leaf's rebate is 2 mm deep in the stop on all
+/// sides. Cameras: "Corridor" and "Room", both toward the door, 1.3 m and 3.4 m from it. The wall
+/// between is around z = 0, the corridor on its +Z side, and the door's center is the origin.
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn corridor() -> Result<Scene, SceneError> {
     let mut builder = SceneBuilder::new("Corridor");
     let mut matte =
@@ -55,7 +56,7 @@ pub fn corridor() -> Result<Scene, SceneError> {
     let white = matte("White gloss paint", [0.70, 0.69, 0.65]);
     let cloth = matte("Seat cloth", [0.45, 0.06, 0.04]);
     let (half, top) = (WALL * 0.5, 2.5);
-    // Floor and ceiling reach under and over all walls, which are sunk into them by unlike depths.
+    // Floor and ceiling extend beyond all walls, which are sunk into them by different depths.
     let mut block = |name: &str, low: [f32; 3], high: [f32; 3], material: MaterialId| {
         let mesh = builder.add_mesh(name, solid(low, high), material);
         builder.instance(name, mesh, DMat4::IDENTITY);
@@ -80,7 +81,7 @@ pub fn corridor() -> Result<Scene, SceneError> {
         block("Table leg", [x, -0.01, z], [x + 0.06, 0.71, z + 0.06], boards);
     }
     for (name, part, material) in [
-        // From beyond one end of the corridor to the other, with the doorway cut out.
+        // From beyond one end of the corridor to beyond the other, with a cutout for the doorway.
         ("Wall between", wall_between(top), paint),
         ("Door frame", frame(0.41, 2.01, 0.5, 2.1, half + 0.015), white),
         ("Architrave", architrave(half), white),
@@ -133,7 +134,7 @@ fn wall_between(top: f32) -> Primitive {
     })
 }
 
-/// Three sides around the doorway, half of it `inner` wide; sunk into the floor.
+/// Three sides around the doorway, with half width `inner`; sunk into the floor.
 fn frame(inner: f32, inner_top: f32, outer: f32, outer_top: f32, depth: f32) -> Primitive {
     plate(
         &[-outer, -inner, inner, outer],
@@ -143,7 +144,7 @@ fn frame(inner: f32, inner_top: f32, outer: f32, outer_top: f32, depth: f32) -> 
     )
 }
 
-/// Boards around the doorway on both faces of the wall, a little into it.
+/// Boards around the doorway on both faces of the wall, slightly sunk into it.
 fn architrave(half: f32) -> Primitive {
     let mut whole = Primitive::default();
     for (zs, foot) in [((half - 0.01, half + 0.022), -0.02), ((-half - 0.022, -half + 0.01), -0.02)]
@@ -155,14 +156,14 @@ fn architrave(half: f32) -> Primitive {
     whole
 }
 
-/// What the leaf closes against on all four sides: the rebate of the frame, and the sill.
+/// The stop on all four sides of the leaf: the rebate of the frame, and the sill.
 fn stop() -> Primitive {
     plate(&[-0.43, -0.39, 0.39, 0.43], &[-0.02, 0.02, 1.99, 2.03], (-0.005, 0.02), |x, y| {
         (x, y) != (1, 1)
     })
 }
 
-/// The leaf, 4 cm thick, 2 mm deep in the stop; with a handle on each side.
+/// The leaf, 4 cm thick, 2 mm deep in the stop, with a handle on each side.
 fn leaf() -> Primitive {
     let mut whole = solid([-0.405, 0.008, -0.043], [0.405, 2.003, -0.003]);
     let knob: Vec<Vec2> = [

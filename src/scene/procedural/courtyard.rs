@@ -21,13 +21,13 @@ use crate::scene::{
     water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},
 };
 
-/// The name of the water's material and node.
+/// Name of the water's material and node.
 pub const WATER: &str = "Channel water";
 
-/// The name of leaves that float on it.
+/// Name of the leaves that float on it.
 const FALLEN: &str = "Fallen leaf";
 
-/// The look of the court: a morning's sun from over the wall.
+/// Look of the court: the morning sun from over the wall.
 pub const LOOK: &str = "\
 [environment.sun]
 azimuth = 128
@@ -67,23 +67,23 @@ radius = 1.5
 operator = \"agx\"
 ";
 
-/// Half of the court (m): along X, the channel's way, and along Z.
+/// Half of the court (m), along X (the channel's direction) and along Z.
 const HALF: Vec2 = Vec2::new(8.0, 5.5);
-/// Half of the channel's width, its depth, and how far its water stands below its rim (m).
+/// Half of the channel's width, its depth, and the water's depth below the rim (m).
 const CHANNEL: f32 = 1.3;
 const DEPTH: f32 = 0.55;
 const FREEBOARD: f32 = 0.09;
-/// Where columns stand in the water (m along X).
+/// Positions of the columns in the water (m along X).
 pub const COLUMNS: [f32; 5] = [-5.6, -2.8, 0.0, 2.8, 5.6];
-/// Radius of their shafts (m).
+/// Radius of the columns' shafts (m).
 const COLUMN: f32 = 0.19;
 
-/// Bricks laid in a herringbone, 20 cm x 10 cm, over 0.8 m x 0.8 m: distance (m) to the joint, and
-/// a number for the brick.
+/// Herringbone bricks, 20 cm x 10 cm, over 0.8 m x 0.8 m: distance (m) to the joint, and an index
+/// of the brick.
 fn herringbone(u: f32, v: f32) -> (f32, f32) {
     let (x, y) = (u * 8.0, v * 8.0);
     let (column, row) = (x.floor() as i64, y.floor() as i64);
-    // Along diagonals, each four cells hold a lying and a standing brick.
+    // Along diagonals, each four cells hold a horizontal and a vertical brick.
     let phase = (column - row).rem_euclid(4);
     let (fx, fy) = (x - column as f32, y - row as f32);
     let (along, across, id) = match phase {
@@ -173,12 +173,12 @@ fn wash_relief(u: f32, v: f32) -> f32 {
 }
 
 /// A court of 16 m x 11 m behind walls of 4.6 m, with an arcade, orange trees in pots, benches, and
-/// a channel of water 2.6 m wide and 0.46 m deep in which five columns carry a pergola. The water
-/// is a level surface of the material [`WATER`] that flows around the columns. Cameras: "Channel",
-/// "Across", "Arcade".
+/// a channel of water 2.6 m wide and 0.46 m deep. Five columns in the channel carry a pergola. The
+/// water is a level surface of the material [`WATER`] that flows around the columns. Cameras:
+/// "Channel", "Across", "Arcade".
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn courtyard() -> Result<Scene, SceneError> {
     let mut court = Court::new();
     court.floor();
@@ -197,15 +197,15 @@ pub fn courtyard() -> Result<Scene, SceneError> {
     Ok(scene)
 }
 
-/// Mean speed of the channel's water (m/s): a brook's.
+/// Mean speed of the channel's water (m/s), as of a brook.
 const SPEED: f64 = 0.35;
 
-/// Lets the channel's water flow along X, around the columns.
+/// Sets the channel's water to flow along X, around the columns.
 fn let_flow(scene: &mut Scene) -> Result<(), String> {
     let half = [HALF.x, CHANNEL].map(f64::from);
     let origin = DVec2::new(-half[0], -half[1]);
     let size = -2.0 * origin;
-    // The plinths' corners go out farther than the shafts, and lie below the surface.
+    // The plinths' corners extend beyond the shafts, below the surface.
     let radius = f64::from(COLUMN) * 1.2;
     let obstacles = COLUMNS
         .map(|x| Obstacle::Cylinder { center: DVec2::new(f64::from(x), 0.0), radius })
@@ -225,7 +225,7 @@ fn let_flow(scene: &mut Scene) -> Result<(), String> {
         ..WaterSettings::default()
     };
     let material = scene.materials.iter().position(|material| material.name == WATER);
-    scene.add_water(material.ok_or("no material of this name")?, &settings)
+    scene.add_water(material.ok_or("no material has the water's name")?, &settings)
 }
 
 struct Court {
@@ -272,7 +272,7 @@ impl Court {
         for side in [-1.0, 1.0] {
             self.kit.put("Paving", half, at(0.0, 0.0, side * f64::from(CHANNEL + deep * 0.5)));
         }
-        // The channel's bed and sides, tiled; its rim.
+        // The channel's tiled bed and sides, and its rim.
         let bed = ground(Vec2::new(HALF.x * 2.0, CHANNEL * 2.0), (16, 3));
         self.kit.one_relief("Channel bed", bed, self.tiles, at(0.0, -f64::from(DEPTH), 0.0));
         let side = shapes::quad(
@@ -302,7 +302,7 @@ impl Court {
     }
 
     fn water(&mut self) {
-        // What it is made of is `let_flow`'s, once the scene is whole.
+        // `let_flow` sets its water properties once the scene is built.
         let water = self.kit.builder.add_material(dielectric(WATER, Vec3::ONE, 0.0));
         let surface = ground(Vec2::new(HALF.x * 2.0, CHANNEL * 2.0), (160, 26));
         self.kit.one_relief(WATER, surface, water, at(0.0, -f64::from(FREEBOARD), 0.0));
@@ -338,7 +338,7 @@ impl Court {
             Vec2::new(-0.14, 4.62),
         ];
         self.kit.one("Coping", ring(HALF, &coping), self.clay, DMat4::IDENTITY);
-        // Arcade before the far wall: a walk under a roof of beams.
+        // Arcade in front of the far wall: a walk under a roof of beams.
         let arcade = Arcade {
             bays: 5,
             pitch: 3.1,
@@ -413,7 +413,7 @@ impl Court {
         }
     }
 
-    /// Columns in the water with a pergola on them.
+    /// Columns in the water that carry a pergola.
     fn columns(&mut self) {
         let height = 2.7 + DEPTH;
         let shaft = self.kit.mesh("Channel column", column(height, COLUMN), self.marble);
@@ -425,7 +425,7 @@ impl Court {
         for index in 0..25 {
             self.kit.put("Pergola slat", slat, at(f64::from(index) * 0.5 - 6.0, 3.03, 0.0));
         }
-        // Cloth slung from slat to slat over two bays.
+        // Cloth across the slats of two bays.
         let saffron = Material {
             double_sided: true,
             ..dielectric("Saffron cloth", Vec3::new(0.62, 0.25, 0.02), 0.95)
@@ -438,7 +438,7 @@ impl Court {
         self.kit.one("Sail", sail, saffron, at(1.4, 0.0, 0.0));
     }
 
-    /// Orange trees in pots: leaves cut out of one picture.
+    /// Orange trees in pots, with leaves cut out of one texture.
     fn trees(&mut self) {
         let picture = textures::picture(128, 128, |u, v| {
             let (rgb, opacity) = textures::leaf(u, v);
@@ -544,7 +544,7 @@ impl Court {
         }
     }
 
-    /// Leaves on the water, yellow by now.
+    /// Yellow leaves on the water.
     fn fallen_leaves(&mut self, leaf: &Material) {
         let yellow = Material {
             name: FALLEN.into(),

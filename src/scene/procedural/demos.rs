@@ -1,37 +1,37 @@
-//! The demo scenes: built-in scenes that people open first, each with its look, a thumbnail and a
-//! section of docs/demos.md.
+//! The demo scenes: built-in scenes for a first look, each with a look, a thumbnail and a section
+//! of docs/demos.md.
 
 use super::BuiltinScene;
 
 /// A demo scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demo {
-    /// The built-in scene's name, after `builtin:`.
+    /// Name of the built-in scene, after `builtin:`.
     pub name: &'static str,
-    /// For people.
+    /// Title, for display.
     pub title: &'static str,
-    /// What there is to see, in one sentence.
+    /// Description, one sentence.
     pub about: &'static str,
-    /// When it is pictured (s), where it is played.
+    /// Time of the thumbnail (s); `None` without animation.
     pub time: Option<f64>,
-    /// Why its dials are more than a stop off what the meter says; none where they are not.
+    /// Why the exposure differs by more than a stop from the meter's; `None` if it does not.
     pub exposure_note: Option<&'static str>,
 }
 
 impl Demo {
-    /// All of them, in the gallery's order.
+    /// All demos, in the gallery's order.
     pub const ALL: [Self; 10] = [
         Self {
             name: "still_life",
             title: "Still life",
-            about: "A table-top with metals, glazes, a grey card and a color chart under five lamps of known lumens.",
+            about: "A table-top with metals, glazes, a gray card and a color chart under five lamps of known lumens.",
             time: None,
             exposure_note: None,
         },
         Self {
             name: "cornell",
             title: "Cornell box",
-            about: "The published box: red and green walls color what the panel does not reach.",
+            about: "The published box: red and green walls color the areas that the panel does not reach.",
             time: None,
             exposure_note: None,
         },
@@ -45,7 +45,7 @@ impl Demo {
         Self {
             name: "atrium",
             title: "Atrium by day",
-            about: "A court with arcades and cloth, whose galleries have light only from what the sun falls on.",
+            about: "A court with arcades and cloth, whose galleries get indirect light only.",
             time: None,
             exposure_note: None,
         },
@@ -66,17 +66,17 @@ impl Demo {
         Self {
             name: "street",
             title: "Night street after rain",
-            about: "Street lamps, shop windows, neon and strings of bulbs, and a wet road that shows them again.",
+            about: "Street lamps, shop windows, neon and strings of bulbs, and a wet road that reflects them.",
             time: None,
             exposure_note: None,
         },
         Self {
             name: "lens",
             title: "A lens facing the sun",
-            about: "A double Gauss on a garden wall against a low sun, which the camera's own lens answers with ghosts and spikes.",
+            about: "A double Gauss on a garden wall against a low sun, with ghosts and a starburst from the camera's own lens.",
             time: None,
             exposure_note: Some(
-                "the sun is in the picture: dials are for what it lights, not for it",
+                "the sun is in the picture: the exposure is for the scene it lights",
             ),
         },
         Self {
@@ -89,31 +89,31 @@ impl Demo {
         Self {
             name: "corridor",
             title: "Corridor",
-            about: "A lit corridor and a dark room behind its closed door, into which no light may leak.",
+            about: "A lit corridor and a dark room behind its closed door, which stays free of light leaks.",
             time: None,
             exposure_note: None,
         },
     ];
 
-    /// The demo of this name.
+    /// The demo with a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|demo| demo.name == name)
     }
 
-    /// The scene that it shows.
+    /// The built-in scene that it shows.
     #[must_use]
     pub fn builtin(self) -> Option<BuiltinScene> {
         BuiltinScene::named(self.name)
     }
 
-    /// Its picture of 320x180 within the repository; not every demo has been pictured.
+    /// Path of its 320x180 thumbnail in the repository; not every demo has one.
     #[must_use]
     pub fn thumbnail(self) -> String {
         format!("assets/demos/{}.jpg", self.name)
     }
 
-    /// That picture, as a JPEG.
+    /// The thumbnail, as JPEG.
     #[must_use]
     pub fn picture(self) -> Option<&'static [u8]> {
         macro_rules! pictures {
@@ -127,7 +127,7 @@ impl Demo {
         pictures!("still_life" "cornell" "light_room" "atrium" "atrium_lamps" "courtyard" "street" "lens" "petals" "corridor")
     }
 
-    /// Its section of the documents.
+    /// Its section in the documentation.
     #[must_use]
     pub fn page(self) -> String {
         format!("docs/demos.md#{}", self.name)

@@ -1,4 +1,4 @@
-//! A large hall with very many small lamps: the scene of the light-culling benchmark.
+//! A large hall with thousands of small lights: the scene of the light-culling benchmark.
 
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
 
@@ -14,23 +14,23 @@ use crate::{
     },
 };
 
-/// The hall's inside (m): along X, up, along Z.
+/// Interior size of the hall (m): along X, up, along Z.
 pub const SIZE: DVec3 = DVec3::new(125.0, 14.0, 80.0);
 
-/// The most lamps that the hall holds.
+/// Maximum number of lights in the hall.
 pub const MAX_LUMINAIRES: usize = 10_000;
 
 /// Bays across the hall, each with a row of racks and a row of tables.
 const AISLES: usize = 8;
 
-/// What comes through the roof, on a surface that faces it: a hall under glass by day.
+/// Illuminance through the roof, on a surface that faces it: a glass-roofed hall by day.
 const ROOF_LIGHT: Lux = Lux(5000.0);
 
-/// Its name, which the look file uses too.
+/// Name of the roof light, also in the look file.
 const ROOF_LIGHT_NAME: &str = "Roof light";
 
-/// The look file of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875
-/// nit; white is 3,686 nit.
+/// Look of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875 nit; white
+/// is 3,686 nit.
 pub const HALL_LOOK: &str = "\
 # EV100 11.59: exposed for 5,000 lx through the roof; the LEDs are accents.
 [camera.body]
@@ -40,24 +40,23 @@ shutter = \"1/400\"
 [camera.lens]
 f_stop = 4.0
 
-# It stands for what the roof lets through: the roof does not hide it.
+# It represents light that has passed the roof: the roof casts no shadow.
 [lights.\"Roof light\"]
 shadow = false
 ";
 
-/// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about
-/// `triangles_about` triangles (20,000 at least) and `lamps` point lamps (at most `MAX_LUMINAIRES`)
-/// of 0.2 to 0.6 lm under 5,000 lx from the roof, with one camera, "Along".
+/// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods. It has about
+/// `triangles_about` triangles (at least 20,000) and `lamps` point lights (at most
+/// `MAX_LUMINAIRES`) of 0.2 to 0.6 lm under 5,000 lx from the roof, with one camera, "Along".
 ///
-/// Why daylight: lamps spread over a plane, with nothing to hide them, add up to far more from afar
-/// than from nearby. A hall lit by nothing else, and exposed for them, leaves none that could be
-/// left out (docs/light-lists.md).
+/// Daylight matters for the benchmark: unoccluded lights spread over a plane add up to far more
+/// from afar than from nearby. In a hall lit and exposed for them only, none could be culled
+/// (docs/clustered-lights.md).
 ///
-/// The same arguments give the same scene. A smaller number of lamps is an evenly spread part of
-/// the 10,000.
+/// Equal arguments give equal scenes. Fewer lights are an evenly spread subset of the 10,000.
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn hall(lamps: usize, triangles_about: usize) -> Result<Scene, SceneError> {
     let mut hall = Hall { builder: SceneBuilder::new("Hall"), triangles: 0, meshes: Vec::new() };
     hall.shell();
@@ -69,31 +68,31 @@ pub fn hall(lamps: usize, triangles_about: usize) -> Result<Scene, SceneError> {
     let eye = DVec3::new(-SIZE.x * 0.5 + 3.0, 3.2, 4.6);
     hall.builder.camera("Along", eye, DVec3::new(20.0, 2.9, 2.5), 0.75, Some(16.0 / 9.0));
     let mut scene = hall.builder.build()?;
-    // It stands for what the roof lets through: the roof does not hide it.
+    // It represents light that has passed the roof: the roof casts no shadow.
     for light in scene.lights.iter_mut().filter(|light| light.name == ROOF_LIGHT_NAME) {
         light.shadow = false;
     }
     Ok(scene)
 }
 
-/// The middle (z) of a rack and of the tables' row in the same bay.
+/// Center (z) of the rack and of the table row in a bay.
 fn bay(index: usize) -> (f64, f64) {
     let pitch = SIZE.z / AISLES as f64;
     let start = -SIZE.z * 0.5 + pitch * index as f64;
     (start + 2.2, start + 6.6)
 }
 
-/// The heights of the shelves' boards.
+/// Heights (m) of the shelf boards.
 const BOARDS: [f64; 4] = [0.25, 1.75, 3.25, 4.75];
-/// Where racks begin along X, the length of one and how many stand in a row.
+/// Start of the racks along X (m), length of one (m), and number in a row.
 const RACK: (f64, f64, usize) = (-54.0, 12.0, 9);
-/// The same for tables, the length being the pitch from one to the next.
+/// The same for tables; the length is the spacing.
 const TABLES: (f64, f64, usize) = (-54.0, 9.0, 12);
 
 struct Hall {
     builder: SceneBuilder,
     triangles: usize,
-    /// Triangles by mesh.
+    /// Triangle count of each mesh.
     meshes: Vec<usize>,
 }
 
@@ -143,10 +142,10 @@ impl Hall {
         }
     }
 
-    /// Columns and the trusses that they bear.
+    /// Columns and trusses.
     fn trusses(&mut self) {
         let steel =
-            self.builder.add_material(metal("Galvanised steel", Vec3::new(0.56, 0.57, 0.58), 0.8));
+            self.builder.add_material(metal("Galvanized steel", Vec3::new(0.56, 0.57, 0.58), 0.8));
         let paint =
             self.builder.add_material(dielectric("Column paint", Vec3::new(0.50, 0.33, 0.05), 0.7));
         let column = self.mesh("Column", shapes::cylinder(0.28, SIZE.y as f32 - 1.8, 14), paint);
@@ -173,7 +172,7 @@ impl Hall {
             let x = -SIZE.x * 0.5 + SIZE.x * (f64::from(index) + 0.5) / 12.0;
             self.show("Truss", truss, DMat4::from_translation(DVec3::X * x));
             for z in [-30.0, -10.0, 10.0, 30.0] {
-                // Beside the bays' aisles; the racks leave gaps there.
+                // Beside the bays' aisles, in the gaps between racks.
                 self.show("Column", column, DMat4::from_translation(DVec3::new(x, 0.0, z + 0.35)));
             }
         }
@@ -228,7 +227,7 @@ impl Hall {
         }
     }
 
-    /// Goods on tables and boards until the triangles come near to what is asked for.
+    /// Goods on tables and boards up to about the requested triangle count.
     fn goods(&mut self, triangles_about: usize) {
         let card =
             self.builder.add_material(dielectric("Cardboard", Vec3::new(0.38, 0.25, 0.13), 0.9));
@@ -283,12 +282,12 @@ impl Hall {
                 ));
             }
         }
-        // Anywhere first, so that what is left empty is spread as well.
+        // Random positions first, which also spreads the empty ones.
         for index in (1..places.len()).rev() {
             places.swap(index, (random.unit() * (index + 1) as f64) as usize);
         }
         for place in places {
-            // Three of four goods come in boxes or crates.
+            // Three of four goods are boxes or crates.
             let among = if random.unit() < 0.75 { 2 } else { kinds.len() };
             let kind = kinds[(random.unit() * among as f64) as usize];
             if self.triangles + self.meshes[kind.index()] > triangles_about {
@@ -302,9 +301,9 @@ impl Hall {
         }
     }
 
-    /// Strings of small LEDs, 1250 to a bay and so `MAX_LUMINAIRES` together: along the tables, a
-    /// few centimetres above the boards of the racks and under the trusses. 0.2 to 0.6 lm each is
-    /// what the LEDs of such wires give.
+    /// Strings of small LEDs, 1250 per bay and `MAX_LUMINAIRES` in total: along the tables, a few
+    /// centimeters above the rack boards, and under the trusses. Real LED wires give 0.2 to 0.6 lm
+    /// each.
     fn lamps(&mut self, count: usize) {
         let mut random = SplitMix64::new(10_000);
         let mut all: Vec<(DVec3, f64, f64)> = Vec::with_capacity(MAX_LUMINAIRES);
@@ -356,8 +355,8 @@ impl Hall {
                 line(start, end, 90, 0.4, (0.2, 0.6), 5000.0);
             }
         }
-        // One bulb of each of `count` equal parts of the list; which one goes by the multiples of
-        // the golden ratio, so that the choice does not march in step with the strings.
+        // One bulb from each of `count` equal parts of the list, selected by multiples of the
+        // golden ratio, which avoids aliasing with the strings.
         for index in 0..count {
             let step = all.len() as f64 / count as f64;
             let within = (index as f64 * 0.618_033_988_749_895).fract();
@@ -385,7 +384,7 @@ mod tests {
             let scene = hall(lamps, 50_000).unwrap();
             let triangles = scene.instanced_triangles();
             assert!((47_500..=52_500).contains(&triangles), "{triangles}");
-            assert_eq!(scene.lights.len(), lamps + 1, "and the roof's");
+            assert_eq!(scene.lights.len(), lamps + 1, "plus the roof light");
             assert_eq!(scene.cameras.len(), 1);
         }
     }

@@ -1,5 +1,5 @@
-//! The portrait of a lens that faces the sun: a real design, its glass and its mount, on a garden
-//! wall at the end of the day.
+//! Portrait of a lens that faces the sun: a real design with its glass and mount, on a garden wall
+//! in the evening.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// The design that is shown.
+/// Name of the lens design.
 pub const DESIGN: &str = "dgauss-50-f2";
 
-/// The look: the sun stands in the picture's upper right, and the camera's own lens answers it.
+/// Look: the sun is in the picture's upper right and causes flare in the camera's own lens.
 pub const LOOK: &str = "\
 # The sun is in the picture, right of the middle and low.
 [environment.sun]
@@ -68,8 +68,7 @@ enabled = true
 operator = \"agx\"
 ";
 
-/// The mount's and the barrel's outline, (millimetres from the front rim towards the film, radius),
-/// outside.
+/// Outer outline of mount and barrel: (mm from the front rim toward the film, radius in mm).
 const BARREL: [(f32, f32); 24] = [
     (0.0, 20.6),
     (0.0, 22.6),
@@ -97,17 +96,17 @@ const BARREL: [(f32, f32); 24] = [
     (44.0, 22.6),
 ];
 
-/// A terrace wall with the lens, lying so that it looks past the camera into the sun, leaves and a
-/// low field behind. The lens is the double Gauss of the built-in library, [`DESIGN`]: each element
-/// by its radii and thicknesses, cemented ones 20 um apart; the iris has ten blades at f/4.
+/// A terrace wall with the lens, aimed past the camera into the sun, with leaves, and a low field
+/// behind. The lens is the double Gauss of the built-in library, [`DESIGN`]. Each element has its
+/// radii and thicknesses, cemented ones are 20 um apart, and the iris has ten blades at f/4.
 /// Cameras: "Portrait", "Glass".
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn lens_portrait() -> Result<Scene, SceneError> {
     let mut kit = Kit::new("Portrait of a lens");
     terrace(&mut kit);
-    // The axis points at the camera's side and a little up: the lens's +Y is its way to the front.
+    // The axis points past the camera and slightly up: the lens's +Y points to its front.
     let turn = DQuat::from_rotation_y(0.62) * DQuat::from_rotation_x(FRAC_PI_2 - 0.10);
     let pose = DMat4::from_rotation_translation(turn, DVec3::new(-0.035, 0.9267, -0.03));
     lens(&mut kit, pose);
@@ -163,7 +162,7 @@ fn terrace(kit: &mut Kit) {
         Vec3::new(x, swell * (1.0 - v) - 0.3, z)
     });
     kit.one("Field", field, grass, DMat4::IDENTITY);
-    // A line of poplars far away.
+    // A distant line of poplars.
     let leaf = kit.paint("Poplar", [0.03, 0.055, 0.012], 0.9);
     let mut tree = shapes::transformed(
         &shapes::icosphere(1.0, 3),
@@ -188,8 +187,7 @@ fn terrace(kit: &mut Kit) {
     }
 }
 
-/// An element between two surfaces: outlines as (radius, height), the front upwards, closed on the
-/// axis.
+/// An element between two surfaces: outlines as (radius, height), front upward, closed on the axis.
 fn element(front: (f32, f32), back: (f32, f32), radius: f32) -> Primitive {
     let sag = |(vertex, curvature): (f32, f32), r: f32| {
         vertex - curvature * r * r / (1.0 + (1.0 - (curvature * r).powi(2)).max(0.0).sqrt())
@@ -205,12 +203,13 @@ fn element(front: (f32, f32), back: (f32, f32), radius: f32) -> Primitive {
 }
 
 fn lens(kit: &mut Kit, pose: DMat4) {
-    let black = kit.paint("Black anodised", [0.018, 0.018, 0.019], 0.36);
+    let black = kit.paint("Black anodized", [0.018, 0.018, 0.019], 0.36);
     let inside = kit.paint("Matt black", [0.008, 0.008, 0.008], 0.85);
     let chrome = kit.metal("Satin chrome", Vec3::new(0.55, 0.555, 0.56), 0.28);
     let white = kit.paint("Engraving, white", [0.75, 0.75, 0.73], 0.6);
     let amber = kit.paint("Engraving, amber", [0.75, 0.35, 0.03], 0.6);
-    // Outside down, then inside up, in metres with the front rim at 0 and the film below.
+    // Outer wall downward, then inner wall upward; in meters, with the front rim at 0 and the film
+    // below.
     let mut outline: Vec<(f32, f32)> =
         BARREL.iter().rev().map(|&(z, r)| (r * 1e-3, -z * 1e-3)).collect();
     outline.insert(0, (0.0185, -0.044));
@@ -303,11 +302,11 @@ fn lens(kit: &mut Kit, pose: DMat4) {
     kit.one("Inner tube", tube, inside, pose);
 }
 
-/// The glass by the design's table.
+/// Glass elements from the design's table.
 fn glass(kit: &mut Kit, pose: DMat4) {
     let Some(Ok(design)) = Prescription::builtin(DESIGN) else { return };
     let elements = design.elements();
-    // The front vertex lies a little behind the rim.
+    // The front vertex is slightly behind the rim.
     let mut vertex = -0.0028_f32;
     let mut number = 0;
     for pair in elements.windows(2) {
@@ -326,7 +325,7 @@ fn glass(kit: &mut Kit, pose: DMat4) {
             number += 1;
             let curvature = |shape: SurfaceShape| shape.curvature() as f32;
             let radius = (front.semi_aperture.min(back.semi_aperture) as f32).min(0.0146);
-            // Ten micrometres off each face, so that cemented elements do not share one.
+            // An inset of ten micrometers per face, so that cemented elements share none.
             let thin = 1e-5;
             let part = element(
                 (vertex - thin, curvature(first)),
@@ -346,7 +345,7 @@ fn glass(kit: &mut Kit, pose: DMat4) {
     }
 }
 
-/// The lens's cap, off, and a cable release.
+/// The detached lens cap, and a cable release.
 fn cap(kit: &mut Kit) {
     let plastic = kit.paint("Cap", [0.02, 0.02, 0.021], 0.42);
     let cap = turned_on_lathe(
@@ -366,7 +365,7 @@ fn cap(kit: &mut Kit) {
     kit.one("Cap's grip", block(0.012, 0.003, 0.004), plastic, turned(0.105, 0.9075, 0.036, 0.3));
 }
 
-/// Leaves that have fallen on the wall, and a twig with some beside the picture's border.
+/// Fallen leaves on the wall, and a twig with leaves at the picture's border.
 fn leaves(kit: &mut Kit) {
     let picture = textures::picture(256, 256, |u, v| {
         let (rgb, opacity) = textures::leaf(u, v);
@@ -382,7 +381,7 @@ fn leaves(kit: &mut Kit) {
         double_sided: true,
         ..dielectric("Autumn leaf", Vec3::ONE, 0.55)
     };
-    // The sun shines through them.
+    // Sunlight passes through them.
     material.diffuse_transmission.factor = 0.45;
     material.diffuse_transmission.color = Vec3::new(0.75, 0.33, 0.05);
     let leaf = kit.builder.add_material(material);

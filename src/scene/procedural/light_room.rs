@@ -1,5 +1,5 @@
-//! A light room: a meeting room with surfaces of known reflectances and lamps of known flux, for
-//! whoever wants to check numbers.
+//! A light room: a meeting room with surfaces of known reflectance and lights of known flux, for
+//! photometric checks.
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
@@ -14,9 +14,9 @@ use crate::scene::{
     build::{MaterialId, SceneError},
 };
 
-/// The look: six panels, dials for a lit office.
+/// Look: six panels, with exposure for a lit office.
 pub const LOOK: &str = "\
-# Each panel shines from 0.56 m x 0.56 m with 3,600 lm: 3600 / (pi 0.3136) = 3,654 nit. It lights as a spot.
+# Each panel emits 3,600 lm from 0.56 m x 0.56 m: 3600 / (pi 0.3136) = 3,654 nit. Its light is a spot.
 [scene]
 emissive_lights = false
 
@@ -38,23 +38,23 @@ enabled = true
 operator = \"agx\"
 ";
 
-/// The room's inside (m): along X, up, along Z.
+/// Interior size of the room (m): along X, up, along Z.
 pub const SIZE: Vec3 = Vec3::new(6.6, 2.8, 4.8);
 
-/// Lumens of each of the six panels of [`PANELS`], and their color (K): an LED panel of 36 W.
+/// Flux (lm) of each of the [`PANELS`] and their color temperature (K): an LED panel of 36 W.
 pub const PANEL: (f64, f64) = (3600.0, 4000.0);
 
-/// Where panels hang (m along X and Z).
+/// Positions of the panels (m along X and Z).
 pub const PANELS: [(f64, f64); 6] =
     [(-2.2, -1.2), (0.0, -1.2), (2.2, -1.2), (-2.2, 1.2), (0.0, 1.2), (2.2, 1.2)];
 
-/// A meeting room of 6.6 m x 4.8 m x 2.8 m: floor, walls and ceiling of reflectances 0.20, 0.50 and
-/// 0.80 (the values that lighting design takes, EN 12464-1:2021, 5.2.3, within its ranges), a table
-/// for eight with chairs, a white board, a grey card and a color chart. Six panels of 3,600 lm; a
-/// lamp of 806 lm in a corner. Cameras: "Room", "Table".
+/// A meeting room of 6.6 m x 4.8 m x 2.8 m. Floor, walls and ceiling have reflectances 0.20, 0.50
+/// and 0.80 (the values of lighting design, within the ranges of EN 12464-1:2021, 5.2.3). It has a
+/// table for eight with chairs, a white board, a gray card and a color chart. Six panels of 3,600
+/// lm, and a lamp of 806 lm in a corner. Cameras: "Room", "Table".
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn light_room() -> Result<Scene, SceneError> {
     let mut kit = Kit::new("Light room");
     let walls = shell(&mut kit);
@@ -149,7 +149,7 @@ fn panels(kit: &mut Kit) {
         moved(&stick(0.58, 0.01, 0.58), 0.0, 0.02, 0.0),
     ]);
     let rim = kit.mesh("Panel frame", rim, frame);
-    // What a file without shapes shows in the panel's place.
+    // Emissive sheet for importers without area lights.
     let nits = PANEL.0 / (std::f64::consts::PI * 0.56 * 0.56);
     let glow = kit.glow("Panel, 3654 nit", nits as f32, PANEL.1);
     let sheet = shapes::transformed(
@@ -159,11 +159,11 @@ fn panels(kit: &mut Kit) {
     let sheet = kit.mesh("Panel", sheet, glow);
     let y = f64::from(SIZE.y);
     for (x, z) in PANELS {
-        // Onto the grid.
+        // Snap to the grid.
         let (x, z) = ((x / 0.6).round() * 0.6, ((z / 0.6 - 0.5).round() + 0.5) * 0.6);
         kit.put("Panel frame", rim, at(x, y, z));
         kit.put("Panel", sheet, at(x, y + 0.004, z));
-        // A cosine of the same flux, from its middle.
+        // A cosine distribution of equal flux, from its center.
         let way = [DVec3::new(x, y - 0.004, z), DVec3::new(x, 0.0, z)];
         kit.spot("Panel", PANEL, (10.0, 85.0), way);
     }
@@ -189,7 +189,7 @@ fn furniture(kit: &mut Kit) {
     let blue = kit.paint("Chair, blue", [0.05, 0.12, 0.24], 0.5);
     let shell = super::solids::cloth(24, 30, 0.012, |u, v| {
         let across = (u - 0.5) * 0.44;
-        // From the top of the back down, then along the seat to its front.
+        // From the top of the back downward, then along the seat to its front.
         let (y, z) = if v < 0.5 {
             let t = v / 0.5;
             (0.84 - 0.39 * t, -0.21 + 0.05 * t * t - 0.02 * (1.0 - t))
@@ -223,10 +223,10 @@ fn furniture(kit: &mut Kit) {
         kit.put("Chair shell", shell, pose);
         kit.put("Chair legs", legs, pose);
     }
-    // A white board on the far wall, its frame and shelf.
+    // A white board on the far wall, with frame and shelf.
     let z = -f64::from(SIZE.z) * 0.5;
     let board = kit.paint("White board", [0.78, 0.78, 0.77], 0.12);
-    let alu = kit.metal("Aluminium", Vec3::new(0.91, 0.92, 0.92), 0.3);
+    let alu = kit.metal("Aluminum", Vec3::new(0.91, 0.92, 0.92), 0.3);
     kit.one("White board", stick(2.0, 1.2, 0.02), board, at(0.4, 1.5, z + 0.02));
     let frame = joined(&[
         moved(&block(2.06, 0.03, 0.035), 0.0, 0.615, 0.0),
@@ -249,12 +249,12 @@ fn furniture(kit: &mut Kit) {
     );
 }
 
-/// What is measured: a grey card and a chart on the table, white and black balls.
+/// Measurement targets: a gray card and a chart on the table, white, black and chrome balls.
 fn targets(kit: &mut Kit) {
-    let grey = kit.paint("Grey card 18 %", [GRAY_CARD; 3], 1.0);
-    kit.one("Grey card", stick(0.2, 0.003, 0.25), grey, turned(0.35, 0.7517, 0.05, 0.2));
+    let gray = kit.paint("Gray card 18 %", [GRAY_CARD; 3], 1.0);
+    kit.one("Gray card", stick(0.2, 0.003, 0.25), gray, turned(0.35, 0.7517, 0.05, 0.2));
     let frame = kit.paint("Chart frame", [0.025; 3], 0.7);
-    kit.one("Colour chart", stick(0.29, 0.004, 0.2), frame, turned(-0.05, 0.7522, -0.02, 0.12));
+    kit.one("Color chart", stick(0.29, 0.004, 0.2), frame, turned(-0.05, 0.7522, -0.02, 0.12));
     for (index, (name, code)) in COLOR_CHART.iter().enumerate() {
         let rgb = from_srgb8(*code);
         let patch = kit.paint(&format!("Chart: {name}"), rgb.to_array(), 1.0);
@@ -273,7 +273,7 @@ fn targets(kit: &mut Kit) {
     kit.one("Chrome ball", shapes::uv_sphere(0.05, 48, 24), chrome, at(0.88, 0.80, 0.0));
 }
 
-/// A standing lamp with a metal shade, and a plant pot.
+/// A floor lamp with a metal shade, and a plant pot.
 fn corner(kit: &mut Kit, walls: MaterialId) {
     let black = kit.paint("Lamp, black", [0.02; 3], 0.4);
     let stand = turned_on_lathe(

@@ -1,9 +1,9 @@
 //! Solids and sheets: each function returns one `Primitive` with positions, smooth unit normals,
 //! `uv0` and counter-clockwise triangles.
 //!
-//! Texture coordinates follow glTF: (0, 0) is the picture's upper left corner, so `v` grows
-//! downwards. Round shapes have +Y as their axis; `u` starts at +Z and grows towards +X, to the
-//! right for someone who looks from outside.
+//! Texture coordinates follow glTF: (0, 0) is the image's upper left corner, and `v` grows
+//! downward. Round shapes have +Y as their axis; `u` starts at +Z and grows toward +X, to the right
+//! as seen from outside.
 
 use std::{
     collections::HashMap,
@@ -14,18 +14,16 @@ use glam::{DAffine3, DMat3, Vec2, Vec3, Vec4};
 
 use crate::scene::Primitive;
 
-/// The angle (rad) above which `lathe` keeps an edge of a profile sharp in the shapes of this
-/// module.
+/// Crease angle (rad) of this module's shapes: `lathe` keeps sharper profile edges.
 pub const CREASE: f32 = 35.0 * PI / 180.0;
 
 /// A vertex of a grid: position, unit normal and texture coordinates.
 type Vertex = (Vec3, Vec3, Vec2);
 
-/// A grid of `columns` x `rows` cells over the unit square; `vertex` gives each corner from its (u,
-/// v).
+/// A grid of `columns` x `rows` cells over the unit square; `vertex` computes each corner.
 ///
-/// Seen from the front `u` grows to the right and `v` downwards. Cells that collapse to a line or a
-/// point are left out.
+/// Seen from the front `u` grows to the right and `v` downward. Skips cells that collapse to a line
+/// or a point.
 fn grid(columns: usize, rows: usize, vertex: impl Fn(usize, usize) -> Vertex) -> Primitive {
     let mut out = Primitive::default();
     for row in 0..=rows {
@@ -55,7 +53,7 @@ fn push_triangle(out: &mut Primitive, a: usize, b: usize, c: usize) {
     }
 }
 
-/// Sine and cosine of the `step`th of `steps` equal parts of a full turn; the last equals the first
+/// Sine and cosine of `step` of `steps` equal parts of a full turn; the last equals the first
 /// exactly.
 fn turn(step: usize, steps: usize) -> Vec2 {
     let angle = TAU * (step % steps) as f32 / steps as f32;
@@ -66,8 +64,8 @@ fn fraction(step: usize, steps: usize) -> f32 {
     step as f32 / steps as f32
 }
 
-/// A flat parallelogram of `columns` x `rows` cells: from its upper left `corner` along `right` and
-/// along `down`.
+/// A flat parallelogram of `columns` x `rows` cells from its upper left `corner` along `right` and
+/// `down`.
 ///
 /// It faces `down` x `right`.
 #[must_use]
@@ -80,13 +78,13 @@ pub fn quad(corner: Vec3, right: Vec3, down: Vec3, columns: usize, rows: usize) 
     })
 }
 
-/// A level plane that faces +Y, centred on the origin, `size` = (along X, along Z).
+/// A horizontal plane that faces +Y, centered on the origin; `size` = (along X, along Z).
 #[must_use]
 pub fn plane(size: Vec2, columns: usize, rows: usize) -> Primitive {
     quad(Vec3::new(-size.x, 0.0, -size.y) * 0.5, Vec3::X * size.x, Vec3::Z * size.y, columns, rows)
 }
 
-/// A curved sheet: `surface` maps (u, v) of the unit square to space; the normals come from its
+/// A curved sheet: `surface` maps (u, v) of the unit square to space; normals are from finite
 /// differences.
 ///
 /// It faces `d/dv` x `d/du`.
@@ -102,7 +100,7 @@ pub fn sheet(columns: usize, rows: usize, surface: impl Fn(f32, f32) -> Vec3) ->
     })
 }
 
-/// A box with sharp edges, centred on the origin; each face shows the whole picture.
+/// A box with sharp edges, centered on the origin; each face has the whole texture.
 #[must_use]
 pub fn cuboid(size: Vec3) -> Primitive {
     let mut out = Primitive::default();
@@ -113,7 +111,7 @@ pub fn cuboid(size: Vec3) -> Primitive {
     out
 }
 
-/// The faces of a cube: right, up and outward for someone who looks at the face.
+/// Faces of a cube: right, up and outward, seen from outside.
 const FACES: [(Vec3, Vec3, Vec3); 6] = [
     (Vec3::X, Vec3::Y, Vec3::Z),
     (Vec3::NEG_X, Vec3::Y, Vec3::NEG_Z),
@@ -123,23 +121,23 @@ const FACES: [(Vec3, Vec3, Vec3); 6] = [
     (Vec3::X, Vec3::Z, Vec3::NEG_Y),
 ];
 
-/// A box with narrow bevels of two facets that the smooth normals make look round, centred on the
+/// A box with narrow bevels of two facets, which smooth normals make look round; centered on the
 /// origin.
 #[must_use]
 pub fn bevelled_box(size: Vec3, bevel: f32) -> Primitive {
     rounded_box(size, bevel, 1)
 }
 
-/// A box whose edges and corners are rounded with `radius`, centred on the origin; `size` is the
-/// outer size.
+/// A box with edges and corners rounded with `radius`, centered on the origin; `size` is the outer
+/// size.
 ///
-/// Each edge has `2 * segments` facets. The radius is at most half the least side.
+/// Each edge has `2 * segments` facets. The radius is at most half of the shortest side.
 #[must_use]
 pub fn rounded_box(size: Vec3, radius: f32, segments: usize) -> Primitive {
     let radius = radius.clamp(0.0, size.min_element() * 0.5);
     let segments = segments.max(1);
     let core = size * 0.5 - radius;
-    // Along one axis of a face: on which side of the core, and the slope of the direction from the
+    // Along one axis of a face: the side of the core, and the slope of the direction from the
     // core's corner.
     let steps: Vec<(f32, f32)> = (0..=segments)
         .map(|step| (-1.0, (PI / 4.0 * (fraction(step, segments) - 1.0)).tan()))
@@ -162,7 +160,7 @@ pub fn rounded_box(size: Vec3, radius: f32, segments: usize) -> Primitive {
     out
 }
 
-/// A sphere of meridians and parallels, centred on the origin.
+/// A sphere of meridians and parallels, centered on the origin.
 #[must_use]
 pub fn uv_sphere(radius: f32, segments: usize, rings: usize) -> Primitive {
     let (segments, rings) = (segments.max(3), rings.max(2));
@@ -176,10 +174,9 @@ pub fn uv_sphere(radius: f32, segments: usize, rings: usize) -> Primitive {
     })
 }
 
-/// A sphere of 20 * 4^`subdivisions` nearly equal triangles, centred on the origin.
+/// A sphere of 20 * 4^`subdivisions` nearly equal triangles, centered on the origin.
 ///
-/// The texture coordinates are those of `uv_sphere`, with `u` running past 1 in the triangles that
-/// straddle the seam.
+/// Texture coordinates are those of `uv_sphere`; `u` exceeds 1 in triangles across the seam.
 #[must_use]
 pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
     let golden = (1.0 + 5.0_f32.sqrt()) * 0.5;
@@ -189,8 +186,7 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
         points.push(Vec3::new(0.0, a, b).normalize());
         points.push(Vec3::new(b, 0.0, a).normalize());
     }
-    // The faces are the triples of mutual neighbours; two neighbours subtend 63.43 degrees, the
-    // next pair 116.57.
+    // Faces are triples of mutual neighbors: neighbors subtend 63.43 degrees, the next pair 116.57.
     let near = |a: usize, b: usize| points[a].dot(points[b]) > 0.4;
     let mut faces: Vec<[usize; 3]> = Vec::with_capacity(20);
     for a in 0..12 {
@@ -231,7 +227,7 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
         }
         for (corner, &index) in face.iter().enumerate() {
             let normal = points[index];
-            // A pole has no meridian of its own: it takes the mean of the two others.
+            // A pole has no meridian: it takes the mean of the other two.
             let u = if normal.x.hypot(normal.z) < 1e-6 {
                 (across[(corner + 1) % 3] + across[(corner + 2) % 3]) * 0.5
             } else {
@@ -259,20 +255,20 @@ pub fn cylinder(radius: f32, height: f32, segments: usize) -> Primitive {
     lathe(&profile, CREASE, segments)
 }
 
-/// A cone with its base that stands on the plane y = 0.
+/// A cone that stands on the plane y = 0.
 #[must_use]
 pub fn cone(radius: f32, height: f32, segments: usize) -> Primitive {
     lathe(&[Vec2::ZERO, Vec2::new(radius, 0.0), Vec2::new(0.0, height)], CREASE, segments)
 }
 
-/// A ring around +Y, centred on the origin: a tube of radius `minor` whose middle runs at `major`
-/// from the axis.
+/// A torus around +Y, centered on the origin: a tube of radius `minor` at distance `major` from the
+/// axis.
 #[must_use]
 pub fn torus(major: f32, minor: f32, segments: usize, sides: usize) -> Primitive {
     tube_ring(major, minor, segments.max(3), sides, turn)
 }
 
-/// A part of a torus, `sweep` rad (below a full turn) to the right from `start`, seen from outside;
+/// An arc of a torus, `sweep` rad (below a full turn) to the right from `start`, seen from outside;
 /// its ends are open.
 #[must_use]
 pub fn torus_arc(
@@ -299,7 +295,7 @@ fn tube_ring(
     let sides = sides.max(3);
     grid(segments, sides, |column, row| {
         let around = at(column, segments);
-        // From the inmost line over the top outwards and back below.
+        // From the innermost line over the top outward and back below.
         let tube = turn(row, sides);
         let normal =
             Vec3::new(around.x * -tube.y, tube.x, around.y * -tube.y).normalize_or(Vec3::Y);
@@ -312,11 +308,11 @@ fn tube_ring(
     })
 }
 
-/// A surface of revolution around +Y. The profile is a list of (radius, height) to be walked with
-/// the outside on the right hand: from the bottom of the axis outwards, up the outer wall and, for
-/// a vessel, down the inner one.
+/// A surface of revolution around +Y. The profile is a list of (radius, height) with the outside on
+/// the right: from the bottom of the axis outward, up the outer wall and, for a vessel, down the
+/// inner one.
 ///
-/// Corners of the profile that turn by more than `crease` (rad) stay sharp, all others are smooth.
+/// Profile corners that turn by more than `crease` (rad) stay sharp; all others are smooth.
 #[must_use]
 pub fn lathe(profile: &[Vec2], crease: f32, segments: usize) -> Primitive {
     let segments = segments.max(3);
@@ -342,12 +338,12 @@ pub fn lathe(profile: &[Vec2], crease: f32, segments: usize) -> Primitive {
         (normals[before] * lengths[after] + normals[after] * lengths[before])
             .normalize_or(normals[before])
     };
-    // On the axis a nearly level profile closes smoothly.
+    // On the axis, a nearly horizontal profile closes smoothly.
     let end = |point: Vec2, normal: Vec2| {
         let level = Vec2::new(0.0, normal.y.signum());
         if point.x < 1e-6 && normal.dot(level) >= crease.cos() { level } else { normal }
     };
-    // Runs of smooth segments, each a list of (point, normal, way along the profile).
+    // Runs of smooth segments, each a list of (point, normal, distance along the profile).
     let mut out = Primitive::default();
     let mut run: Vec<(Vec2, Vec2, f32)> = vec![(points[0], end(points[0], normals[0]), 0.0)];
     let mut way = 0.0;
@@ -372,7 +368,7 @@ pub fn lathe(profile: &[Vec2], crease: f32, segments: usize) -> Primitive {
 fn revolve(run: &[(Vec2, Vec2, f32)], total: f32, segments: usize) -> Primitive {
     let rows = run.len() - 1;
     grid(segments, rows, |column, row| {
-        // The profile is walked upwards, the picture downwards.
+        // The profile runs upward, the texture downward.
         let (point, normal, way) = run[rows - row];
         let around = turn(column, segments);
         let out = Vec3::new(around.x, 0.0, around.y);
@@ -385,8 +381,8 @@ fn revolve(run: &[(Vec2, Vec2, f32)], total: f32, segments: usize) -> Primitive 
     })
 }
 
-/// A smooth curve through all `points` (Catmull-Rom, ends repeated), `steps` pieces between two of
-/// them.
+/// A Catmull-Rom curve through all `points` (ends repeated), with `steps` pieces between two
+/// points.
 #[must_use]
 pub fn smooth_curve(points: &[Vec2], steps: usize) -> Vec<Vec2> {
     let steps = steps.max(1);
@@ -408,13 +404,13 @@ pub fn smooth_curve(points: &[Vec2], steps: usize) -> Vec<Vec2> {
     out
 }
 
-/// Adds a moved copy of `part` to `whole`. Attributes that only one of the two has are dropped.
+/// Appends a transformed copy of `part` to `whole`. Drops attributes that only one of the two has.
 pub fn append(whole: &mut Primitive, part: &Primitive, transform: &DAffine3) {
     let first = whole.positions.len() as u32;
     let (was_empty, none_in_part) = (whole.positions.is_empty(), part.positions.is_empty());
     let linear = transform.matrix3;
-    // Normals go by the cofactors, which also keeps them right under a mirror; degenerate
-    // transforms leave them be.
+    // Normals transform by the cofactors, which stay correct under mirroring; degenerate transforms
+    // leave them unchanged.
     let cofactor = DMat3::from_cols(
         linear.y_axis.cross(linear.z_axis),
         linear.z_axis.cross(linear.x_axis),
@@ -457,7 +453,7 @@ fn join<T>(whole: &mut Vec<T>, part: Vec<T>, was_empty: bool, none_in_part: bool
     }
 }
 
-/// The primitive moved.
+/// The transformed primitive.
 #[must_use]
 pub fn transformed(part: &Primitive, transform: &DAffine3) -> Primitive {
     let mut out = Primitive { material: part.material, ..Primitive::default() };
@@ -465,7 +461,7 @@ pub fn transformed(part: &Primitive, transform: &DAffine3) -> Primitive {
     out
 }
 
-/// The primitive with its texture coordinates multiplied, so that a picture repeats.
+/// Scales the texture coordinates, so that a texture repeats.
 #[must_use]
 pub fn tiled(mut part: Primitive, times: Vec2) -> Primitive {
     for uv in &mut part.uv0 {
@@ -474,12 +470,11 @@ pub fn tiled(mut part: Primitive, times: Vec2) -> Primitive {
     part
 }
 
-/// The primitive with unit tangents that follow `uv0`: along growing `u`, with the bitangent
-/// towards lesser `v`.
+/// Adds unit tangents that follow `uv0`: along growing `u`, with the bitangent toward smaller `v`.
 ///
-/// Each triangle's gradient of `u` weighted by its area (Lengyel, "Foundations of Game Engine
-/// Development" 2, 7.5), made orthogonal to the normal. Without `uv0` the primitive comes back as
-/// it was.
+/// Area-weighted gradients of `u` of each triangle (Lengyel, "Foundations of Game Engine
+/// Development" 2, 7.5), orthogonalized to the normal. A primitive without `uv0` is returned
+/// unchanged.
 #[must_use]
 pub fn with_tangents(mut part: Primitive) -> Primitive {
     if part.uv0.len() != part.positions.len() {
@@ -492,7 +487,7 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
         let (edge_b, edge_c) =
             (part.positions[b] - part.positions[a], part.positions[c] - part.positions[a]);
         let (uv_b, uv_c) = (part.uv0[b] - part.uv0[a], part.uv0[c] - part.uv0[a]);
-        // The determinant's sign alone: its size would weigh by the area in the picture.
+        // Only the determinant's sign: its magnitude would weight by texture area.
         let sign = if uv_b.perp_dot(uv_c) < 0.0 { -1.0 } else { 1.0 };
         let area = edge_b.cross(edge_c).length();
         let u = (edge_b * uv_c.y - edge_c * uv_b.y).normalize_or_zero() * sign * area;
@@ -516,8 +511,7 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
     part
 }
 
-/// The signed volume (m3) that the triangles enclose: positive for a closed surface that faces
-/// outwards.
+/// Signed volume (m3) enclosed by the triangles: positive for a closed surface that faces outward.
 #[must_use]
 pub fn signed_volume(part: &Primitive) -> f64 {
     part.indices
@@ -530,7 +524,7 @@ pub fn signed_volume(part: &Primitive) -> f64 {
         .sum()
 }
 
-/// What tests of solids ask.
+/// Checks shared by tests of solids.
 #[cfg(test)]
 pub(super) mod checks {
     use std::collections::HashMap;
@@ -538,8 +532,8 @@ pub(super) mod checks {
     use super::signed_volume;
     use crate::scene::Primitive;
 
-    /// Every edge is met once in each direction: closed, with one winding. Vertices count as one by
-    /// position.
+    /// Every edge occurs once in each direction: closed, with consistent winding. Vertices with
+    /// equal positions count as one.
     pub fn assert_closed(part: &Primitive) {
         let mut edges: HashMap<[[i64; 3]; 2], i32> = HashMap::new();
         let key = |index: u32| {
@@ -555,7 +549,7 @@ pub(super) mod checks {
         assert!(edges.values().all(|&count| count == 0), "open edges");
     }
 
-    /// Normals and indices fit the triangles.
+    /// Normals and indices match the triangles.
     pub fn assert_sound(part: &Primitive) {
         assert!(!part.indices.is_empty() && part.indices.len().is_multiple_of(3));
         assert_eq!(part.normals.len(), part.positions.len());
@@ -568,7 +562,7 @@ pub(super) mod checks {
             for &vertex in triangle {
                 assert!(
                     flat.dot(part.normals[vertex as usize]) > 0.5,
-                    "a normal leaves its triangle"
+                    "a normal points away from its triangle's front"
                 );
             }
         }

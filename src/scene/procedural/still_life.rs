@@ -1,5 +1,5 @@
 //! The demo scene: a photographer's table-top still life at real scale, lit for a renderer of
-//! direct light.
+//! direct light only.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// The height (m) of the table's top.
+/// Height (m) of the table top.
 const TABLE: f64 = 0.74;
 
-/// The reflectance of the grey card, in every channel.
+/// Reflectance of the gray card, in every channel.
 pub const GRAY_CARD: f32 = 0.18;
 
 /// Reflectance of metals at normal incidence, linear Rec. 709, from Adobe, "Metal material
@@ -33,7 +33,7 @@ pub const GRAY_CARD: f32 = 0.18;
 pub const GOLD: Vec3 = Vec3::new(1.0, 0.7099, 0.3148);
 /// Copper; see `GOLD`.
 pub const COPPER: Vec3 = Vec3::new(1.0, 0.6504, 0.5274);
-/// Aluminium; see `GOLD`.
+/// Aluminum; see `GOLD`.
 pub const ALUMINIUM: Vec3 = Vec3::new(0.9157, 0.9226, 0.9236);
 
 /// The 24 patches of the ColorChecker, row by row, as 8-bit sRGB (D65): the chart maker's published
@@ -66,24 +66,24 @@ pub const COLOR_CHART: [(&str, [u8; 3]); 24] = [
     ("Black", [52, 52, 52]),
 ];
 
-/// The roughness of six spheres, from 0.05 to 1 in equal steps.
+/// Roughness of six spheres, from 0.05 to 1 in equal steps.
 #[must_use]
 pub fn roughness_of(sphere: usize) -> f32 {
     (0.05 + 0.19 * sphere as f32).min(1.0)
 }
 
-/// Where the grey card's middle is and which way it faces.
+/// Center and normal of the gray card.
 #[must_use]
 pub fn gray_card() -> (DVec3, DVec3) {
-    let pose = grey_card_pose();
+    let pose = gray_card_pose();
     (pose.transform_point3(DVec3::new(0.0, 0.075, 0.001)), pose.transform_vector3(DVec3::Z))
 }
 
-fn grey_card_pose() -> DMat4 {
+fn gray_card_pose() -> DMat4 {
     on_table(-0.47, 0.08, 22.0, 10.0)
 }
 
-/// A place on the table's top: turned by `turn` degrees about the vertical, then leaned back by
+/// A pose on the table top: rotated by `turn` degrees about the vertical, then tilted back by
 /// `lean` degrees.
 fn on_table(x: f64, z: f64, turn: f64, lean: f64) -> DMat4 {
     DMat4::from_rotation_translation(
@@ -92,28 +92,28 @@ fn on_table(x: f64, z: f64, turn: f64, lean: f64) -> DMat4 {
     )
 }
 
-/// The scene with what a light meter finds at its grey card.
+/// The scene with light meter readings at its gray card.
 #[derive(Clone, Debug)]
 pub struct StillLife {
     /// The scene, with the cameras "Hero" and "Macro".
     pub scene: Scene,
-    /// What each lamp gives on the grey card.
+    /// Illuminance of each light on the gray card.
     pub on_card: Vec<(String, Lux)>,
-    /// The luminance of the grey card.
+    /// Luminance of the gray card.
     pub card: Nit,
-    /// Dials that bring the grey card to 0.18 of the saturation, to the nearest third of a stop.
+    /// Exposure that maps the gray card to 0.18 of the saturation, to the nearest third of a stop.
     pub dials: ExposureDials,
 }
 
 impl StillLife {
-    /// The look file (TOML) that belongs to the scene.
+    /// The look file (TOML) of the scene.
     #[must_use]
     pub fn look(&self) -> String {
         let total: Lux = self.on_card.iter().map(|(_, lux)| *lux).sum();
         let metered = meter::metered(self.card);
         let ExposureDials { f_stop, shutter_denominator, iso } = self.dials;
         let mut out = String::from(
-            "# The grey card (reflectance 0.18, matte) under the lamps, direct light only:\n",
+            "# The gray card (reflectance 0.18, matte) under the lamps, direct light only:\n",
         );
         for (name, lux) in &self.on_card {
             out += &format!("#   {name:<10} {:7.1} lx\n", lux.get());
@@ -141,10 +141,10 @@ impl StillLife {
     }
 }
 
-/// Makes the still life.
+/// Builds the still life.
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn still_life() -> Result<StillLife, SceneError> {
     let mut stage = StillLifeBuilder { builder: SceneBuilder::new("Still life"), top: None };
     stage.room();
@@ -182,7 +182,7 @@ pub fn still_life() -> Result<StillLife, SceneError> {
     Ok(StillLife { scene, on_card, card, dials })
 }
 
-/// A profile of a lathe in millimeters.
+/// A lathe profile in millimeters.
 fn millimeters(points: &[(f32, f32)], steps: usize) -> Vec<Vec2> {
     let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y) * 1e-3).collect();
     if steps > 1 { shapes::smooth_curve(&points, steps) } else { points }
@@ -203,8 +203,7 @@ impl StillLifeBuilder {
         self.place(name, mesh, pose)
     }
 
-    /// Shows a mesh on the table; the poses are in world space, the node lies under the table's
-    /// top.
+    /// Adds a mesh to the table; the pose is in world space, the node a child of the table top.
     fn place(&mut self, name: &str, mesh: MeshId, pose: DMat4) -> NodeId {
         match self.top {
             Some(top) => {
@@ -217,7 +216,7 @@ impl StillLifeBuilder {
 
     /// The paper sweep and the table.
     fn room(&mut self) {
-        // Seamless paper as it is sold, 2.72 m wide: along the floor, up a curve, up the wall.
+        // Seamless paper in its standard width of 2.72 m: along the floor, up a curve, up the wall.
         let paper = Material {
             double_sided: true,
             ..dielectric("Paper sweep", Vec3::new(0.21, 0.235, 0.26), 0.95)
@@ -270,7 +269,7 @@ impl StillLifeBuilder {
             shapes::cylinder(0.022, TABLE as f32 - thick, 24),
             dark,
         );
-        // The upper face of the body lies a tenth of a millimetre below the top.
+        // The upper face of the body is a tenth of a millimeter below the top.
         let below = DVec3::new(0.0, TABLE - 1e-4 - f64::from(thick) * 0.5, 0.0);
         self.builder.instance_in(table, "Table edge", edge, DMat4::from_translation(below));
         for (x, z) in [(-0.8, -0.6), (0.8, -0.6), (-0.8, 0.6), (0.8, 0.6)] {
@@ -303,7 +302,7 @@ impl StillLifeBuilder {
             stone,
             on_table(0.0, 0.14, 0.0, 0.0) * DMat4::from_translation(DVec3::Y * step * 0.5),
         );
-        let metals = [("Gold", GOLD), ("Copper", COPPER), ("Aluminium", ALUMINIUM)];
+        let metals = [("Gold", GOLD), ("Copper", COPPER), ("Aluminum", ALUMINIUM)];
         for index in 0..6 {
             let x = (index as f64 - 2.5) * pitch;
             let roughness = roughness_of(index);
@@ -319,14 +318,14 @@ impl StillLifeBuilder {
         }
     }
 
-    /// The grey card and the color chart.
+    /// The gray card and the color chart.
     fn cards(&mut self) {
-        let grey = self.matte("Grey card 18 %", Vec3::splat(GRAY_CARD), 1.0);
+        let gray = self.matte("Gray card 18 %", Vec3::splat(GRAY_CARD), 1.0);
         let lift = |part: &Primitive, height: f64| {
             shapes::transformed(part, &glam::DAffine3::from_translation(DVec3::Y * height * 0.5))
         };
         let card = lift(&shapes::cuboid(Vec3::new(0.11, 0.15, 0.002)), 0.15);
-        self.single("Grey card", card, grey, grey_card_pose());
+        self.single("Gray card", card, gray, gray_card_pose());
 
         let frame = self.matte("Chart frame", Vec3::splat(0.025), 0.7);
         let (patch, gap) = (0.04_f32, 0.006_f32);
@@ -344,13 +343,13 @@ impl StillLifeBuilder {
             parts
                 .push((shapes::quad(corner, Vec3::X * patch, Vec3::NEG_Y * patch, 1, 1), material));
         }
-        let chart = self.builder.add_mesh_of("Colour chart", parts);
+        let chart = self.builder.add_mesh_of("Color chart", parts);
         self.place(
-            "Colour chart",
+            "Color chart",
             chart,
             on_table(-0.27, -0.2, 10.0, 12.0) * DMat4::from_translation(DVec3::Y * 0.05),
         );
-        // It stands on a block, so that the spheres in front leave its grey row free.
+        // It stands on a block, so that the spheres in front do not hide its gray row.
         let oak = self.matte("Chart block", Vec3::new(0.30, 0.17, 0.085), 0.6);
         let block = shapes::rounded_box(Vec3::new(0.27, 0.049, 0.06), 0.003, 2);
         let pose = on_table(-0.27, -0.21, 10.0, 0.0) * DMat4::from_translation(DVec3::Y * 0.0245);
@@ -396,7 +395,7 @@ impl StillLifeBuilder {
         cup.extend(millimeters(&inner, 4));
         let mut cup = shapes::lathe(&cup, CREASE, 48);
         let handle = shapes::torus_arc(0.019, 0.0036, -0.15, PI as f32 + 0.3, 24, 12);
-        // The ring's axis lies level and its open side goes into the wall.
+        // The ring's axis is horizontal, and its open side is inside the wall.
         let upright = DMat4::from_rotation_translation(
             DQuat::from_rotation_x(FRAC_PI_2),
             DVec3::new(0.0385, 0.038, 0.0),
@@ -485,7 +484,7 @@ impl StillLifeBuilder {
             let tube = shapes::sheet(8, 24, |u, v| {
                 let t = 1.0 - f64::from(v);
                 let around = DVec2::from_angle(2.0 * PI * f64::from(u)) * (0.0026 - 0.0014 * t);
-                // u starts at +Z and runs to +X, as it does for all round shapes.
+                // u starts at +Z and grows toward +X, as for all round shapes.
                 (path(t) - DVec3::Y * TABLE + DVec3::new(around.y, 0.0, around.x)).as_vec3()
             });
             self.single(
@@ -529,8 +528,8 @@ impl StillLifeBuilder {
         let brown = self.matte("Stalk", Vec3::new(0.06, 0.035, 0.018), 0.8);
         let up = glam::DAffine3::from_translation(DVec3::Y * 0.054);
         let stalk = shapes::transformed(&stalk, &up);
-        // A gentle lack of roundness: five lobes, more at the foot. Normals of the round shape are
-        // near enough.
+        // Slightly out of round: five lobes, stronger at the bottom. Normals of the round shape are
+        // accurate enough.
         for position in &mut apple.positions {
             let angle = position.x.atan2(position.z);
             let lobe = 1.0 + 0.018 * (5.0 * angle).cos() * (1.0 - position.y / 0.07);
@@ -585,14 +584,14 @@ impl StillLifeBuilder {
         self.single("Lemon", lemon, skin, lying);
     }
 
-    /// A curled sheet of coloured paper, seen from both sides, and building blocks.
+    /// A curled sheet of colored paper, visible from both sides, and building blocks.
     fn papers(&mut self) {
         let paper = Material {
             double_sided: true,
             ..dielectric("Apricot paper", Vec3::new(0.62, 0.30, 0.12), 0.9)
         };
         let paper = self.builder.add_material(paper);
-        // Part of a spiral that stands on its edge.
+        // Part of a spiral, standing on its edge.
         let curl = shapes::sheet(48, 4, |u, v| {
             let angle = 4.6 * u;
             let radius = 0.042 + 0.028 * u;
@@ -630,7 +629,7 @@ impl StillLifeBuilder {
         }
     }
 
-    /// A small field monitor; such screens are sold with 500 to 1000 nits.
+    /// A small field monitor; such screens have 500 to 1000 nits.
     fn monitor(&mut self) {
         let body = self.matte("Monitor body", Vec3::splat(0.022), 0.42);
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
@@ -656,10 +655,10 @@ impl StillLifeBuilder {
         self.place("Monitor", monitor, on_table(0.52, -0.03, -24.0, 14.0));
     }
 
-    /// Five lamps: key, fill panel, fill bulb, rim and backdrop. None casts a shadow in a renderer
-    /// of direct light alone, so they come from all sides and nothing is black.
+    /// Five lights: key, fill panel, fill bulb, rim and backdrop. They come from all sides, so that
+    /// a renderer of direct light only leaves nothing black.
     fn lamps(&mut self) {
-        // Name, lumens, kelvins, half angles in degrees, place, target.
+        // Name, lumens, kelvins, half angles in degrees, position, target.
         let lamps = [
             // A 20 W photographic LED spot with a lens.
             (
@@ -688,7 +687,7 @@ impl StillLifeBuilder {
                 DVec3::new(0.75, 1.75, -1.05),
                 DVec3::new(0.0, 0.78, 0.05),
             ),
-            // On the floor behind the table, towards the paper.
+            // On the floor behind the table, aimed at the paper.
             (
                 "Backdrop",
                 1100.0,
@@ -747,16 +746,16 @@ mod tests {
     }
 
     #[test]
-    fn the_grey_card_is_exact_and_rightly_exposed() {
+    fn the_gray_card_is_exact_and_rightly_exposed() {
         let still = still_life().unwrap();
         let card = still
             .scene
             .materials
             .iter()
-            .find(|material| material.name.starts_with("Grey card"))
+            .find(|material| material.name.starts_with("Gray card"))
             .unwrap();
         assert_eq!((card.base_color.x, card.roughness, card.metallic), (0.18, 1.0, 0.0));
-        // Within half a click of a third of a stop.
+        // Within half of a third-stop click.
         assert!((still.dials.exposed(still.card) / 0.18).log2().abs() < 0.18);
         assert!(still.look().contains("operator = \"agx\""));
     }

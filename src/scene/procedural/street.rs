@@ -1,5 +1,5 @@
-//! A shopping street after rain, at the end of dusk: a wet road that mirrors more than a hundred
-//! lamps.
+//! A shopping street after rain, at the end of dusk: a wet road that reflects more than a hundred
+//! lights.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -20,9 +20,9 @@ use crate::{
     },
 };
 
-/// The look of the street: dusk's last light, dials for a hand-held camera.
+/// Look of the street: the last light of dusk, with exposure for a hand-held camera.
 pub const LOOK: &str = "\
-# Civil twilight is over: the sky gives a lux or so, the lamps 10 to 60 lx on the ground.
+# Civil twilight is over: the sky gives about a lux, the lamps 10 to 60 lx on the ground.
 [environment.sun]
 azimuth = 280
 elevation = -6.5
@@ -60,11 +60,11 @@ enabled = true
 [passes.tonemap]
 operator = \"agx\"
 
-# Whatever glows has a lamp beside it that lights for it.
+# Each emissive surface has a light next to it.
 [scene]
 emissive_lights = false
 
-# Bulbs on a wire in the open, tubes on a sign: what shadows they throw is not worth seventy cubes of shadow maps.
+# Bulbs on a wire in the open, tubes on a sign: their shadows are not worth seventy cube shadow maps.
 [lights.Festoon]
 shadow = false
 
@@ -75,21 +75,21 @@ shadow = false
 shadow = false
 ";
 
-/// Half of the roadway, kerb to kerb (m); from the middle to the house fronts.
+/// Half of the roadway, curb to curb (m), and the distance from the center to the house fronts.
 const ROAD: f32 = 3.0;
 const FRONT: f64 = 5.6;
 /// Height of the pavement (m).
 const KERB: f32 = 0.12;
-/// Height of a shop's storey and of the others (m).
+/// Heights of a shop's story and of the others (m).
 const SHOP: f32 = 3.7;
 const STOREY: f32 = 3.1;
-/// From one column of windows to the next, and a window's width (m).
+/// Spacing of window columns, and width of a window (m).
 const PITCH: f32 = 1.75;
 const WINDOW: f32 = 0.98;
 
 fn puddle(u: f32, v: f32) -> f32 {
     let lie = fractal_noise(u, v, [4, 4], 4, 3100);
-    // Wheels have worn two tracks, 1.7 m apart, in which water stands.
+    // Two wheel tracks, 1.7 m apart, hold standing water.
     let across = ((u - 0.5) * 6.0).abs();
     let track =
         (-((across - 0.95) / 0.35).powi(2)).exp().max((-((across - 2.75) / 0.22).powi(2)).exp());
@@ -116,8 +116,8 @@ fn asphalt_relief(u: f32, v: f32) -> f32 {
     (stones + swells) * (1.0 - puddle(u, v))
 }
 
-/// Slabs of 0.6 m x 0.4 m in a bond, over 2.4 m x 2.4 m: distance (m) to the nearest joint, and a
-/// number for the slab.
+/// Slabs of 0.6 m x 0.4 m in a bond, over 2.4 m x 2.4 m: distance (m) to the nearest joint, and an
+/// index of the slab.
 fn slab(u: f32, v: f32) -> (f32, f32) {
     let row = (v * 6.0).floor();
     let x = u * 4.0 + if row as i64 % 2 == 0 { 0.0 } else { 0.5 };
@@ -186,7 +186,7 @@ fn plaster_relief(u: f32, v: f32) -> f32 {
     0.004 * fractal_noise(u, v, [24, 24], 4, 4400)
 }
 
-/// What stands on the shelves of a shop, as a picture to shine: linear, 0 to 1.
+/// Goods on the shelves of a shop, as an emission texture: linear, 0 to 1.
 fn shelves(u: f32, v: f32, seed: u64) -> Vec3 {
     let row = (v * 4.0).floor();
     let down = v * 4.0 - row;
@@ -213,7 +213,7 @@ fn shelves(u: f32, v: f32, seed: u64) -> Vec3 {
     color * (0.35 + 0.65 * pick(4))
 }
 
-/// A lit room behind a window: curtains to both sides.
+/// A lit room behind a window, with curtains on both sides.
 fn lit_room(u: f32, v: f32) -> Vec3 {
     let curtain = ((u - 0.5).abs() - 0.26).max(0.0) / 0.24;
     let fold = 0.5 + 0.5 * (u * 70.0).sin();
@@ -235,11 +235,11 @@ struct Street {
 }
 
 /// A street of two rows of houses, 76 m long, with shops, street lamps, lamps at doors and in shop
-/// windows, neon signs and strings of bulbs: 152 lamps whose lumens are those of common data
-/// sheets. The road is wet, its puddles are nearly smooth. Cameras: "Walker", "Puddle", "Balcony".
+/// windows, neon signs and strings of bulbs: 152 lights with lumens from common data sheets. The
+/// road is wet and its puddles nearly smooth. Cameras: "Walker", "Puddle", "Balcony".
 ///
 /// # Errors
-/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+/// `SceneError` if the scene breaks an invariant of the scene model; tests exclude it.
 pub fn street() -> Result<Scene, SceneError> {
     let mut street = Street::new();
     street.ground();
@@ -285,10 +285,10 @@ impl Street {
             relief: plaster_relief,
         };
         let plaster = kit.woven_material("Plaster", &plaster);
-        // The same pictures in other paints.
+        // The same textures in other paints.
         for (name, rgb) in [
             ("Ochre paint", [0.50, 0.33, 0.15]),
-            ("Grey paint", [0.36, 0.36, 0.34]),
+            ("Gray paint", [0.36, 0.36, 0.34]),
             ("Rose paint", [0.47, 0.27, 0.21]),
         ] {
             let paint = Material {
@@ -305,7 +305,7 @@ impl Street {
         let lit =
             kit.builder.add_texture("Lit room", textures::color_image(128, 160, lit_room), clamp);
         let dark = kit.paint("Dark pane", [0.006, 0.007, 0.009], 0.04);
-        // 20 to 60 nits: what is seen of a room lit by a few thousand lumens.
+        // 20 to 60 nits: typical of a room lit by a few thousand lumens.
         let lit = |kit: &mut Kit, name: &str, nits: f32| {
             kit.builder.add_material(Material {
                 emission: Vec3::splat(nits),
@@ -356,7 +356,7 @@ impl Street {
             relief: asphalt_relief,
         };
         let asphalt = self.kit.weave("Wet asphalt", &asphalt);
-        // The tile's middle lies on the road's.
+        // The center of the tile is on the road's center line.
         let road = ground(Vec2::new(ROAD * 2.0, 84.0), (6, 84));
         self.kit.one_relief("Road", road, asphalt, at(0.0, 0.0, -32.0));
         let slabs = Weave {
@@ -409,7 +409,7 @@ impl Street {
             }
             last = paint;
             let middle = z - f64::from(width) * 0.5;
-            // A front's own axes: X along it, Z out to the street.
+            // Local axes of a front: X along it, Z out to the street.
             let pose = turned(side * FRONT, f64::from(KERB), middle, -side * FRAC_PI_2);
             self.house(pose, columns, storeys, self.facades[paint]);
             z -= f64::from(width) + 0.002;
@@ -420,7 +420,7 @@ impl Street {
         let width = columns as f32 * PITCH + 0.5;
         let half = width * 0.5;
         let top = SHOP + STOREY * storeys as f32 + 0.35;
-        // Upper storeys: a wall with windows.
+        // Upper stories: a wall with windows.
         let mut xs = vec![-half];
         for column in 0..columns {
             let middle = (column as f32 + 0.5) * PITCH - half + 0.25;
@@ -468,7 +468,7 @@ impl Street {
                 self.kit.put("Sill and lintel", self.sill, place);
             }
         }
-        // Mouldings, roof, a downpipe on the joint of two houses.
+        // Moldings, roof, and a downpipe on the joint of two houses.
         let (w, end) = (width - 0.004, f64::from(top));
         let course = joined(&[
             moved(&block(w, 0.22, 0.6), 0.0, 0.0, -0.2),
@@ -492,7 +492,7 @@ impl Street {
             turned_on_lathe(&[(0.0, 0.0), (0.05, 0.0), (0.05, top - 0.3), (0.0, top - 0.3)], 12);
         self.kit.one("Downpipe", pipe, self.iron, pose * at(f64::from(half) - 0.12, 0.1, 0.07));
         self.shop(pose, half, paint);
-        // What is behind, so that no sky shows through a shop.
+        // A backing, so that no sky is visible through a shop.
         self.kit.one(
             "House",
             block(w, top - 0.2, 0.3),
@@ -501,7 +501,7 @@ impl Street {
         );
     }
 
-    /// The storey on the street: a shop window, a door with a lamp, a sign.
+    /// The ground story: a shop window, a door with a lamp, a sign.
     fn shop(&mut self, pose: DMat4, half: f32, paint: MaterialId) {
         self.shops += 1;
         let seed = self.shops;
@@ -517,7 +517,7 @@ impl Street {
         self.kit.one_relief("Shop front", plate(&xs, &ys, (-0.4, 0.0), open), paint, pose);
         let (width, middle) = (right - left, (left + right) * 0.5);
         let kit = &mut self.kit;
-        // The display: a box of 1.1 m behind the opening, its back a picture of shelves.
+        // The display: a box of 1.1 m behind the opening, with shelves as its back texture.
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
         let picture = textures::color_image(192, 128, |u, v| shelves(u, v, seed * 7 + 3));
         let picture = kit.builder.add_texture("Shelves", picture, clamp);
@@ -640,7 +640,7 @@ impl Street {
         }
     }
 
-    /// A neon sign that stands out over the pavement.
+    /// A neon sign that projects over the pavement.
     fn sign(&mut self, pose: DMat4, x: f32, seed: u64) {
         let gases = [
             ("Neon red", Vec3::new(1.0, 0.09, 0.04)),
@@ -651,7 +651,7 @@ impl Street {
         ];
         let (name, hue) = gases[seed as usize % gases.len()];
         let hue = hue / (0.2126 * hue.x + 0.7152 * hue.y + 0.0722 * hue.z);
-        // Neon tubes have 1,500 nits and more, and some 250 lm a metre.
+        // Neon tubes have 1,500 nits and more, and some 250 lm per meter.
         let tube = self.kit.builder.add_material(Material {
             emission: hue * 1500.0,
             ..dielectric(name, Vec3::splat(0.1), 0.3)
@@ -705,7 +705,7 @@ impl Street {
         let wide = (width + 0.3) / stripes as f32;
         for stripe in 0..stripes {
             let x = middle - (width + 0.3) * 0.5 + wide * stripe as f32;
-            // Down and out in a slack curve, then a scalloped border.
+            // A slack curve down and outward, then a scalloped border.
             let part = super::solids::cloth(2, 9, 0.004, |u, v| {
                 let t = (v / 0.85).min(1.0);
                 let hem = ((v - 0.85) / 0.15).max(0.0);
@@ -720,7 +720,7 @@ impl Street {
         }
     }
 
-    /// What closes the street: a front with an arch, lit from below.
+    /// The end of the street: a front with an arch, lit from below.
     fn end(&mut self) {
         let stone = self.facades[2];
         let arch = super::solids::Arcade {
@@ -771,7 +771,7 @@ impl Street {
         let head =
             moved(&shapes::rounded_box(Vec3::new(0.24, 0.075, 0.52), 0.03, 3), 0.0, 4.95, 1.25);
         let post = self.kit.mesh("Street lamp", joined(&[post, arm, head]), self.iron);
-        // 4,800 lm from 0.18 m x 0.42 m by a cosine: 20,000 nit.
+        // 4,800 lm from 0.18 m x 0.42 m with a cosine distribution: 20,000 nit.
         let glass = self.kit.glow("Luminaire", 20_000.0, 3000.0);
         let glass = self.kit.mesh(
             "Luminaire",

@@ -1,10 +1,10 @@
-//! Pictures made in code: wood, leaf, screen. All repeat where they are meant to.
+//! Procedural textures: wood, leaf, screen. Wood repeats seamlessly.
 
 use glam::{Vec2, Vec3};
 
 use super::random::fractal_noise;
 
-/// Eight bits a channel of red, green, blue, alpha; top row first.
+/// An 8-bit RGBA image, top row first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextureImage {
     /// Pixels across.
@@ -39,8 +39,7 @@ fn byte(value: f32) -> u8 {
     (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-/// A picture whose pixel at the centre (u, v) is `pixel(u, v)`: code values 0 to 1 as they shall be
-/// stored.
+/// An image whose pixel with center (u, v) is `pixel(u, v)`: code values 0 to 1, stored unchanged.
 #[must_use]
 pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) -> TextureImage {
     let (width, height) = (width.max(1), height.max(1));
@@ -54,7 +53,7 @@ pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) ->
     TextureImage { width, height, rgba8 }
 }
 
-/// An sRGB picture from linear colours.
+/// An sRGB image from linear colors.
 #[must_use]
 pub fn color_image(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) -> TextureImage {
     picture(width, height, |u, v| {
@@ -63,7 +62,7 @@ pub fn color_image(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) ->
     })
 }
 
-/// A tangent-space normal map from a height in metres over a picture of `size` metres that repeats.
+/// A tangent-space normal map from a height (m) over a repeating tile of `size` m.
 #[must_use]
 pub fn normal_map_image(
     width: u32,
@@ -75,46 +74,47 @@ pub fn normal_map_image(
     picture(width, height, |u, v| {
         let along_u = (relief(u + step_u, v) - relief(u - step_u, v)) / (2.0 * step_u * size.x);
         let along_v = (relief(u, v + step_v) - relief(u, v - step_v)) / (2.0 * step_v * size.y);
-        // +Y of a normal map is up in the picture, against v.
+        // +Y of a normal map is up in the image, opposite to v.
         let normal = Vec3::new(-along_u, along_v, 1.0).normalize_or(Vec3::Z) * 0.5 + 0.5;
         [normal.x, normal.y, normal.z, 1.0]
     })
 }
 
-/// What the wood of a plank is like at a point.
+/// Properties of a plank's wood at a point.
 #[derive(Clone, Copy, Debug)]
 struct Grain {
-    /// 0 pale early wood to 1 dark late wood.
+    /// Growth ring, 0 (pale early wood) to 1 (dark late wood).
     ring: f32,
-    /// 0 none to 1 in the middle of a pore.
+    /// Pore, 0 (none) to 1 (center).
     pore: f32,
-    /// The plank's tone, 0 to 1.
+    /// Tone of the plank, 0 to 1.
     tone: f32,
-    /// 0 on a plank, 1 in the gap between two.
+    /// Gap between planks, 0 (plank) to 1 (gap).
     gap: f32,
 }
 
-/// Planks across a square picture that repeats.
+/// Planks across a repeating square texture.
 const PLANKS: u32 = 4;
 
 fn grain(u: f32, v: f32) -> Grain {
     let across = v * PLANKS as f32;
     let plank = (across.floor() as i64).rem_euclid(i64::from(PLANKS)) as u64;
     let within = across - across.floor();
-    // Growth rings cut at a slant: lines along the plank, bent by slow noise, denser to one side.
+    // Growth rings cut at a slant: lines along the plank, bent by low-frequency noise, denser to
+    // one side.
     let bend = fractal_noise(u, v, [2, 8], 3, 100 + plank * 17);
     let phase = (within + 0.9 * bend) * 9.0 + plank as f32 * 2.7;
     let saw = phase - phase.floor();
     let ring = if saw < 0.75 { (saw / 0.75).powi(3) } else { ((1.0 - saw) / 0.25).powi(2) };
-    let fibre = fractal_noise(u, v, [12, 256], 1, 200 + plank);
-    let pore = ((fibre - 0.72) / 0.2).clamp(0.0, 1.0);
+    let fiber = fractal_noise(u, v, [12, 256], 1, 200 + plank);
+    let pore = ((fiber - 0.72) / 0.2).clamp(0.0, 1.0);
     let tone = fractal_noise(u, v, [3, 32], 3, 300 + plank) * 0.6
         + [0.1, 0.34, 0.0, 0.25][plank as usize % 4];
     let edge = within.min(1.0 - within);
     Grain { ring, pore, tone, gap: 1.0 - (edge / 0.006).clamp(0.0, 1.0) }
 }
 
-/// The linear base color of oiled oak, planks along `u`.
+/// Linear base color of oiled oak, planks along `u`.
 #[must_use]
 pub fn wood_color(u: f32, v: f32) -> Vec3 {
     let grain = grain(u, v);
@@ -124,21 +124,21 @@ pub fn wood_color(u: f32, v: f32) -> Vec3 {
     wood * (1.0 - 0.45 * grain.pore) * (1.0 - 0.8 * grain.gap)
 }
 
-/// The height of the wood's surface in metres.
+/// Height of the wood's surface (m).
 #[must_use]
 pub fn wood_relief(u: f32, v: f32) -> f32 {
     let grain = grain(u, v);
     1e-4 * (0.5 * grain.ring - 1.4 * grain.pore) - 8e-4 * grain.gap
 }
 
-/// The perceptual roughness of the wood.
+/// Perceptual roughness of the wood.
 #[must_use]
 pub fn wood_roughness(u: f32, v: f32) -> f32 {
     let grain = grain(u, v);
     (0.42 + 0.12 * grain.ring + 0.3 * grain.pore + 0.3 * grain.gap).min(0.95)
 }
 
-/// A pointed leaf with its tip up: linear color and opacity, the outline cut to teeth.
+/// A pointed leaf with its tip up and a serrated outline: linear color and opacity.
 #[must_use]
 pub fn leaf(u: f32, v: f32) -> (Vec3, f32) {
     let up = 1.0 - v;
@@ -161,7 +161,7 @@ pub fn leaf(u: f32, v: f32) -> (Vec3, f32) {
     )
 }
 
-/// What a small camera monitor shows: a sunset with a histogram, linear, 0 to 1.
+/// Image of a small camera monitor: a sunset with a histogram, linear, 0 to 1.
 #[must_use]
 pub fn screen(u: f32, v: f32) -> Vec3 {
     let sky =
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_slope_tilts_the_normal_against_it() {
-        // Rising towards greater v, downwards in the picture: the normal leans up in the picture,
+        // Height rises toward larger v, downward in the image: the normal leans up in the image,
         // +Y.
         let map = normal_map_image(4, 4, Vec2::ONE, |_, v| v);
         let pixel = &map.rgba8[..4];

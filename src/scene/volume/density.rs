@@ -1,27 +1,27 @@
-//! Density from place to place: a grid of numbers, read from raw files.
+//! Density grids of heterogeneous volumes, read from raw files.
 
 use std::{fmt, fs, path::Path, sync::Arc};
 
 use glam::DVec3;
 
-/// The most voxels along a side.
+/// Maximum number of voxels along a side.
 pub const MAX_DIMENSION: u32 = 2048;
-/// The most voxels of a grid: 128 MiB of single floats, which every device can bind.
+/// Maximum number of voxels in a grid: 128 MiB of `f32`, which every device can bind.
 pub const MAX_VOXELS: u64 = 1 << 25;
 
-/// How a raw file writes a voxel; little endian.
+/// Encoding of a voxel in a raw file; little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DensityFormat {
-    /// A byte: 255 is 1.
+    /// Unsigned byte: 255 is density 1.
     U8,
-    /// A half float (IEEE 754 binary16).
+    /// Half float (IEEE 754 binary16).
     F16,
-    /// A single float.
+    /// Single-precision float (IEEE 754 binary32).
     F32,
 }
 
 impl DensityFormat {
-    /// By the name that looks and files give it.
+    /// The format with a name as in looks and files: `u8`, `f16` or `f32`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -32,7 +32,7 @@ impl DensityFormat {
         }
     }
 
-    /// Bytes of a voxel.
+    /// Bytes per voxel.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -43,36 +43,36 @@ impl DensityFormat {
     }
 }
 
-/// A grid that cannot be used.
+/// Why a density grid cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DensityError {
-    /// More voxels than are read, or none along a side.
+    /// A size of 0 or beyond the limits.
     #[error(
         "{}x{}x{} voxels; a grid has 1 to {MAX_DIMENSION} along each side and at most {MAX_VOXELS} in all: resample it",
         size[0], size[1], size[2]
     )]
     Size {
-        /// As stated.
+        /// Voxels along x, y and z.
         size: [u32; 3],
     },
-    /// More or fewer bytes than the voxels take.
-    #[error("{found} bytes, and {}x{}x{} voxels of {each} bytes take {wanted}; check dimensions and format, or copy the file again", size[0], size[1], size[2])]
+    /// The file length differs from that of the voxels.
+    #[error("the file has {found} bytes, but {}x{}x{} voxels of {each} bytes take {wanted}; check dimensions and format, or copy the file again", size[0], size[1], size[2])]
     Length {
-        /// Bytes that there are.
+        /// Actual length (bytes).
         found: u64,
-        /// Bytes that there should be.
+        /// Expected length (bytes).
         wanted: u64,
-        /// Of a voxel.
+        /// Bytes per voxel.
         each: u64,
-        /// As stated.
+        /// Voxels along x, y and z.
         size: [u32; 3],
     },
-    /// A voxel that is negative, infinite or not a number.
+    /// A voxel is negative, infinite or NaN.
     #[error("voxel ({}, {}, {}) is {value}; densities are finite and at least 0: check dimensions and format, or clamp them", at[0], at[1], at[2])]
     Value {
-        /// Which.
+        /// Index of the voxel along x, y and z.
         at: [u32; 3],
-        /// What it holds.
+        /// Its value.
         value: String,
     },
     /// The file cannot be read.
@@ -80,8 +80,8 @@ pub enum DensityError {
     File(String),
 }
 
-/// Densities at the middles of voxels, x fastest, then y, then z; trilinear between them and
-/// constant beyond the outermost.
+/// Densities at voxel centers, in order of x, then y, then z. Lookups are trilinear and clamp at
+/// the border.
 #[derive(Clone, PartialEq)]
 pub struct DensityGrid {
     size: [u32; 3],
@@ -90,13 +90,13 @@ pub struct DensityGrid {
 }
 
 impl fmt::Debug for DensityGrid {
-    /// Without the numbers, which may be millions.
+    /// Omits the voxels, which may be millions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DensityGrid").field("size", &self.size).field("most", &self.max).finish()
     }
 }
 
-/// Bytes that a raw file of these dimensions has.
+/// Expected length (bytes) of a raw file.
 fn raw_bytes(size: [u32; 3], format: DensityFormat) -> Result<u64, DensityError> {
     if !size.iter().all(|side| (1..=MAX_DIMENSION).contains(side)) {
         return Err(DensityError::Size { size });
@@ -106,11 +106,11 @@ fn raw_bytes(size: [u32; 3], format: DensityFormat) -> Result<u64, DensityError>
 }
 
 impl DensityGrid {
-    /// A grid of these voxels.
+    /// Creates a grid from its voxels, x fastest.
     ///
     /// # Errors
-    /// A size beyond the limits or other than the number of values; a value that is negative or not
-    /// finite.
+    /// `DensityError` if the size is beyond the limits or differs from the number of values, or if
+    /// a value is negative or not finite.
     pub fn new(size: [u32; 3], values: Vec<f32>) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, DensityFormat::F32)?;
         let found = values.len() as u64 * 4;
@@ -126,10 +126,10 @@ impl DensityGrid {
         Ok(Self { size, values: values.into(), max: most })
     }
 
-    /// From the bytes of a raw file.
+    /// Decodes the bytes of a raw file.
     ///
     /// # Errors
-    /// As `new`; a length other than that of the voxels.
+    /// As `new`; also if the length differs from that of the voxels.
     pub fn from_raw(
         bytes: &[u8],
         size: [u32; 3],
@@ -155,16 +155,16 @@ impl DensityGrid {
         Self::new(size, values)
     }
 
-    /// Reads a raw file; nothing is allocated before its length is known to be right.
+    /// Reads a raw file. It allocates only after the file length is known to match.
     ///
     /// # Errors
-    /// A file that cannot be read; as `from_raw`.
+    /// As `from_raw`; also if the file cannot be read.
     pub fn load(file: &Path, size: [u32; 3], format: DensityFormat) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, format)?;
         let about = fs::metadata(file)
             .map_err(|error| DensityError::File(format!("{error}; check the path")))?;
         if !about.is_file() {
-            return Err(DensityError::File("it is no file".into()));
+            return Err(DensityError::File("not a regular file; name a raw file of voxels".into()));
         }
         if about.len() != wanted {
             return Err(DensityError::Length {
@@ -190,13 +190,13 @@ impl DensityGrid {
         &self.values
     }
 
-    /// The greatest density.
+    /// Maximum density.
     #[must_use]
     pub const fn max(&self) -> f32 {
         self.max
     }
 
-    /// The same times a factor (at least 0, finite).
+    /// A copy of the grid scaled by a finite factor of at least 0.
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
         let values: Arc<[f32]> =
@@ -204,7 +204,7 @@ impl DensityGrid {
         Self { size: self.size, values, max: (self.max * factor).min(f32::MAX) }
     }
 
-    /// The density at a place of the box, whose corners are (0, 0, 0) and (1, 1, 1).
+    /// Density at a position in the box with corners (0, 0, 0) and (1, 1, 1).
     #[must_use]
     pub fn sample(&self, place: DVec3) -> f64 {
         let [nx, ny, nz] = self.size.map(|side| side as usize);
@@ -268,7 +268,7 @@ mod tests {
             text(DensityGrid::from_raw(&[0; 7], [2, 2, 2], DensityFormat::U8)).contains("7 bytes")
         );
         assert!(text(DensityGrid::from_raw(&[], [0, 2, 2], DensityFormat::U8)).contains("0x2x2"));
-        // Refused before anything of that size is taken.
+        // Rejected before anything of that size is allocated.
         assert!(
             text(DensityGrid::from_raw(&[], [u32::MAX; 3], DensityFormat::F32)).contains("at most")
         );
@@ -283,6 +283,8 @@ mod tests {
             text(DensityGrid::load(&dir.path().join("none"), [1; 3], DensityFormat::U8))
                 .contains("check the path")
         );
-        assert!(text(DensityGrid::load(dir.path(), [1; 3], DensityFormat::U8)).contains("no file"));
+        assert!(
+            text(DensityGrid::load(dir.path(), [1; 3], DensityFormat::U8)).contains("regular file")
+        );
     }
 }

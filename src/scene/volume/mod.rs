@@ -1,7 +1,7 @@
-//! Participating media: boxes and closed meshes whose inside absorbs, scatters and emits light
+//! Participating media: boxes and closed meshes whose interior absorbs, scatters and emits light
 //! (docs/volumes.md).
 //!
-//! Where volumes overlap, their coefficients add up.
+//! Coefficients of overlapping volumes add up.
 
 mod density;
 mod voxelize;
@@ -13,34 +13,35 @@ pub use voxelize::{VOXELS_ACROSS, encloses, voxelize_mesh};
 
 use super::Scene;
 
-/// The most volumes of a scene.
+/// Maximum number of volumes in a scene.
 pub const MAX_VOLUMES: usize = 16;
-/// The greatest absorption and scattering (1/m): a millionth of a metre lets 37 % through.
+/// Maximum absorption and scattering coefficient (1/m): 37 % transmittance per micrometer.
 pub const MAX_COEFFICIENT: f64 = 1e6;
-/// The greatest emission (nits per metre).
+/// Maximum emission (nits per meter).
 pub const MAX_EMISSION: f64 = 1e12;
-/// The greatest anisotropy, either way: beyond it a sample of the phase function is a mirror's.
+/// Maximum magnitude of the anisotropy: beyond it phase function samples degenerate to a mirror
+/// direction.
 pub const MAX_ANISOTROPY: f64 = 0.999;
-/// The greatest optical depth of a heterogeneous volume along its diagonal, at its greatest
-/// density: a walk through it takes as many steps.
+/// Maximum optical depth of a heterogeneous volume along its diagonal at its maximum density: delta
+/// tracking takes as many steps.
 pub const MAX_OPTICAL_DEPTH: f64 = 1e5;
 
-/// What fills a volume.
+/// Coefficients of a participating medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MediumCoefficients {
-    /// Light that is absorbed (1/m by channel), 0 to `MAX_COEFFICIENT`.
+    /// Absorption coefficient (1/m per channel), 0 to `MAX_COEFFICIENT`.
     pub absorption: DVec3,
-    /// Light that is scattered (1/m by channel), 0 to `MAX_COEFFICIENT`.
+    /// Scattering coefficient (1/m per channel), 0 to `MAX_COEFFICIENT`.
     pub scattering: DVec3,
-    /// The mean cosine of the angle by which light is scattered, -1 to 1 exclusive: Henyey and
-    /// Greenstein's g.
+    /// Mean cosine of the scattering angle, -1 to 1 exclusive: g of the Henyey-Greenstein phase
+    /// function.
     pub anisotropy: f64,
-    /// Luminance that a metre of it adds (nits per metre, by channel), 0 to `MAX_EMISSION`.
+    /// Emission (nits per meter, per channel), 0 to `MAX_EMISSION`.
     pub emission: DVec3,
 }
 
 impl Default for MediumCoefficients {
-    /// Nothing.
+    /// Vacuum.
     fn default() -> Self {
         Self {
             absorption: DVec3::ZERO,
@@ -52,13 +53,13 @@ impl Default for MediumCoefficients {
 }
 
 impl MediumCoefficients {
-    /// Light that is lost on the way (1/m by channel): absorbed or scattered.
+    /// Extinction coefficient (1/m per channel): absorption + scattering.
     #[must_use]
     pub fn extinction(&self) -> DVec3 {
         self.absorption + self.scattering
     }
 
-    /// What is wrong with these numbers: the property's name and what it takes.
+    /// The first coefficient out of range: property name and expected range.
     #[must_use]
     pub fn range_error(&self) -> Option<(&'static str, String)> {
         let within = |v: DVec3, most: f64| v.to_array().iter().all(|x| (0.0..=most).contains(x));
@@ -71,7 +72,7 @@ impl MediumCoefficients {
         if !within(self.emission, MAX_EMISSION) {
             return Some((
                 "emission",
-                format!("nits per metre from 0 to {MAX_EMISSION:e} by channel"),
+                format!("nits per meter from 0 to {MAX_EMISSION:e} by channel"),
             ));
         }
         let fits = (-MAX_ANISOTROPY..=MAX_ANISOTROPY).contains(&self.anisotropy);
@@ -80,57 +81,57 @@ impl MediumCoefficients {
     }
 }
 
-/// What a volume fills.
+/// Region that a volume fills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VolumeShape {
-    /// A box: what takes the cube of side 1 around the origin to the node's space, or to the world
+    /// A box: the matrix maps the cube of side 1 around the origin to node space, or to world space
     /// without a node.
     Box(DMat4),
-    /// The inside of a closed mesh (index into `Scene::meshes`) in the node's place.
+    /// The interior of a closed mesh (index into `Scene::meshes`) under the node's transform.
     Mesh(usize),
 }
 
-/// A participating medium in its place.
+/// A region of a scene filled with a participating medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParticipatingVolume {
-    /// The look's or the file's name for it.
+    /// Name in the look or the file.
     pub name: String,
-    /// What it fills.
+    /// Region it fills.
     pub shape: VolumeShape,
-    /// Index into `Scene::nodes`: it goes where the node goes.
+    /// Node that carries the volume (index into `Scene::nodes`).
     pub node: Option<usize>,
-    /// What it is filled with where the density is 1.
+    /// Coefficients at density 1.
     pub medium: MediumCoefficients,
-    /// Factor of absorption, scattering and emission from place to place, over the box or the
-    /// mesh's box; none is 1.
+    /// Spatial factor of absorption, scattering and emission over the bounding box; `None` is 1
+    /// everywhere.
     pub density: Option<DensityGrid>,
 }
 
-/// A volume of a scene that is shown.
+/// A visible volume with its transform.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedVolume<'a> {
     /// The volume.
     pub volume: &'a ParticipatingVolume,
-    /// To the world: of a box from the cube of side 1 around the origin, of a mesh from the mesh's
-    /// space.
+    /// Transform to world space: of a box from the cube of side 1 around the origin, of a mesh from
+    /// mesh space.
     pub world: DMat4,
 }
 
 impl ParticipatingVolume {
-    /// The greatest factor of its coefficients.
+    /// Maximum factor of the coefficients.
     #[must_use]
     pub fn max_density(&self) -> f64 {
         self.density.as_ref().map_or(1.0, |grid| f64::from(grid.max()))
     }
 
-    /// Whether it does nothing to light.
+    /// Whether the volume has no effect on light.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let MediumCoefficients { emission, .. } = self.medium;
         self.max_density() <= 0.0 || self.medium.extinction() + emission == DVec3::ZERO
     }
 
-    /// What is wrong with it in its place, if its walks would never end.
+    /// Message if the optical depth exceeds `MAX_OPTICAL_DEPTH` in this transform.
     #[must_use]
     pub fn optical_depth_error(&self, scene: &Scene, world: &DMat4) -> Option<String> {
         self.density.as_ref()?;
@@ -142,14 +143,14 @@ impl ParticipatingVolume {
         let depth = self.medium.extinction().max_element() * self.max_density() * length;
         (depth > MAX_OPTICAL_DEPTH).then(|| {
             format!(
-                "its optical depth is {depth:.1e} from corner to corner at its greatest density; at most {MAX_OPTICAL_DEPTH:.0e} is \
-                 walked through: lower absorption and scattering, or make it smaller"
+                "the optical depth is {depth:.1e} along the diagonal at maximum density, expected at most {MAX_OPTICAL_DEPTH:.0e}: \
+                 lower absorption and scattering, or make the volume smaller"
             )
         })
     }
 
-    /// The box around it in the space that `PlacedVolume::world` starts from; none of a mesh
-    /// without triangles.
+    /// Bounding box in the source space of `PlacedVolume::world`; `None` for a mesh without
+    /// triangles.
     #[must_use]
     pub fn bounds(&self, scene: &Scene) -> Option<(DVec3, DVec3)> {
         match self.shape {
@@ -164,8 +165,8 @@ impl ParticipatingVolume {
 }
 
 impl Scene {
-    /// Its volumes in their places; those whose node is not shown, whose place has no inverse, and
-    /// those that do nothing are left out, and so are those beyond `MAX_VOLUMES`.
+    /// Visible volumes with their transforms, at most `MAX_VOLUMES`. Omits volumes on hidden nodes,
+    /// with singular transforms, or without effect on light.
     #[must_use]
     pub fn placed_volumes(&self) -> Vec<PlacedVolume<'_>> {
         if self.volumes.is_empty() {
@@ -257,7 +258,7 @@ mod tests {
         let scene = Scene {
             nodes: vec![node(DMat4::from_translation(DVec3::X)), node(DMat4::IDENTITY)],
             roots: vec![0],
-            // The second's node is not shown; the third has nothing in it.
+            // The second volume's node is hidden; the third is empty.
             volumes: vec![
                 volume(Some(0), 1.0),
                 volume(Some(1), 1.0),

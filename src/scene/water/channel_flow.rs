@@ -1,11 +1,11 @@
-//! The flow of water around what stands in it: potential flow on a grid (Batchelor, "An
-//! Introduction to Fluid Dynamics", 1967, section 6.2), which turns nowhere, goes along walls and
-//! through none, and carries as much through each section as through any other.
+//! Flow of water around obstacles: potential flow on a grid (Batchelor, "An Introduction to Fluid
+//! Dynamics", 1967, section 6.2). It is irrotational and incompressible, tangential to walls, and
+//! has equal flux through every section.
 //!
-//! The potential has one number a cell, fluxes go through faces by its differences, and a face
-//! counts by how much of it is open, so that round columns are round (Batty, Bertails and Bridson,
-//! "A Fast Variational Framework for Accurate Solid-Fluid Coupling", SIGGRAPH 2007; Ng, Min and
-//! Gibou, "An efficient fluid-solid coupling algorithm", 2009).
+//! The potential is stored at cell centers, and its differences give the fluxes through faces. Each
+//! face is weighted by its open fraction, which keeps round columns round (Batty, Bertails and
+//! Bridson, "A Fast Variational Framework for Accurate Solid-Fluid Coupling", SIGGRAPH 2007; Ng,
+//! Min and Gibou, "An efficient fluid-solid coupling algorithm", 2009).
 
 use std::fmt;
 
@@ -13,27 +13,27 @@ use glam::{DVec2, Vec2};
 
 use super::flow_map::{FlowMap, MAX_SIDE};
 
-/// What water goes around, seen from above: x and z in metres.
+/// An obstacle in the flow, seen from above: x and z in meters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Obstacle {
     /// A round column.
     Cylinder {
-        /// Its axis.
+        /// Axis (x, z) in m.
         center: DVec2,
-        /// Its radius (m).
+        /// Radius (m).
         radius: f64,
     },
-    /// A wall or a block.
+    /// An axis-aligned block.
     Block {
-        /// Its least corner.
+        /// Minimum corner (x, z) in m.
         low: DVec2,
-        /// Its greatest corner.
+        /// Maximum corner (x, z) in m.
         high: DVec2,
     },
 }
 
 impl Obstacle {
-    /// How far (m) a place is from its border; below 0 within.
+    /// Signed distance (m) to the border; negative inside.
     #[must_use]
     pub fn distance(&self, place: DVec2) -> f64 {
         match *self {
@@ -47,7 +47,7 @@ impl Obstacle {
 }
 
 impl Obstacle {
-    /// The rectangle around it: least and greatest corner (m).
+    /// Bounding rectangle: minimum and maximum corner (m).
     #[must_use]
     pub fn extent(&self) -> (DVec2, DVec2) {
         match *self {
@@ -57,7 +57,7 @@ impl Obstacle {
     }
 }
 
-/// As `sunny16 flow` takes it.
+/// Formats an obstacle as an argument of `sunny16 flow`.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,22 +71,22 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Which way water goes through a rectangle; along the other axis it has walls.
+/// Direction of the flow through a rectangle; the sides along it are walls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowDirection {
-    /// To greater x.
+    /// Toward +x.
     #[default]
     X,
-    /// To lesser x.
+    /// Toward -x.
     MinusX,
-    /// To greater z.
+    /// Toward +z.
     Z,
-    /// To lesser z.
+    /// Toward -z.
     MinusZ,
 }
 
 impl FlowDirection {
-    /// All, by their names.
+    /// All directions with their names.
     pub const ALL: [(&'static str, Self); 4] =
         [("x", Self::X), ("-x", Self::MinusX), ("z", Self::Z), ("-z", Self::MinusZ)];
 }
@@ -94,55 +94,54 @@ impl FlowDirection {
 /// A straight channel, seen from above.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channel {
-    /// Least x and z (m).
+    /// Minimum x and z (m).
     pub origin: DVec2,
-    /// Metres along x and z.
+    /// Size along x and z (m).
     pub size: DVec2,
-    /// Which way it goes.
+    /// Flow direction.
     pub along: FlowDirection,
-    /// What stands in it.
+    /// Obstacles in the channel.
     pub obstacles: Vec<Obstacle>,
-    /// Texels of the map along a metre; the talk has about 4.
+    /// Flow map resolution (texels per meter); Vlachos 2010 has about 4.
     pub texels_per_meter: f64,
 }
 
-/// A channel's flow.
+/// The flow through a channel.
 #[derive(Clone, Debug)]
 pub struct ChannelFlow {
-    /// The map over the channel's rectangle.
+    /// Flow map over the channel's rectangle.
     pub map: FlowMap,
-    /// The speed that a component of 1 of the map stands for, over the mean speed where nothing
-    /// stands in the way.
+    /// Speed of a component of 1 in the map, relative to the mean speed of the open channel.
     pub peak: f64,
-    /// Mean flow along the channel through each section between columns of texels, over that of the
-    /// first: 1 but for rounding.
+    /// Mean flow through each section between texel columns, relative to the first: 1 up to
+    /// rounding.
     pub sections: Vec<f64>,
-    /// The flow into each cell less that out of it, the greatest of all cells, over that through a
-    /// cell of the open channel.
+    /// Maximum net flux into a cell, relative to the flux through a cell of the open channel.
     pub divergence: f64,
 }
 
-/// Why there is no flow.
+/// Why no flow can be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlowError {
-    /// A number that is no length, or too many texels.
+    /// An invalid size, resolution or obstacle, or too many texels.
     #[error("{0}")]
     Size(String),
-    /// Nothing gets through.
+    /// The obstacles block the channel.
     #[error(
-        "the obstacles close the channel: nothing can flow through it; leave a gap of two texels at least"
+        "the obstacles close the channel: no water can flow through it; leave a gap of at least two texels"
     )]
     Closed,
 }
 
-/// Potential and openness of a grid whose flow goes along its rows.
+/// Grid of open face fractions; the flow goes along its rows.
 struct Grid {
     width: usize,
     height: usize,
-    /// Open parts of the faces on the left of each cell, and on the right of the last: (width + 1)
-    /// a row.
+    /// Open fraction of the left face of each cell and the right face of the last: width + 1 per
+    /// row.
     across: Vec<f64>,
-    /// Open parts of the faces above each cell, and below the last row: width a row.
+    /// Open fraction of the upper face of each cell and the lower face of the last row: width per
+    /// row.
     down: Vec<f64>,
 }
 
@@ -155,8 +154,8 @@ impl Grid {
         self.down.get(y * self.width + x).copied().unwrap_or(0.0)
     }
 
-    /// What of a cell's faces is open, those at both ends of the channel counted twice: the
-    /// potential is known half a cell on.
+    /// Sum of the open fractions of a cell's faces. Faces at both ends of the channel count twice:
+    /// the boundary potential is half a cell away.
     fn diagonal(&self, x: usize, y: usize) -> f64 {
         let (left, right) = (self.face_x(x, y), self.face_x(x + 1, y));
         let left = if x == 0 { 2.0 * left } else { left };
@@ -164,7 +163,7 @@ impl Grid {
         left + right + self.face_y(x, y) + self.face_y(x, y + 1)
     }
 
-    /// The flow out of each cell for a potential that is 0 at both ends.
+    /// Net flux out of each cell for a potential that is 0 at both ends.
     fn apply(&self, p: &[f64], out: &mut [f64]) {
         let (w, h) = (self.width, self.height);
         for y in 0..h {
@@ -188,8 +187,9 @@ impl Grid {
         }
     }
 
-    /// The potential that falls from `width` to 0 along the channel: conjugate gradients (Hestenes
-    /// and Stiefel 1952) with the diagonal as preconditioner. Cells with no open face keep 0.
+    /// Solves for the potential, which falls from `width` to 0 along the channel. Conjugate
+    /// gradients (Hestenes and Stiefel 1952) with a diagonal (Jacobi) preconditioner. Cells without
+    /// an open face keep 0.
     fn solve(&self) -> Vec<f64> {
         let n = self.width * self.height;
         let mut b = vec![0.0; n];
@@ -200,7 +200,7 @@ impl Grid {
             .map(|i| self.diagonal(i % self.width, i / self.width))
             .map(|d| if d > 1e-9 { 1.0 / d } else { 0.0 })
             .collect();
-        // From the even fall of a channel in which nothing stands.
+        // Initial guess: the linear potential of an open channel.
         let mut p: Vec<f64> = (0..n)
             .map(|i| {
                 if inverse[i] > 0.0 {
@@ -242,7 +242,7 @@ impl Grid {
         p
     }
 
-    /// Flows through the faces on the left of cells and above them.
+    /// Fluxes through the left and the upper face of each cell.
     fn fluxes(&self, p: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (w, h) = (self.width, self.height);
         let mut across = vec![0.0; (w + 1) * h];
@@ -266,8 +266,7 @@ impl Grid {
     }
 }
 
-/// How much of an edge from `a` to `b` is outside of all obstacles: by their distances at both
-/// ends.
+/// Fraction of the edge from `a` to `b` outside of all obstacles, from the distances at both ends.
 fn open(obstacles: &[Obstacle], a: DVec2, b: DVec2) -> f64 {
     let distance = |p: DVec2| obstacles.iter().map(|o| o.distance(p)).fold(f64::INFINITY, f64::min);
     let (da, db) = (distance(a), distance(b));
@@ -277,20 +276,20 @@ fn open(obstacles: &[Obstacle], a: DVec2, b: DVec2) -> f64 {
         (true, false) => da / (da - db),
         (false, true) => db / (db - da),
     };
-    // Slivers would make the equations stiff, and let next to nothing through.
+    // Slivers would make the system stiff, and pass almost no flow.
     if part < 0.02 { 0.0 } else { part }
 }
 
-/// The flow through a channel around what stands in it.
+/// Computes the flow through a channel around its obstacles.
 ///
 /// # Errors
-/// Sizes that are no lengths or give too many texels; obstacles that are no shapes; a channel that
-/// is closed.
+/// `FlowError` if a size, resolution or obstacle is invalid, the map has too many texels, or the
+/// obstacles close the channel.
 pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
     let along_x = matches!(channel.along, FlowDirection::X | FlowDirection::MinusX);
     let reversed = matches!(channel.along, FlowDirection::MinusX | FlowDirection::MinusZ);
     check(channel)?;
-    // Rows lie along the flow: turned where that goes along z.
+    // Rows lie along the flow: swap axes if it goes along z.
     let turn = |v: DVec2| if along_x { v } else { DVec2::new(v.y, v.x) };
     let size = turn(channel.size);
     let texels = |length: f64| ((length * channel.texels_per_meter).round() as usize).max(4);
@@ -310,7 +309,7 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
             grid.down[y * w + x] = open(&channel.obstacles, corner(x, y), corner(x + 1, y));
         }
     }
-    // Cells need not be square: fluxes along and across go by their sides' ratio.
+    // Cells need not be square: the side ratio scales fluxes along and across.
     let ratio = cell.y / cell.x;
     grid.across.iter_mut().for_each(|face| *face *= ratio);
     grid.down.iter_mut().for_each(|face| *face /= ratio);
@@ -330,8 +329,7 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
             divergence = divergence.max(sum.abs());
         }
     }
-    // Speeds over the mean one of the open channel: flux over the open part of a face, not over all
-    // of it.
+    // Speeds relative to the mean of the open channel: flux per open area of a face.
     let mean = through / open_flux;
     let speed = |flux: f64, face: f64| if face > 0.0 { flux / face / mean } else { 0.0 };
     let mut velocity = vec![DVec2::ZERO; w * h];
@@ -341,7 +339,7 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
             let faces_x = (grid.face_x(x, y), grid.face_x(x + 1, y));
             let faces_y = (grid.face_y(x, y), grid.face_y(x, y + 1));
             let of = |flux: (f64, f64), face: (f64, f64)| {
-                // Where one face is a wall, only the other one tells.
+                // If one face is a wall, use the other one.
                 let (a, b) = (speed(flux.0, face.0), speed(flux.1, face.1));
                 match (face.0 > 0.0, face.1 > 0.0) {
                     (true, true) => (a * face.0 + b * face.1) / (face.0 + face.1),
@@ -352,7 +350,7 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
             };
             let u = of((across[y * (w + 1) + x], across[y * (w + 1) + x + 1]), faces_x);
             let v = if y == 0 || y + 1 == h {
-                // Beside the channel's wall it halves towards it.
+                // In the row beside the channel's wall it is half of the inner flux.
                 let inner = if y == 0 { down[w + x] } else { down[y * w + x] };
                 0.5 * speed(inner, if y == 0 { faces_y.1 } else { faces_y.0 }) * cell.x / cell.y
             } else {
@@ -370,15 +368,14 @@ pub fn flow_around(channel: &Channel) -> Result<ChannelFlow, FlowError> {
         let v = velocity[if along_x { z * w + x } else { x * w + z }] / peak;
         Vec2::new(v.x as f32, v.y as f32)
     };
-    let too_large = || FlowError::Size("the map is too large".into());
+    let too_large = || FlowError::Size("the flow map is too large; lower the resolution".into());
     let map = FlowMap::new(width, height, (0..width * height).map(texel).collect())
         .ok_or_else(too_large)?;
     let sections = (0..=w).map(|x| section(x) / through).collect();
     Ok(ChannelFlow { map, peak, sections, divergence: divergence / ratio })
 }
 
-/// A velocity beside a wall, along the wall: of what goes into it or out of it there is the less
-/// the nearer the wall is.
+/// Reduces the velocity normal to nearby walls, in proportion to the distance within one cell.
 fn along_walls(obstacles: &[Obstacle], place: DVec2, velocity: DVec2, cell: f64) -> DVec2 {
     let mut out = velocity;
     for obstacle in obstacles {
@@ -403,22 +400,27 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
         || size.max_element() > 1e5
     {
         return wrong(format!(
-            "a channel of {} x {} m; both are above 0 and at most 100000",
+            "invalid channel size {} x {} m: expected sides above 0 and at most 100000 m",
             size.x, size.y
         ));
     }
     let fine = channel.texels_per_meter;
     let texels = size * fine;
     if fine.is_nan() || fine <= 0.0 {
-        return wrong(format!("{fine} texels a metre; take more than 0, e.g. 8"));
+        return wrong(format!(
+            "invalid resolution of {fine} texels per meter: expected a number above 0, such as 8"
+        ));
     }
     if !texels.is_finite() || texels.max_element() > f64::from(MAX_SIDE).min(2048.0) {
         return wrong(format!(
-            "{fine} texels a metre; a map has at most 2048 on each side: take fewer"
+            "{fine} texels per meter exceed the flow map's 2048 texels per side; use fewer"
         ));
     }
     if channel.obstacles.len() > 1024 {
-        return wrong(format!("{} obstacles; at most 1024", channel.obstacles.len()));
+        return wrong(format!(
+            "too many obstacles ({}): expected at most 1024",
+            channel.obstacles.len()
+        ));
     }
     for obstacle in &channel.obstacles {
         let fits = match *obstacle {
@@ -431,7 +433,7 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
         };
         if !fits {
             return wrong(format!(
-                "{obstacle} is no shape: its numbers are finite, its radius or sides above 0"
+                "invalid obstacle '{obstacle}': expected finite numbers, and a radius or sides above 0"
             ));
         }
     }
@@ -485,9 +487,9 @@ mod tests {
 
     #[test]
     fn around_one_column_it_is_what_the_closed_form_says() {
-        // In unbounded water: u = U (1 - a^2 (x^2 - z^2) / r^4), v = -2 U a^2 x z / r^4. The
-        // channel is 16 radii wide, whose walls make it faster by a percent (the row of images:
-        // pi^2 a^2 / 3 W^2 at the column).
+        // In unbounded water: u = U (1 - a^2 (x^2 - z^2) / r^4), v = -2 U a^2 x z / r^4. The walls
+        // of a channel 16 radii wide make it faster by a percent (the row of images: pi^2 a^2 / 3
+        // W^2 at the column).
         let radius = 0.5;
         let flow = flow_around(&channel(vec![Obstacle::Cylinder { center: DVec2::ZERO, radius }]))
             .unwrap();
@@ -510,11 +512,11 @@ mod tests {
             }
         }
         println!(
-            "around a column: off by {worst:.3} of the speed, {normal:.3} through its wall, peak {:.3}",
+            "around a column: error {worst:.3} of the speed, {normal:.3} through its wall, peak {:.3}",
             flow.peak
         );
         assert!(worst < 0.06 && normal < 0.06, "{worst} {normal}");
-        // Twice as fast at its sides.
+        // Twice the speed at its sides.
         assert!((flow.peak - 2.0).abs() < 0.12, "{}", flow.peak);
     }
 

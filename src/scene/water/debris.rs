@@ -1,47 +1,47 @@
-//! What floats on water and is carried by the same flow as its ripples: nodes of the scene, each
-//! along the line of flow through the place where its author laid it.
+//! Floating debris: scene nodes that follow streamlines of the flow that also carries the ripples.
+//! Each streamline passes through the node's authored position.
 
 use glam::{DMat4, DQuat, DVec2, DVec3};
 
 use super::Water;
 use crate::scene::{Scene, address::AddressTable, animation::ScenePose};
 
-/// Seconds of a step along a line of flow.
+/// Time step (s) of streamline integration.
 const STEP: f64 = 0.1;
-/// Steps up and down the flow at most: two minutes each way.
+/// Maximum number of steps upstream and downstream: two minutes each.
 const MAX_STEPS: usize = 1200;
-/// Seconds in which something comes and goes at the ends of its line.
+/// Fade time (s) at the ends of a streamline, where objects grow and shrink.
 const COMES: f64 = 0.5;
-/// The size that it has there: not 0, so that its transform keeps an inverse.
+/// Minimum scale: above 0 keeps the transform invertible.
 const MIN_SCALE: f64 = 1e-3;
-/// Half the distance (m) over which slopes are averaged: what floats is no smaller.
+/// Half of the distance (m) over which slopes are averaged: about the size of the smallest objects.
 const REACH: f64 = 0.03;
-/// Points of the ring along which the flow's circulation is taken, and its least and greatest
+/// Number of points on the ring that samples the flow's circulation, and its minimum and maximum
 /// radius (m).
 const RING_POINTS: u32 = 8;
 const RING: [f64; 2] = [0.05, 0.5];
-/// Its radius in texels of the flow map: over less, the steps of eight bits show (2 % of a slow
-/// eddy's turn over one texel).
+/// Radius of the ring in texels of the flow map. A smaller ring shows 8-bit quantization (2 % of a
+/// slow eddy's rotation over one texel).
 const RING_TEXELS: f64 = 2.0;
-/// Things that float on one water at most: their lines take 60 MB.
+/// Maximum number of objects that float on one water: their streamlines take 60 MB.
 const MAX_FLOATING: usize = 1024;
 
-/// One thing that floats.
+/// An object that floats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatingObject {
     node: usize,
-    /// From the world to its parent's space.
+    /// World to parent space.
     into_parent: DMat4,
-    /// To the world, as its author laid it.
+    /// Authored transform to world space.
     rest: DMat4,
-    /// Where it is (m) and how far it has turned (rad, about +Y) after each step.
+    /// Position (m) and rotation (rad, about +Y) after each step.
     line: Vec<(DVec2, f64)>,
-    /// The step at which it is as its author laid it.
+    /// Step at which the object has its authored position.
     laid: usize,
 }
 
-/// Half of the flow's curl about +Y (1/s), which is how fast what floats turns: the mean around a
-/// ring of the velocity along it, over its radius (Stokes).
+/// Half of the flow's curl about +Y (1/s), the angular velocity of floating objects: mean
+/// tangential velocity on a ring over its radius (Stokes' theorem).
 fn turning(water: &Water, place: DVec2) -> f64 {
     let texel =
         water.rectangle()[1] / DVec2::new(water.map.width() as f64, water.map.height() as f64);
@@ -55,7 +55,7 @@ fn turning(water: &Water, place: DVec2) -> f64 {
     (0..RING_POINTS).map(along).sum::<f64>() / (f64::from(RING_POINTS) * radius)
 }
 
-/// A step along the flow, forth (1) or back (-1), by Runge and Kutta's fourth order.
+/// A fourth-order Runge-Kutta step downstream (1) or upstream (-1).
 fn step(water: &Water, from: DVec2, way: f64) -> DVec2 {
     let h = STEP * way;
     let flow = |place: DVec2| water.flow_at(place).0;
@@ -66,8 +66,8 @@ fn step(water: &Water, from: DVec2, way: f64) -> DVec2 {
     from + (a + 2.0 * b + 2.0 * c + d) * (h / 6.0)
 }
 
-/// The line of flow through a place, from where it comes onto the surface or begins to be followed
-/// to where it leaves, and the step at which it is at the place.
+/// Streamline through a position, between the edges of the surface or the step limit, and the step
+/// at which it is at the position.
 fn streamline(
     water: &Water,
     place: DVec2,
@@ -95,12 +95,12 @@ fn streamline(
 }
 
 impl FloatingObject {
-    /// How high (m) its author laid it.
+    /// Authored height (m).
     pub(super) fn height(&self) -> f64 {
         self.rest.w_axis.y
     }
 
-    /// Its transform to its parent's space at a time (s).
+    /// Transform to parent space at a time (s).
     fn at(&self, water: &Water, time: f64) -> DMat4 {
         let whole = self.line.len().saturating_sub(1) as f64 * STEP;
         let along =
@@ -112,7 +112,7 @@ impl FloatingObject {
         };
         let ((from, turned), (to, after)) = (of(index as usize), of(index as usize + 1));
         let place = from.lerp(to, part);
-        // What hardly moves on its whole line stays; nothing is gained by its beginning anew.
+        // Objects whose streamline is almost a point do not shrink and restart.
         let ends = of(0).0.distance(of(usize::MAX).0);
         let size = if ends > 0.01 {
             (along.min(whole - along) / COMES).clamp(MIN_SCALE, 1.0)
@@ -138,7 +138,7 @@ impl FloatingObject {
 }
 
 impl Scene {
-    /// A node and all below it.
+    /// A node and its descendants.
     fn below(&self, node: usize) -> Vec<usize> {
         let mut found = vec![node];
         let mut next = 0;
@@ -150,11 +150,12 @@ impl Scene {
         found
     }
 
-    /// The nodes of a name that float on a water (a material) over so much of the world, with their
-    /// lines.
+    /// Finds the nodes with a name that float on a water (material) within a world rectangle, and
+    /// computes their streamlines.
     ///
     /// # Errors
-    /// No such node, nothing to see of one, the water itself, too many: one line that says so.
+    /// A one-line message if no node has the name, one has neither meshes nor lights, one is the
+    /// water itself, or there are too many.
     pub(super) fn find_floating_objects(
         &self,
         (name, material): (&str, usize),
@@ -168,7 +169,7 @@ impl Scene {
             placed.iter().filter(|placed| found.contains(&placed.index)).collect();
         if named.is_empty() {
             return Err(format!(
-                "no node is named '{name}': debris is nodes that lie on the water"
+                "no node is named '{name}': debris names nodes that float on the water"
             ));
         }
         let parts = |index: usize| {
@@ -178,9 +179,11 @@ impl Scene {
         let is_water =
             |index: &usize| parts(*index).iter().any(|part| part.material == Some(material));
         if named.iter().any(|placed| self.below(placed.index).iter().any(is_water)) {
-            return Err(format!("'{name}' is the water itself: debris is nodes that lie on it"));
+            return Err(format!(
+                "'{name}' is the water itself: debris names nodes that float on it"
+            ));
         }
-        // Groups of the same name, as programs write them.
+        // Exporters give groups of equal name.
         let shows = |index: &usize| {
             !parts(*index).is_empty()
                 || self.nodes.get(*index).is_some_and(|node| node.light.is_some())
@@ -188,12 +191,12 @@ impl Scene {
         named.retain(|placed| self.below(placed.index).iter().any(shows));
         if named.is_empty() {
             return Err(format!(
-                "'{name}' has nothing to see: debris is nodes with meshes or lamps that lie on the water"
+                "'{name}' has nothing to see: debris names nodes with meshes or lights that float on the water"
             ));
         }
         if named.len() > MAX_FLOATING {
             return Err(format!(
-                "{} nodes are named '{name}': at most {MAX_FLOATING} float on a water",
+                "{} nodes are named '{name}': expected at most {MAX_FLOATING} on one water",
                 named.len()
             ));
         }
@@ -203,11 +206,11 @@ impl Scene {
                 streamline(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));
             FloatingObject { node: placed.index, into_parent, rest: placed.world, line, laid }
         };
-        // What has no inverse has no place to float at.
+        // Nodes under a singular transform cannot float.
         Ok(named.iter().map(of).filter(|floating| floating.into_parent.is_finite()).collect())
     }
 
-    /// Adds to a pose where all that floats is at a time (s).
+    /// Adds the transforms of all floating objects at a time (s) to a pose.
     pub(in crate::scene) fn pose_floating_objects(&self, time: f64, pose: &mut ScenePose) {
         for water in self.materials.iter().filter_map(|material| material.water.as_ref()) {
             pose.locals.extend(
@@ -232,7 +235,7 @@ mod tests {
         procedural::shapes,
     };
 
-    /// A pool of 8 x 8 m with leaves at these places.
+    /// A pool of 8 x 8 m with leaves at the given positions.
     fn pool(places: &[DVec2]) -> Scene {
         let mut builder = SceneBuilder::new("pool");
         let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
@@ -270,11 +273,11 @@ mod tests {
             assert!((place.y - 0.002).abs() < 1e-12);
             assert!((pose.locals[0].1.x_axis.length() - 1.0).abs() < 1e-9);
         }
-        // 5 m from its place to the end of the surface and 3 m to where it comes in: a line of 16
+        // 5 m from its position to the end of the surface and 3 m to the start: a streamline of 16
         // s.
         let around = scene.pose(&AnimationSelection::Auto, 15.8).locals[0].1.w_axis;
         assert!((around.x + 1.1).abs() < 0.06, "{around}");
-        // It has gone small before it begins anew.
+        // It shrinks before it restarts.
         let size = |step: u32| {
             scene.pose(&AnimationSelection::Auto, 9.7 + f64::from(step) * 0.01).locals[0]
                 .1
@@ -287,13 +290,13 @@ mod tests {
 
     #[test]
     fn what_floats_turns_with_an_eddy() {
-        // Solid rotation: v = w x r, half its curl is w.
+        // Solid rotation: v = w x r; half its curl is w.
         let side = 64;
         let spin = 0.2;
         let texel = |i: usize| {
             let at = |i: usize| (i as f32 + 0.5) / side as f32 * 8.0 - 4.0;
             let (x, z) = (at(i % side), at(i / side));
-            // About +Y, from z to x; the map ends two metres out.
+            // About +Y, from z to x; the map ends two meters out.
             Vec2::new(z, -x) * spin / 0.4
         };
         let map = FlowMap::new(side, side, (0..side * side).map(texel).collect()).unwrap();
@@ -322,7 +325,7 @@ mod tests {
         scene.nodes[0].mesh = None;
         let error = scene.add_water(0, &itself).unwrap_err();
         assert!(error.contains("nothing to see"), "{error}");
-        // Where nothing flows it lies still.
+        // In still water it rests.
         let mut scene = pool(&[DVec2::ZERO]);
         scene.add_water(0, &still()).unwrap();
         assert_eq!(

@@ -1,41 +1,38 @@
-//! How a pattern is carried by a flow without being torn: two layers of it, half a cycle apart,
-//! each carried for one cycle and then begun anew while nobody sees it (Vlachos, "Water Flow in
-//! Portal 2", SIGGRAPH 2010, Advances in Real-Time Rendering).
+//! Advection of patterns by a flow without tearing: two layers half a cycle apart, each advected
+//! for one cycle and restarted while its weight is zero (Vlachos, "Water Flow in Portal 2",
+//! SIGGRAPH 2010, Advances in Real-Time Rendering).
 //!
-//! Three things differ from that talk. Each place has a phase of its own, so that not all of the
-//! surface is between its layers at once; what is blended are slopes (dh/dx, dh/dz), whose sum is
-//! divided by the root of the weights' squares, so that their variance is the same at all times, as
-//! that of independent numbers is; and the pattern is carried from half a cycle before to half a
-//! cycle after its place, which halves how much it is stretched.
+//! Three things differ from that talk. Each position has its own phase, so that the surface does
+//! not blend between layers everywhere at once. Layers blend slopes (dh/dx, dh/dz) and divide by
+//! the root of the sum of squared weights. That keeps the variance of independent layers constant.
+//! Advection runs from half a cycle before to half a cycle after the pattern's rest position, which
+//! halves its stretching.
 
 use glam::DVec2;
 
-/// What the second layer's pattern is shifted by, in tiles: to a place that has nothing in common
-/// with the first.
+/// Pattern offset of the second layer, in tiles: decorrelates it from the first.
 pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
-/// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so
-/// that it has nothing in common with the cycle before nor with the other layer, which is at the
-/// same cycle or at the next.
+/// Pattern offset of each cycle, in tiles. Steps of half a tile decorrelate a cycle from the
+/// previous one and from the other layer, which is in the same or the next cycle.
 pub const JUMPS: [DVec2; 4] =
     [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
-/// Cycles after which all is as it was.
+/// Number of cycles after which the pattern repeats.
 pub const CYCLES: f64 = JUMPS.len() as f64;
 
-/// One of the two layers at a place and a time.
+/// One of the two layers at a position and a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowLayer {
-    /// Where in its cycle it is, 0 to 1.
+    /// Position in the cycle, 0 to 1.
     pub phase: f64,
-    /// How much of it is seen, 0 to 1; both layers' weights sum to 1.
+    /// Blend weight, 0 to 1; the weights of both layers sum to 1.
     pub weight: f64,
-    /// Seconds for which the flow has carried it, from half a cycle before its place to half a
-    /// cycle after.
+    /// Advection time (s), from minus half to plus half of a cycle.
     pub carried: f64,
-    /// What its pattern is shifted by, in tiles.
+    /// Pattern offset, in tiles.
     pub shift: DVec2,
 }
 
-/// Both layers. `cycles`: time over the period of a cycle; `noise`: the place's own phase, 0 to 1;
+/// Both layers. `cycles`: time divided by the cycle period; `noise`: phase of the position, 0 to 1;
 /// `period` in seconds.
 #[must_use]
 pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
@@ -52,28 +49,26 @@ pub fn layers(cycles: f64, noise: f64, period: f64) -> [FlowLayer; 2] {
     })
 }
 
-/// Where on the pattern's tile (tiles, from its corner) a layer has what is seen at a place (m);
-/// `velocity` in m/s, `tile` in m.
+/// Pattern coordinates (tiles) of a layer at a position (m); `velocity` in m/s, `tile` in m.
 #[must_use]
 pub fn tile_place(layer: &FlowLayer, place: DVec2, velocity: DVec2, tile: f64) -> DVec2 {
     (place - velocity * layer.carried) / tile + layer.shift
 }
 
-/// Two layers' slopes as one: of the variance that each has, where they are independent.
+/// Blends the slopes of two layers and preserves the variance of independent slopes.
 #[must_use]
 pub fn blend_slopes(layers: &[FlowLayer; 2], slopes: [DVec2; 2]) -> DVec2 {
     let [a, b] = layers.each_ref().map(|layer| layer.weight);
     (slopes[0] * a + slopes[1] * b) / a.hypot(b)
 }
 
-/// A component of a flow vector from eight bits: nothing flows at 128, which 127.5 would miss; -1
-/// to 1.
+/// Decodes a flow component, -1 to 1, from eight bits: 128 is exactly 0, which 127.5 would miss.
 #[must_use]
 pub fn component(code: u8) -> f64 {
     ((f64::from(code) - 128.0) / 127.0).max(-1.0)
 }
 
-/// The eight bits of a component.
+/// Encodes a flow component as eight bits.
 #[must_use]
 pub fn code(component: f64) -> u8 {
     (component.clamp(-1.0, 1.0) * 127.0 + 128.0).round() as u8
@@ -85,7 +80,7 @@ mod tests {
     use crate::scene::water::waves;
 
     #[test]
-    fn weights_sum_to_one_and_are_nothing_where_a_layer_begins_anew() {
+    fn weights_sum_to_one_and_are_zero_where_a_layer_restarts() {
         for i in 0..1000 {
             let t = f64::from(i) * 0.0137;
             let [a, b] = layers(t, 0.31, 2.0);
@@ -101,14 +96,14 @@ mod tests {
             assert_eq!((layer.weight, layer.carried), (weight, carried));
             assert_eq!(other.weight, 1.0 - weight);
         }
-        // Begun anew, it is another part of the pattern.
+        // A restarted layer shows another part of the pattern.
         let (before, after) = (layers(0.999_999, 0.0, 1.0)[0], layers(1.0, 0.0, 1.0)[0]);
         assert!(before.weight < 1e-5 && after.weight == 0.0 && before.shift != after.shift);
     }
 
     #[test]
     fn a_pattern_goes_as_fast_as_the_water() {
-        // In 0.1 s at 3 m/s what was at x is at x + 0.3.
+        // In 0.1 s at 3 m/s the pattern moves from x to x + 0.3.
         let (place, velocity, tile) = (DVec2::new(1.0, 2.0), DVec2::new(3.0, -1.0), 2.0);
         let at =
             |t: f64, place: DVec2| tile_place(&layers(t / 4.0, 0.2, 4.0)[0], place, velocity, tile);
@@ -133,13 +128,13 @@ mod tests {
 
     #[test]
     fn the_variance_of_slopes_stays() {
-        // Formulas, section 8: with one phase for all, blending by weights alone keeps 1/2 to 1 of
+        // Formulas, section 8: with one common phase, blending by weights alone keeps 1/2 to 1 of
         // the variance.
         let factor =
             |layers: &[FlowLayer; 2]| layers.iter().map(|layer| layer.weight.powi(2)).sum::<f64>();
         assert_eq!(factor(&layers(0.25, 0.0, 1.0)), 0.5);
         assert_eq!(factor(&layers(0.5, 0.0, 1.0)), 1.0);
-        // With a phase for each place it keeps 2/3 of it; blended as slopes are, all.
+        // With a phase per position it keeps 2/3; slope blending keeps all.
         let mean = (0..1000).map(|i| factor(&layers(0.3, f64::from(i) / 1000.0, 1.0))).sum::<f64>()
             / 1000.0;
         assert!((mean - 2.0 / 3.0).abs() < 1e-5, "{mean}");
@@ -151,9 +146,8 @@ mod tests {
         }
     }
 
-    /// How bright a patch of still water looks whose facets send light on by the square of their
-    /// slopes: means over the patch, through a cycle. `classic`: as in the talk, normals blended by
-    /// their weights, with one phase for all.
+    /// Temporal deviation of the mean squared slope of a region of still water, through a cycle.
+    /// `classic`: normals blended by their weights with one common phase, as in the talk.
     fn pulse(classic: bool) -> f64 {
         let tile = waves::slopes();
         let noise =
@@ -191,7 +185,7 @@ mod tests {
     fn still_water_does_not_pulse() {
         let (ours, classic) = (pulse(false), pulse(true));
         println!(
-            "temporal deviation of a patch's mean: {:.2} %, the classic way's {:.1} %",
+            "temporal deviation of a region's mean: {:.2} %, of the classic method {:.1} %",
             ours * 100.0,
             classic * 100.0
         );

@@ -1,5 +1,4 @@
-//! Flow maps: which way water goes at each place of a rectangle, and in which phase of its cycle
-//! the place is.
+//! Flow maps: flow velocity and cycle phase over a rectangle.
 
 use std::path::Path;
 
@@ -8,28 +7,27 @@ use glam::{DVec2, Vec2};
 use super::{flow, waves};
 use crate::image_io::{self, Format};
 
-/// Most texels on each side of a map.
+/// Maximum number of texels along each side of a map.
 pub const MAX_SIDE: u32 = 4096;
-/// Most bytes of a file.
+/// Maximum file size (bytes).
 const MAX_BYTES: u64 = 256 << 20;
-/// What an error says of the channels.
+/// Channel layout, for error messages.
 const CHANNELS: &str = "a flow map has the flow along x in red and along z in green";
 
-/// A flow over a rectangle, x to the right and z down its rows.
+/// Flow over a rectangle: columns along +x, rows along +z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMap {
     width: usize,
     height: usize,
-    /// Fractions of the full speed, each part -1 to 1, row by row from the least z.
+    /// Velocities as fractions of the full speed, components -1 to 1, row by row from minimum z.
     velocity: Vec<Vec2>,
     /// Phases, 0 to 1.
     noise: Vec<f32>,
 }
 
 impl FlowMap {
-    /// A map of these velocities (fractions of the full speed, each part -1 to 1; what is beyond is
-    /// cut off), with phases of our own; none where the sizes do not fit each other or the map is
-    /// too large.
+    /// A map with generated phases. Velocities are fractions of the full speed; components are
+    /// clamped to -1 to 1. `None` if the sizes do not match or the map is too large.
     #[must_use]
     pub fn new(width: usize, height: usize, velocity: Vec<Vec2>) -> Option<Self> {
         let fits = |side: usize| (1..=MAX_SIDE as usize).contains(&side);
@@ -43,9 +41,8 @@ impl FlowMap {
         Some(Self { width, height, velocity, noise: phases(width, height) })
     }
 
-    /// The same map and phases with other velocities (fractions of the full speed), all as eight
-    /// bits keep them, so that it is the same after it was written and read; none where their
-    /// number does not fit.
+    /// The same map and phases with other velocities (fractions of the full speed), quantized to
+    /// eight bits: writing and reading it is lossless. `None` if their number does not match.
     #[must_use]
     pub fn with_velocities(&self, velocity: Vec<Vec2>) -> Option<Self> {
         if velocity.len() != self.velocity.len() {
@@ -62,7 +59,7 @@ impl FlowMap {
         })
     }
 
-    /// The same way everywhere; `direction` is of length 1 or 0.
+    /// Uniform flow; `direction` has length 1 or 0.
     #[must_use]
     pub fn even(direction: Vec2) -> Self {
         const SIDE: usize = 64;
@@ -74,25 +71,25 @@ impl FlowMap {
         }
     }
 
-    /// Texels across.
+    /// Texels along x.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Texels down.
+    /// Texels along z.
     #[must_use]
     pub const fn height(&self) -> usize {
         self.height
     }
 
-    /// The velocity of a texel, as a fraction of the full speed.
+    /// Velocity of a texel, as a fraction of the full speed.
     #[must_use]
     pub fn velocity(&self, x: usize, z: usize) -> Vec2 {
         self.velocity.get(z * self.width + x).copied().unwrap_or_default()
     }
 
-    /// As eight bits: x in red, z in green, the phase in alpha; nothing in blue.
+    /// Encodes as 8-bit RGBA: x in red, z in green, 0 in blue, phase in alpha.
     #[must_use]
     pub fn rgba8(&self) -> Vec<u8> {
         let texel = |(v, phase): (&Vec2, &f32)| {
@@ -101,17 +98,17 @@ impl FlowMap {
         self.velocity.iter().zip(&self.noise).flat_map(texel).collect()
     }
 
-    /// A map from a file, as `from_bytes`.
+    /// Reads a map from a file, as `from_bytes`.
     ///
     /// # Errors
-    /// What is wrong with the file, and what to do about it, in one line.
+    /// A one-line message: the defect and its remedy.
     pub fn read(file: &Path) -> Result<Self, String> {
         Self::from_bytes(&image_io::read_file(file, MAX_BYTES)?)
     }
 
-    /// A map from the bytes of a file, whose first ones decide the format: PNG, whose codes are 0
-    /// at 128 of 255 (or 32896 of 65535), or EXR, whose red and green are -1 to 1. Alpha, where
-    /// there is one, is the phase; else phases are made.
+    /// Decodes a map from the bytes of a file; its signature selects PNG or EXR. PNG codes are 0 at
+    /// 128 of 255 (or 32896 of 65535); red and green of EXR are -1 to 1. The alpha channel, if any,
+    /// is the phase; otherwise phases are generated.
     ///
     /// # Errors
     /// As `read`.
@@ -120,7 +117,7 @@ impl FlowMap {
             Format::Png => Self::from_png(bytes),
             Format::Exr => Self::from_exr(bytes),
             other => Err(format!(
-                "it is {} by its first bytes; a flow map is a PNG or an EXR",
+                "it is {} by its first bytes; a flow map must be a PNG or an EXR",
                 other.name()
             )),
         }
@@ -129,14 +126,14 @@ impl FlowMap {
     fn from_png(bytes: &[u8]) -> Result<Self, String> {
         if let Some(space) = image_io::color_space(bytes) {
             return Err(format!(
-                "it says that its colours are {space}, but a flow map holds vectors, not colours: save it without a colour profile"
+                "it declares the color space {space}, but a flow map holds vectors, not colors: save it without a color profile"
             ));
         }
         let ([width, height], has_alpha, texels) = image_io::read_rgba16(bytes, &check_size)
             .map_err(
-                |error| if error == "it is grey" { format!("{error}; {CHANNELS}") } else { error },
+                |error| if error == "it is gray" { format!("{error}; {CHANNELS}") } else { error },
             )?;
-        // Eight bits come as 257 times what they were.
+        // 8-bit codes are scaled by 257.
         let component = |code: u16| ((f32::from(code) - 32896.0) / 32639.0).clamp(-1.0, 1.0);
         let velocity = texels.iter().map(|p| Vec2::new(component(p[0]), component(p[1]))).collect();
         let noise = if has_alpha {
@@ -155,9 +152,7 @@ impl FlowMap {
         if let Some(bad) =
             texels.iter().flat_map(|[x, z, _]| [x, z]).find(|v| !(-1.001..=1.001).contains(*v))
         {
-            return Err(format!(
-                "it holds {bad}; its numbers are fractions of the full speed, -1 to 1"
-            ));
+            return Err(format!("it holds {bad}; expected fractions of the full speed, -1 to 1"));
         }
         let velocity = texels.iter().map(|[x, z, _]| Vec2::new(*x, *z)).collect();
         let noise = if has_alpha {
@@ -171,10 +166,10 @@ impl FlowMap {
         Ok(Self { width, height, velocity, noise })
     }
 
-    /// Writes it as a PNG.
+    /// Encodes the map as PNG.
     ///
     /// # Errors
-    /// What the encoder says.
+    /// The message of the encoder.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
@@ -190,8 +185,8 @@ impl FlowMap {
         Ok(bytes)
     }
 
-    /// The velocity at a place (0 to 1 across and down), as the device has it: from eight bits,
-    /// between texels.
+    /// Velocity at a position (0 to 1 along x and z) as the device samples it: 8-bit texels,
+    /// bilinear.
     #[must_use]
     pub fn at(&self, place: DVec2) -> DVec2 {
         self.between(place, |i| {
@@ -203,7 +198,7 @@ impl FlowMap {
         })
     }
 
-    /// The phase at a place, likewise.
+    /// Phase at a position, sampled in the same way.
     #[must_use]
     pub fn phase_at(&self, place: DVec2) -> f64 {
         let phase = |i: usize| {
@@ -237,7 +232,9 @@ fn phases(width: usize, height: usize) -> Vec<f32> {
 fn check_size(width: u64, height: u64) -> Result<(), String> {
     let most = u64::from(MAX_SIDE);
     if !(2..=most).contains(&width) || !(2..=most).contains(&height) {
-        return Err(format!("{width}x{height} pixels; a flow map has 2 to {most} on each side"));
+        return Err(format!(
+            "the size is {width}x{height} pixels; a flow map has 2 to {most} on each side"
+        ));
     }
     Ok(())
 }
@@ -259,8 +256,7 @@ mod tests {
         out
     }
 
-    /// The same with a chunk before its pixels; checksums of ancillary chunks are not what is asked
-    /// about.
+    /// The same PNG with a chunk before its pixels. Decoders ignore checksums of ancillary chunks.
     fn with_chunk(png: &[u8], kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
         let mut out = png[..33].to_vec();
         out.extend((data.len() as u32).to_be_bytes());
@@ -284,14 +280,14 @@ mod tests {
         for (a, b) in read.noise.iter().zip(&map.noise) {
             assert!((a - b).abs() < 0.003);
         }
-        // What is kept as eight bits keep it is the very same.
+        // Velocities quantized to eight bits survive unchanged.
         let kept = map.with_velocities(map.velocity.clone()).unwrap();
         assert_eq!(FlowMap::from_png(&kept.png().unwrap()).unwrap(), kept);
         assert!(map.with_velocities(vec![Vec2::ZERO; 3]).is_none());
-        // Still water is still: 128 is nothing, to the bit.
+        // Still water is exactly still: code 128 is zero.
         let still = FlowMap::from_png(&FlowMap::even(Vec2::ZERO).png().unwrap()).unwrap();
         assert!(still.velocity.iter().all(|v| *v == Vec2::ZERO));
-        // Two channels of an EXR, and phases of our own.
+        // Two channels of an EXR, and generated phases.
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.exr");
         ex::write_rgb_file(&file, 5, 3, |x, y| (x as f32 / 5.0, -(y as f32) / 3.0, 0.0f32))
@@ -315,7 +311,7 @@ mod tests {
             FlowMap::from_png(&with_chunk(&colors, b"gAMA", &100_000u32.to_be_bytes())).is_ok()
         );
         for (bytes, named) in [
-            (png(L8, 1, None), "grey"),
+            (png(L8, 1, None), "gray"),
             (with_chunk(&colors, b"sRGB", &[0]), "sRGB"),
             (with_chunk(&colors, b"gAMA", &45455u32.to_be_bytes()), "gamma"),
             (with_chunk(&colors, b"iCCP", &[0; 20]), "profile"),
@@ -340,7 +336,7 @@ mod tests {
         assert!(FlowMap::read(&dir.path().join("none.jpg")).is_err());
     }
 
-    /// Every cut and every flipped byte of small files: an answer, never a panic.
+    /// Every truncation and every flipped byte of small files gives a result, never a panic.
     #[test]
     fn damaged_files_are_answered() {
         let whole = FlowMap::new(3, 3, vec![Vec2::ZERO; 9]).unwrap().png().unwrap();

@@ -1,8 +1,8 @@
-//! Water with a level surface: what it is made of, how it flows and ripples (docs/water.md).
+//! Water with a level surface: optical coefficients, flow and ripples (docs/water.md).
 //!
-//! A material that is water refracts as KHR_materials_transmission and KHR_materials_volume have
-//! it, with an index of 1.333; what it has beyond them is here. Its meshes are best a level sheet,
-//! without sides or bottom: what lies below is in it.
+//! A water material refracts as KHR_materials_transmission and KHR_materials_volume define, with
+//! index 1.333; this module adds the rest. Model its mesh as a level sheet without sides or bottom:
+//! everything below the sheet is under water.
 
 mod bed;
 pub mod channel_flow;
@@ -20,54 +20,54 @@ pub use self::{debris::FloatingObject, flow_map::FlowMap};
 use super::{AlphaMode, Image, Material, MaterialVolume, Sampler, Scene, Texture, Wrap};
 use crate::photometry::water::{self, WaterCoefficients, WaterKind, alpha_of_slopes};
 
-/// Most waters of a scene.
+/// Maximum number of waters in a scene.
 pub const MAX_WATERS: usize = 8;
-/// What foam reflects where there is nothing else: Koepke, "Effective reflectance of oceanic
-/// whitecaps", Applied Optics 23, 1984, has 0.55 for fresh foam.
+/// Reflectance of foam: Koepke, "Effective reflectance of oceanic whitecaps", Applied Optics 23,
+/// 1984, gives 0.55 for fresh foam.
 pub const FOAM_REFLECTANCE: f32 = 0.55;
 
-/// What an author says of a water.
+/// User settings of a water.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaterSettings {
-    /// What it absorbs and scatters.
+    /// Absorption and scattering coefficients (1/m).
     pub coefficients: WaterCoefficients,
-    /// Which way it flows; none: all of it along `direction`.
+    /// Flow map; `None`: uniform flow along `direction`.
     pub flow: Option<Arc<FlowMap>>,
-    /// The way of all of it without a map, x and z; zero: it stands still.
+    /// Direction of uniform flow (x, z); zero: still water.
     pub direction: DVec2,
-    /// Least x and z of the flow map's rectangle in the world, and its size (m); none: what the
-    /// water covers.
+    /// Minimum x and z of the flow map's rectangle in the world, and its size (m); `None`: the
+    /// extent of the water.
     pub rectangle: Option<[DVec2; 2]>,
     /// Speed (m/s) of a component of 1 in the flow map.
     pub speed: f64,
-    /// Seconds of a cycle: a pattern is carried for so long.
+    /// Cycle time (s): how long the flow advects a pattern before it restarts.
     pub period: f64,
-    /// Metres across the ripples' pattern.
+    /// Size of the ripple pattern (m).
     pub tile: f64,
-    /// Standard deviation of the slopes along each axis where it flows at full speed.
+    /// Standard deviation of the slope along each axis at full speed.
     pub slope: f64,
-    /// The same where it stands still.
+    /// Standard deviation of the slope along each axis in still water.
     pub slope_still: f64,
-    /// Standard deviation of slopes finer than the pattern has, along each axis.
+    /// Standard deviation along each axis of slopes finer than the pattern.
     pub slope_fine: f64,
-    /// How much foam it carries, 0 to 1.
+    /// Foam coverage, 0 to 1.
     pub foam: f64,
-    /// Metres across the foam's pattern.
+    /// Size of the foam pattern (m).
     pub foam_tile: f64,
-    /// Depth (m) below which the shore is foamy where it flows; 0: no such foam.
+    /// Depth (m) below which flowing water has shore foam; 0: none.
     pub foam_depth: f64,
-    /// Depth (m) over which the surface comes in at its shore; 0: it ends at once.
+    /// Depth (m) over which the surface fades in at its shore; 0: a hard edge.
     pub shore: f64,
-    /// The raster renderer gathers and scatters the strongest sun's light by the ripples
-    /// (`passes::caustics`); else what lies below is lit as through a level surface. The path
-    /// tracer has caustics in any case.
+    /// Caustics in the rasterizer: ripples focus and scatter the light of the strongest sun
+    /// (`passes::caustics`). Otherwise light enters as through a level surface. The path tracer
+    /// always has caustics.
     pub caustics: bool,
-    /// The name of nodes that float on it and go with its flow.
+    /// Name of nodes that float on the water and follow its flow.
     pub debris: Option<String>,
 }
 
 impl Default for WaterSettings {
-    /// Clear water that stands almost still.
+    /// Clear, nearly still water.
     fn default() -> Self {
         Self {
             coefficients: WaterKind::Clear.coefficients(),
@@ -91,7 +91,7 @@ impl Default for WaterSettings {
 }
 
 impl WaterSettings {
-    /// The numbers by their names in look files.
+    /// Numeric settings with their names in look files.
     #[must_use]
     pub fn numbers(&self) -> [(&'static str, f64); 10] {
         [
@@ -109,27 +109,27 @@ impl WaterSettings {
     }
 }
 
-/// What a material has that is water.
+/// Water data of a material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Water {
-    /// As its author wants it, with the rectangle known.
+    /// Settings, with `rectangle` resolved.
     pub settings: WaterSettings,
-    /// Which way it flows.
+    /// Flow map.
     pub map: Arc<FlowMap>,
-    /// Indices into `Scene::textures`: the flow map, normals of the ripples, foam.
+    /// Indices into `Scene::textures`: flow map, ripple normals, foam.
     pub textures: [usize; 3],
-    /// What floats on it.
+    /// Objects that float on the water.
     pub floating: Vec<FloatingObject>,
 }
 
 impl Water {
-    /// Least corner of the flow map's rectangle in the world, and its size (m).
+    /// Minimum corner (x, z) of the flow map's rectangle in the world, and its size (m).
     #[must_use]
     pub fn rectangle(&self) -> [DVec2; 2] {
         self.settings.rectangle.unwrap_or([DVec2::ZERO, DVec2::ONE])
     }
 
-    /// The flow at a place (m/s) and its phase, 0 to 1.
+    /// Flow velocity (m/s) and phase (0 to 1) at a position in the world (m).
     #[must_use]
     pub fn flow_at(&self, place: DVec2) -> (DVec2, f64) {
         let [origin, size] = self.rectangle();
@@ -137,7 +137,7 @@ impl Water {
         (self.map.at(on) * self.settings.speed, self.map.phase_at(on))
     }
 
-    /// Slopes (dh/dx, dh/dz) of the surface at a place in the world (m) and a time (s).
+    /// Surface slope (dh/dx, dh/dz) at a position in the world (m) and a time (s).
     #[must_use]
     pub fn slope_at(&self, place: DVec2, time: f64) -> DVec2 {
         let (velocity, noise) = self.flow_at(place);
@@ -149,7 +149,7 @@ impl Water {
         flow::blend_slopes(&layers, slopes) * (self.deviation(velocity) / waves::DEVIATION)
     }
 
-    /// Standard deviation of its slopes where it flows at a velocity.
+    /// Standard deviation of the slope along each axis at a flow velocity (m/s).
     #[must_use]
     pub fn deviation(&self, velocity: DVec2) -> f64 {
         let settings = &self.settings;
@@ -158,8 +158,7 @@ impl Water {
         settings.slope_still + (settings.slope - settings.slope_still) * part
     }
 
-    /// How much of the surface is foam at a place in the world (m) and a time (s), but for that of
-    /// the shore.
+    /// Foam coverage, 0 to 1, at a position in the world (m) and a time (s), without shore foam.
     #[must_use]
     pub fn foam_at(&self, place: DVec2, time: f64) -> f64 {
         let settings = &self.settings;
@@ -177,12 +176,12 @@ impl Water {
 }
 
 impl Scene {
-    /// Makes a material water; one that is water already is made anew. None of its pictures but
-    /// those of water are kept.
+    /// Turns a material into water; an existing water is replaced. Keeps only the textures of
+    /// water.
     ///
     /// # Errors
-    /// No such material, a number that means nothing, debris that is no node's name, too many
-    /// waters: one line that says so.
+    /// A one-line message if the material does not exist, a number is out of range, no node has the
+    /// name of the debris, or the scene has too many waters.
     pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
         let waters = self
             .materials
@@ -191,11 +190,11 @@ impl Scene {
             .filter(|(i, m)| *i != material && m.water.is_some())
             .count();
         if waters >= MAX_WATERS {
-            return Err(format!("a scene has at most {MAX_WATERS} waters"));
+            return Err(format!("a scene has at most {MAX_WATERS} waters; remove some"));
         }
         settings.check()?;
         if self.materials.get(material).is_none() {
-            return Err("no such material".into());
+            return Err("the material does not exist in the scene".into());
         }
         let mut settings = settings.clone();
         if settings.rectangle.is_none() {
@@ -225,8 +224,8 @@ impl Scene {
         Ok(())
     }
 
-    /// The box in the world around all that is shown of a material, as (least corner, greatest
-    /// corner).
+    /// World bounding box of all visible geometry with a material: (minimum corner, maximum corner)
+    /// in m.
     #[must_use]
     pub fn material_bounds(&self, material: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
@@ -253,7 +252,7 @@ impl Scene {
         rgba8: &[u8],
         wrap: Wrap,
     ) -> usize {
-        // What several waters share is there once.
+        // Waters share images with equal content.
         let same =
             |image: &Image| image.name == name && (image.width, image.height) == (width, height);
         let known = self.images.iter().position(|image| same(image) && *image.rgba8 == *rgba8);
@@ -280,15 +279,17 @@ impl Scene {
 }
 
 impl WaterSettings {
-    /// Whether each number means something.
+    /// Validates the range of each number.
     ///
     /// # Errors
-    /// Which one does not.
+    /// A message that names the invalid number and the expected range.
     pub fn check(&self) -> Result<(), String> {
         let c = &self.coefficients;
         for (name, value) in [("absorption", c.absorption), ("scattering", c.scattering)] {
             if !value.is_finite() || value.min_element() < 0.0 || value.max_element() > 1e6 {
-                return Err(format!("{name}: {value}; three numbers of 0 to 1000000 per metre"));
+                return Err(format!(
+                    "{name} is {value}: expected three numbers from 0 to 1000000 per meter"
+                ));
             }
         }
         for (name, value, least, most) in [
@@ -304,7 +305,7 @@ impl WaterSettings {
             ("shore", self.shore, 0.0, 1e4),
         ] {
             if !(least..=most).contains(&value) {
-                return Err(format!("{name}: {value}; a number of {least} to {most}"));
+                return Err(format!("{name} is {value}: expected a number from {least} to {most}"));
             }
         }
         let finite = self.direction.is_finite();
@@ -317,7 +318,7 @@ impl WaterSettings {
         if finite && placed {
             Ok(())
         } else {
-            Err("direction, flow_origin and flow_size are two finite numbers, the size above 0"
+            Err("direction, flow_origin and flow_size: expected two finite numbers each, the size above 0"
                 .into())
         }
     }
@@ -375,7 +376,7 @@ mod tests {
         assert!((made.volume.absorption() - want).abs().max_element() < 1e-6);
         let water = made.water.as_ref().unwrap();
         assert_eq!(water.rectangle(), [DVec2::new(8.0, -4.0), DVec2::new(4.0, 2.0)]);
-        // Made anew, its ripples are not there twice.
+        // A replaced water does not duplicate its ripple textures.
         let textures = scene.textures.len();
         scene
             .add_water(material, &WaterSettings { slope: 0.1, ..WaterSettings::default() })

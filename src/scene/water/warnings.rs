@@ -1,17 +1,18 @@
-//! What should be known of a scene's waters: what is no fault, and seldom meant.
+//! Warnings about the waters of a scene: valid settings that are rarely intended.
 
 use glam::{DVec2, DVec3};
 
 use crate::scene::Scene;
 
-/// How high a sheet may be, of its longer side: more is a body with sides, or a slope.
+/// Maximum height of a level sheet relative to its longer side; above it, the mesh has sides or a
+/// slope.
 const LEVEL: f64 = 0.02;
-/// How far above or below a water's surface something may lie (m) that floats on it.
+/// Maximum distance (m) of debris above or below the surface.
 const AFLOAT: f64 = 0.3;
 
 impl Scene {
-    /// One line for each surface that is not level, flow map that lies beside its water, and thing
-    /// that floats in the air.
+    /// One line for each surface that is not level, flow map outside of its water, and debris away
+    /// from the surface.
     #[must_use]
     pub fn water_warnings(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -22,7 +23,7 @@ impl Scene {
             let size = high - low;
             if size.y > LEVEL * size.x.max(size.z) {
                 remarks.push(format!(
-                    "water '{name}' is {:.2} m high: a water is a level sheet without sides or bottom, and this one is lit as though it were",
+                    "water '{name}' is {:.2} m high but is lit as a level sheet: model water as a level sheet without sides or bottom",
                     size.y
                 ));
             }
@@ -46,7 +47,7 @@ impl Scene {
                 .count();
             if let (true, Some(debris)) = (high_up > 0, &water.settings.debris) {
                 remarks.push(format!(
-                    "water '{name}': {high_up} of {} nodes named '{debris}' lie more than {AFLOAT} m above or below its surface",
+                    "water '{name}': {high_up} of {} nodes named '{debris}' lie more than {AFLOAT} m above or below its surface: move them to the surface",
                     water.floating.len()
                 ));
             }

@@ -1,5 +1,4 @@
-//! Patterns that repeat: slopes of ripples, foam, and the phases of places. Made once, from fixed
-//! numbers.
+//! Repeating patterns: ripple slopes, foam, and phase noise. Generated once, from fixed seeds.
 
 use std::{f64::consts::TAU, sync::OnceLock};
 
@@ -7,26 +6,26 @@ use glam::DVec2;
 
 use crate::scene::procedural::random::{SplitMix64, fractal_noise};
 
-/// Texels on each side of a pattern.
+/// Texels along each side of a pattern.
 pub const SIZE: usize = 256;
 /// Standard deviation of the pattern's slopes along each axis.
 pub const DEVIATION: f64 = 0.2;
-/// Wave lengths on a tile: from the longest to the shortest.
+/// Waves per tile: of the longest and the shortest wavelength.
 const WAVES: (f64, f64) = (3.0, 36.0);
-/// How many waves are added.
+/// Number of waves in the sum.
 const COUNT: usize = 240;
-/// Cells of the phases' noise across what is covered.
+/// Phase noise cells across the flow map's rectangle.
 const NOISE_CELLS: u32 = 2;
-/// Cells of the foam's.
+/// Foam noise cells across a tile.
 const FOAM_CELLS: u32 = 6;
 
-/// Slopes (dh/dx, dh/dz) on a tile that repeats.
+/// Slopes (dh/dx, dh/dz) on a repeating tile.
 pub struct Slopes {
     texels: Vec<DVec2>,
 }
 
 impl Slopes {
-    /// Between texels, at a place in tiles.
+    /// Slope at a position (in tiles), bilinear.
     #[must_use]
     pub fn at(&self, place: DVec2) -> DVec2 {
         let p = place * SIZE as f64 - 0.5;
@@ -40,7 +39,7 @@ impl Slopes {
         row(0.0).lerp(row(1.0), f.y)
     }
 
-    /// As normals in eight bits: (-dh/dx, -dh/dz, 1), of unit length.
+    /// Encodes as 8-bit unit normals: (-dh/dx, -dh/dz, 1), normalized.
     #[must_use]
     pub fn normals(&self) -> Vec<u8> {
         let byte = |x: f64| ((x * 0.5 + 0.5) * 255.0).round() as u8;
@@ -52,11 +51,11 @@ impl Slopes {
     }
 }
 
-/// Ripples: waves of all directions and of random phases, each of the same share of the slopes'
-/// variance as any other, which is how short wind waves are (Phillips 1958: heights as the wave
-/// number to the -4, so that octaves of it have equal slopes). Half of them change sign over half a
-/// tile, along either axis or both, and half do not, so that the pattern has nothing in common with
-/// itself half a tile on (`flow::LAYER_SHIFT`).
+/// Ripple slopes: a sum of waves of all directions and random phases, each with an equal share of
+/// the slope variance. This is the spectrum of short wind waves (Phillips 1958: heights as the wave
+/// number to the -4, so that octaves have equal slopes). Half of the waves change sign over half a
+/// tile, along one or both axes; the others do not. This decorrelates the pattern from itself half
+/// a tile away (`flow::LAYER_SHIFT`).
 #[must_use]
 pub fn slopes() -> &'static Slopes {
     static MADE: OnceLock<Slopes> = OnceLock::new();
@@ -68,7 +67,7 @@ pub fn slopes() -> &'static Slopes {
             let k = loop {
                 let length = WAVES.0 * (WAVES.1 / WAVES.0).powf(random.unit());
                 let k = (DVec2::from_angle(random.unit() * TAU) * length).round();
-                // Each once: what differs in nothing but its phase would not be independent.
+                // Each wave vector once: waves that differ only in phase are not independent.
                 let fresh = !used.contains(&k) && !used.contains(&-k);
                 let class = k.x.rem_euclid(2.0) + 2.0 * k.y.rem_euclid(2.0);
                 if class == (wave % 4) as f64 && fresh {
@@ -87,8 +86,8 @@ pub fn slopes() -> &'static Slopes {
                 }
             }
         }
-        // Each has half of 1 along its way, and all directions are as likely: a quarter along each
-        // axis.
+        // Each wave has variance 1/2 along its direction, and all directions are equally likely:
+        // 1/4 along each axis.
         let variance = texels.iter().map(|slope| slope.length_squared()).sum::<f64>()
             / (2.0 * texels.len() as f64);
         let scale = DEVIATION / variance.sqrt();
@@ -97,25 +96,24 @@ pub fn slopes() -> &'static Slopes {
     })
 }
 
-/// The phase of a place on what is covered, 0 to 1 in x and y: even between 0 and 1, without jumps,
-/// and so smooth that the displacements of neighbours hardly differ.
+/// Phase at a position on the flow map's rectangle, 0 to 1 in x and y. Phases are uniform in 0 to
+/// 1, continuous, and smooth: neighbors have nearly equal displacements.
 #[must_use]
 pub fn phase_noise(x: f32, y: f32) -> f32 {
-    // A ramp that is folded is even whatever it is bent by, as long as it is bent less than it
-    // rises.
+    // A folded ramp is uniform under any distortion that is smaller than its slope.
     let bend = fractal_noise(x, y, [NOISE_CELLS; 2], 2, 0xf10);
     let ramp = (x * 1.5 + y + bend).rem_euclid(1.0);
     1.0 - (2.0 * ramp - 1.0).abs()
 }
 
-/// Foam on a tile that repeats: white with how much of it there is as opacity, 8 bits.
+/// Foam on a repeating tile: 8-bit RGBA, white, with the coverage in alpha.
 #[must_use]
 pub fn foam() -> &'static [u8] {
     static MADE: OnceLock<Vec<u8>> = OnceLock::new();
     MADE.get_or_init(make_foam)
 }
 
-/// How much foam there is at a place in tiles, 0 to 1: the nearest texel.
+/// Foam coverage, 0 to 1, at a position (in tiles): nearest texel.
 #[must_use]
 pub fn foam_at(place: DVec2) -> f64 {
     let p = (place * SIZE as f64).floor();
@@ -131,7 +129,7 @@ fn make_foam() -> Vec<u8> {
             let (u, v) = (x as f32 / SIZE as f32, y as f32 / SIZE as f32);
             let a = fractal_noise(u, v, [FOAM_CELLS; 2], 4, 0xf0a);
             let b = fractal_noise(u, v, [FOAM_CELLS * 2; 2], 3, 0xf0b);
-            // Veins: where two noises are near the middle of what they take.
+            // Veins: where the first noise is near the middle of its range.
             let vein = 1.0 - ((a - 0.5).abs() * 5.0).min(1.0);
             let opacity = (vein * (0.4 + 1.2 * b)).clamp(0.0, 1.0);
             texels.extend([255, 255, 255, (opacity * 255.0).round() as u8]);
@@ -148,11 +146,11 @@ mod tests {
     fn slopes_have_the_deviation_that_they_claim_and_repeat() {
         let tile = slopes();
         let mean = tile.texels.iter().sum::<DVec2>() / (SIZE * SIZE) as f64;
-        assert!(mean.length() < 1e-12, "a level surface: {mean}");
+        assert!(mean.length() < 1e-12, "the mean surface is level: {mean}");
         let square: DVec2 =
             tile.texels.iter().map(|s| *s * *s).sum::<DVec2>() / (SIZE * SIZE) as f64;
         assert!((square.element_sum() / 2.0 - DEVIATION * DEVIATION).abs() < 1e-12);
-        assert!((square.x / square.y - 1.0).abs() < 0.2, "no way is preferred: {square}");
+        assert!((square.x / square.y - 1.0).abs() < 0.2, "no direction is preferred: {square}");
         let place = DVec2::new(0.37, 0.81);
         assert!((tile.at(place) - tile.at(place + DVec2::new(3.0, -2.0))).length() < 1e-9);
     }

@@ -1,4 +1,4 @@
-//! What the engine does beside the picture: readings, pictures of single lights, sequences.
+//! Jobs of the engine beside the picture: meter readings, light separation, sequences.
 
 use std::{path::PathBuf, sync::atomic::Ordering, time::Instant};
 
@@ -23,60 +23,60 @@ use crate::{
     viewer::ViewError,
 };
 
-/// Something to be done beside the picture.
+/// A job beside the picture.
 pub enum Job {
-    /// An incident-light meter is held to a point, facing along a normal.
+    /// Measures the illuminance at a point (m) with a normal.
     MeasureIlluminance(DVec3, DVec3),
-    /// What each of these lights gives to the picture.
+    /// Renders the contribution of each of these lights to the picture.
     SeparateLights(Vec<String>),
-    /// Pictures of what is played.
+    /// Writes pictures of the animation.
     WriteSequence(Sequence),
 }
 
-/// What became of an errand; in words, where it failed or was given up.
+/// The result of a job; failure or cancellation as text.
 pub enum JobResult {
-    /// Where the meter was, and what it reads.
+    /// The point (m) and the illuminance there.
     Illuminance(DVec3, Result<Lux, String>),
-    /// The picture by its lights.
+    /// The picture separated by lights.
     LightContributions(Result<LightContributions, String>),
-    /// Pictures written.
+    /// Number of pictures written.
     Written(Result<u32, String>),
 }
 
-/// Pictures of what is played, each in a file.
+/// Pictures of the animation, one file each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// The name of the files, to which each picture's number is added: `a.png` makes `a.0000.png`.
+    /// File name; each picture's number is inserted: `a.png` makes `a.0000.png`.
     pub file: PathBuf,
-    /// When the first is (s).
+    /// Time of the first picture (s).
     pub first: f64,
-    /// Pictures a second.
+    /// Pictures per second.
     pub fps: f64,
-    /// How many.
+    /// Number of pictures.
     pub count: u32,
-    /// Pixels across and down, whatever the window shows at the moment.
+    /// Width and height in pixels, independent of the window's size.
     pub size: [u32; 2],
 }
 
-/// A picture by what each light gives to it, in nits.
+/// A picture separated by light, in nits.
 pub struct LightContributions {
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub size: [usize; 2],
-    /// What none of the lights gives: the surroundings, and what glows.
+    /// The picture without these lights: environment and emissive surfaces.
     pub without_lights: Vec<[f32; 3]>,
-    /// Names, and what each gives.
+    /// Names and contributions.
     pub lights: Vec<(String, Vec<[f32; 3]>)>,
-    /// How the picture is exposed.
+    /// How the exposure was determined.
     pub exposed: ExposureState,
-    /// The matrix of its white balance.
+    /// White-balance matrix.
     pub white_balance: Mat3,
-    /// The wish that it answers.
+    /// The request it answers.
     pub request_id: u64,
 }
 
 impl LightContributions {
-    /// The picture with each part by a factor: first what is beyond the lights, then the lights in
-    /// their order.
+    /// The weighted sum of the parts: first the picture without lights, then the lights in order.
+    /// Missing factors leave lights out.
     #[must_use]
     pub fn combine(&self, factors: &[f32]) -> Vec<[f32; 3]> {
         let mut factors = factors.iter().copied();
@@ -92,29 +92,29 @@ impl LightContributions {
     }
 }
 
-/// The errand was given up by its user.
+/// Error of a job that the user canceled.
 fn given_up() -> ViewError {
     ViewError::Session(SessionError::InvalidRequest("stopped".into()))
 }
 
-/// There is no picture yet to which it would belong.
+/// Error of a job without a picture to work on.
 fn nothing() -> ViewError {
     ViewError::Session(SessionError::InvalidRequest("wait for the first picture".into()))
 }
 
 impl Shared {
-    /// Tells how far an errand has come; an error where it is not wanted any more.
+    /// Reports a job's progress; an error if it was canceled.
     fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), ViewError> {
         lock(&self.results).task = Some((Task::DrawBatch(done, of), Instant::now()));
         wake();
-        let cancelled =
-            self.cancelled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
-        let unwanted = self.ends.load(Ordering::Relaxed) || cancelled;
+        let canceled =
+            self.canceled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
+        let unwanted = self.ends.load(Ordering::Relaxed) || canceled;
         if unwanted { Err(given_up()) } else { Ok(()) }
     }
 }
 
-/// What does not end the engine is told.
+/// Turns non-fatal errors into text.
 fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
     match done {
         Err(error) if error.is_fatal() => Err(error),
@@ -123,7 +123,7 @@ fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
 }
 
 impl Worker {
-    /// Does an errand.
+    /// Runs a job.
     pub(super) fn run_job(&mut self, errand: Job) -> Result<JobResult, ViewError> {
         Ok(match errand {
             Job::MeasureIlluminance(point, normal) => {
@@ -134,7 +134,7 @@ impl Worker {
         })
     }
 
-    /// Holds the meter to a surface.
+    /// Measures the illuminance on a surface.
     fn read(&mut self, point: DVec3, normal: DVec3) -> Result<Lux, ViewError> {
         self.task(Some(Task::Meter));
         let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
@@ -155,7 +155,7 @@ impl Worker {
         })
     }
 
-    /// Writes pictures of what is played: those that `render --frames` writes.
+    /// Writes the pictures of an animation, equal to those of `render --frames`.
     fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
         let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
             return Err(nothing());
@@ -174,7 +174,7 @@ impl Worker {
         let written =
             frames(&self.gpu, renderer, &mut session, &mut there.gpu_scene, (sequence, &told));
         if let Some(time) = before {
-            // Back to what the window shows.
+            // Return to the window's time.
             session.seek(time)?;
             session.update_pose(&self.gpu, &mut there.gpu_scene)?;
         }
@@ -182,7 +182,8 @@ impl Worker {
         written.map(|()| sequence.count)
     }
 
-    /// Draws what each light gives to the picture: that of the light alone less that of none.
+    /// Renders each light's contribution: the picture with that light alone, minus the one without
+    /// lights.
     fn mix(&mut self, lights: &[String]) -> Result<LightContributions, ViewError> {
         let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
             return Err(nothing());
@@ -210,7 +211,7 @@ impl Worker {
                 ..session.picture_settings(&exposed, Vec::new())?
             };
             session.set_motion(&mut settings, &on_device);
-            // Each picture's grain would be another: it does not add up to that of their sum.
+            // Grain differs from picture to picture, so contributions would not add up.
             settings.effects.grain = None;
             renderer.reset_history();
             let samples = session.still_samples().max(1);
@@ -237,8 +238,7 @@ impl Worker {
     }
 }
 
-/// Draws and writes each picture of a sequence; `told` hears how many are done, and may have had
-/// enough.
+/// Renders and writes each picture of a sequence; `told` reports the number done and may cancel.
 fn frames(
     gpu: &Gpu,
     renderer: &mut Renderer,
@@ -256,7 +256,7 @@ fn frames(
         let (now, white_balance) = match exposed {
             Some(exposed) => exposed,
             None => {
-                // The meter reads the first; from then on exposure follows the light.
+                // The meter is read for the first picture; later ones adapt.
                 let first = expose::determine_exposure(session, renderer, on_device, &view, true)?;
                 let balance =
                     expose::white_balance(session, renderer, on_device, &view, first.exposure)?;
@@ -272,8 +272,8 @@ fn frames(
             ..session.picture_settings(&now, Vec::new())?
         };
         session.set_motion(&mut settings, on_device);
-        // The frames of a sequence join each other; each is of several only where the look asks for
-        // it.
+        // Temporal history runs through a sequence; several samples per picture only if the look
+        // sets them.
         let picture = match session.look.passes.aa_samples {
             None => renderer.render(on_device, &view, &settings)?,
             Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,

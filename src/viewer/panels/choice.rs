@@ -1,5 +1,5 @@
-//! Lists of values for the look. All lists that set properties are made here, so that a test can
-//! send every value of every list through the look's parser (`watch`).
+//! Drop-down lists of look values. All lists that set properties are made here, so that a test can
+//! parse every value of every list (`watch`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,24 +7,24 @@ use egui::{ComboBox, Context, Id, Ui};
 
 use super::inspector::Changes;
 
-/// A line of a list.
+/// An entry of a list.
 pub(super) struct Entry {
-    /// What it is called.
+    /// Label.
     pub name: String,
-    /// Whether the look has it now.
+    /// Whether it is the current value.
     pub chosen: bool,
-    /// What choosing it changes.
+    /// Changes that it makes.
     pub changes: Changes,
 }
 
 impl Entry {
-    /// An entry that sets one property, or takes it out.
+    /// An entry that sets one property, or removes it.
     pub fn new(name: impl Into<String>, chosen: bool, path: &str, value: Option<String>) -> Self {
         Self { name: name.into(), chosen, changes: vec![(path.into(), value)] }
     }
 }
 
-/// A list, closed: its text, and how wide it is (points) where that is not egui's choice.
+/// A drop-down list: its current text, and its width (points) where egui's default does not fit.
 pub(super) fn choice(
     ui: &mut Ui,
     id: &str,
@@ -50,7 +50,7 @@ pub(super) fn choice(
     });
 }
 
-/// An offer: the list, and the changes that it makes.
+/// An entry offered: the list's name, and the changes it makes.
 pub type Offer = (String, Vec<(String, Option<String>)>);
 
 type Watched = Arc<Mutex<Vec<Offer>>>;
@@ -59,7 +59,7 @@ fn watched() -> Id {
     Id::new("offers of lists")
 }
 
-/// Collects what lists offer from now on, opened or not.
+/// Collects the entries that lists offer from now on, opened or not.
 #[must_use]
 pub fn watch(ctx: &Context) -> Arc<Mutex<Vec<Offer>>> {
     let offers = Watched::default();
@@ -78,12 +78,12 @@ mod tests {
         for file in fs::read_dir(panels).unwrap() {
             let file = file.unwrap();
             let name = file.file_name().to_string_lossy().into_owned();
-            // Tools and comparisons are the window's own and set no property.
+            // Tools and comparison modes belong to the window and set no property.
             if !matches!(name.as_str(), "choice.rs" | "mod.rs" | "reference_view.rs") {
                 let source = fs::read_to_string(file.path()).unwrap();
                 assert!(
                     !source.contains("ComboBox"),
-                    "{name}: lists that set properties are made by choice()"
+                    "{name}: make lists that set properties by choice()"
                 );
             }
         }

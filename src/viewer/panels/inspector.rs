@@ -1,4 +1,4 @@
-//! What is selected, in real units: every change goes into the look by its property's path.
+//! Inspector of the selection, in real units: every change sets a property of the look by its path.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -16,41 +16,41 @@ use crate::{
     viewer::{app::App, viewport::Viewport},
 };
 
-/// What is selected.
+/// The selected item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Selection {
     /// The camera.
     #[default]
     Camera,
-    /// A light by its name.
+    /// A light, by its name.
     Light(String),
     /// Sky, sun and maps.
     Environment,
-    /// A material by its name.
+    /// A material, by its name.
     Material(String),
-    /// A water surface by the name that the look has for it.
+    /// A water surface, by its name in the look.
     Water(String),
-    /// What fills a room, by the name that the look has for it.
+    /// A volume, by its name in the look.
     Volume(String),
-    /// Passes and the camera's effects.
+    /// Passes and camera effects.
     Effects,
 }
 
 impl Selection {
-    /// The light's name, where it is one.
+    /// The light's name, if a light is selected.
     #[must_use]
     pub fn light_name(&self) -> Option<&str> {
         if let Self::Light(name) = self { Some(name) } else { None }
     }
 
-    /// The water's name, where it is one.
+    /// The water's name, if a water surface is selected.
     #[must_use]
     pub fn water_name(&self) -> Option<&str> {
         if let Self::Water(name) = self { Some(name) } else { None }
     }
 }
 
-/// The light of a name as the look has made it, and its place.
+/// A light by its name, with the look applied, and its light-to-world matrix.
 pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Light, DMat4)> {
     let scene = viewport.current_scene();
     let nodes = viewport.light_nodes(name);
@@ -60,7 +60,7 @@ pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Li
     })
 }
 
-/// The first place of each light of these names that is on, by one walk through the scene.
+/// The first enabled instance of each of these lights, by one traversal of the scene.
 pub(super) fn light_worlds(viewport: &Viewport, names: &[String]) -> Vec<Option<DMat4>> {
     let scene = viewport.current_scene();
     let nodes: Vec<Vec<usize>> = names.iter().map(|name| viewport.light_nodes(name)).collect();
@@ -75,22 +75,22 @@ pub(super) fn light_worlds(viewport: &Viewport, names: &[String]) -> Vec<Option<
     worlds
 }
 
-/// Where a light is.
+/// The light-to-world matrix of a light.
 pub(super) fn light_world(viewport: &Viewport, name: &str) -> Option<DMat4> {
     light_of(viewport, name).map(|(_, world)| world)
 }
 
-/// What the look file sets, by path.
+/// The properties that the look file sets, by path.
 type Values = BTreeMap<String, String>;
 
 fn set<'a>(values: &'a Values, path: &str) -> &'a str {
     values.get(path).map_or("", String::as_str)
 }
 
-/// Changes to be made: (path, value), none to take the property out.
+/// Changes to make: (path, value); no value removes the property.
 pub(super) type Changes = Vec<(String, Option<String>)>;
 
-/// A number as a property has it: as short as seven digits are.
+/// A number in a property's syntax: as short as seven significant digits allow.
 pub(super) fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
         let text = format!("{value:.6e}");
@@ -109,14 +109,14 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// Digits after the point that make seven with those before it.
+/// Decimals that give seven significant digits.
 fn decimals(value: f64) -> usize {
     let power = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     (6.0 - power).clamp(0.0, 12.0) as usize
 }
 
-/// A number to be dragged or typed: what is typed counts once it is whole, and what stands there
-/// stays until somebody changes it.
+/// A number field to drag or type in: typed text applies when it is complete, and an unchanged
+/// number keeps its value.
 pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> {
     let finite = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
     DragValue::new(value)
@@ -125,10 +125,10 @@ pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> 
         .custom_parser(finite)
 }
 
-/// A field for a property's number, with what was done to it.
+/// A field for a property's number; returns its new value, if edited.
 ///
-/// What is typed and is no number, or none of the range, goes to the look as it stands: it takes it
-/// or says what it takes.
+/// Typed text that is no number or is out of range is passed to the look, which reports what it
+/// expects.
 fn field(
     ui: &mut Ui,
     (now, speed, range): (f64, f64, [f64; 2]),
@@ -160,16 +160,15 @@ fn field(
     refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
 }
 
-/// Whether a number is another one than stood there in so many digits after the point: who opens a
-/// field and leaves it changes nothing.
+/// Whether two numbers differ at this many decimals, so that leaving a field unedited changes
+/// nothing.
 fn differs(now: f64, value: f64, decimals: usize) -> bool {
     format!("{now:.decimals$}") != format!("{value:.decimals$}")
 }
 
-/// Standard stops to choose from beside a number that can be any.
+/// A list of standard stops beside a number that may have any value.
 ///
-/// `now` is what the look says, `solved` what the camera has turned the dial to where the look says
-/// nothing.
+/// `now` is the look's value, `solved` the metered one where the look sets none.
 fn dial(
     ui: &mut Ui,
     name: &str,
@@ -187,7 +186,7 @@ fn dial(
                 engraved(dial, stop)
             }
             (Some(now), _) => short(now),
-            (None, _) => "by the meter".into(),
+            (None, _) => "metered".into(),
         };
         let at = nearest.and_then(|near| stops.iter().position(|stop| *stop == near));
         let step = |by: i32| at.and_then(|at| stops.get(usize::try_from(at as i32 + by).ok()?));
@@ -197,7 +196,7 @@ fn dial(
         {
             changes.push(set(stop));
         }
-        let mut entries = vec![Entry::new("by the meter", now.is_none(), path, None)];
+        let mut entries = vec![Entry::new("metered", now.is_none(), path, None)];
         entries.extend(stops.iter().map(|stop| {
             let (name, chosen) = (engraved(dial, *stop), now.is_some() && nearest == Some(*stop));
             Entry::new(name.clone(), chosen, path, Some(name))
@@ -212,7 +211,7 @@ fn dial(
     ui.end_row();
 }
 
-/// A list of a property's values by their names in the look.
+/// A list of a property's named values.
 pub(super) fn listing(
     ui: &mut Ui,
     now: &str,
@@ -224,8 +223,8 @@ pub(super) fn listing(
     choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
 }
 
-/// A stop as the dial has it engraved, which is how the look file writes it too: fractions of a
-/// second as such.
+/// A stop as engraved on the dial, which is the look file's syntax too: fractions of a second as
+/// fractions.
 fn engraved(dial: Dial, stop: Stop) -> String {
     if dial == Dial::Shutter && stop.nominal < 0.9 {
         format!("1/{}", short(1.0 / stop.nominal))
@@ -234,7 +233,7 @@ fn engraved(dial: Dial, stop: Stop) -> String {
     }
 }
 
-/// A number that is dragged; a change is one of a property.
+/// A number field for one property.
 pub(super) fn number(
     ui: &mut Ui,
     name: &str,
@@ -250,7 +249,7 @@ pub(super) fn number(
     ui.end_row();
 }
 
-/// A number that the look does not have: what stands in its place, and a button that sets it.
+/// Stands for an unset number: the value in use, and a button that sets the property.
 fn unset(
     ui: &mut Ui,
     name: &str,
@@ -263,18 +262,14 @@ fn unset(
     ui.label(name);
     ui.horizontal(|ui| {
         ui.label(stands);
-        if ui
-            .small_button("set")
-            .on_hover_text(format!("{} {unit}, to begin with", short(value)))
-            .clicked()
-        {
+        if ui.small_button("set").on_hover_text(format!("sets {} {unit}", short(value))).clicked() {
             changes.push((path.into(), Some(short(value))));
         }
     });
     ui.end_row();
 }
 
-/// Three metres that are dragged.
+/// Three number fields for a position (m).
 fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes) {
     ui.label(name);
     ui.horizontal(|ui| {
@@ -295,7 +290,7 @@ fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes)
     ui.end_row();
 }
 
-/// A switch; a change is one of a property.
+/// A check box for one property.
 pub(super) fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &mut Changes) {
     ui.label(name);
     let mut on = now;
@@ -305,7 +300,7 @@ pub(super) fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &m
     ui.end_row();
 }
 
-/// Text that is a property once Enter is pressed.
+/// A text field whose property is set by Enter.
 fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mut Changes) {
     ui.label(name);
     let id = ui.id().with(path);
@@ -323,12 +318,12 @@ fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mu
     ui.end_row();
 }
 
-/// Strengths of a light in each unit that it can be given in: property, unit, value. A file's
-/// colour is a factor, whose luminance counts; what a look sets does not depend on the colour.
+/// Strengths of a light in each unit that applies: property, unit, value. A file's color scales the
+/// light, so its luminance is included; strengths set by a look do not depend on the color.
 fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     let (source, luminance) = (light.source, light.color_luminance());
     let mut all = Vec::new();
-    // Under a measured distribution: the light's own, not a bare source's.
+    // With a measured distribution: the light's own lumens, not those of a bare source.
     if let Some(lumens) = light.lumens() {
         all.push(("lumens", "lm", lumens.get()));
     }
@@ -341,21 +336,21 @@ fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     if let Some(nits) = source.nits() {
         all.push(("nits", "nit", nits.get()));
     }
-    // A profile has no even luminance that an EV could be of.
+    // A light with a profile has no uniform luminance, so it has no EV.
     if let Some(ev) = source.ev100().filter(|_| light.profile.is_none()) {
         all.push(("ev100", "EV", ev.get()));
     }
     for (property, _, value) in &mut all {
         *value = if *property == "ev100" { *value + luminance.log2() } else { *value * luminance };
     }
-    // Between a tiny surface and its lumens lie more stops than an EV may have.
+    // For tiny surfaces the converted EV can be out of its range.
     all.retain(|(property, _, value)| {
         look::Look::default().set(&format!("lights.any.{property}"), &short(*value)).is_ok()
     });
     all
 }
 
-/// The strength of a light in the unit that its author wrote: property and value.
+/// Strength of a light in its author's unit: property and value.
 pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
     let unit = authored(light.source);
     strengths(light)
@@ -364,7 +359,7 @@ pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
         .map(|(property, _, value)| (property, value))
 }
 
-/// The unit that the author wrote.
+/// The author's unit.
 fn authored(source: PhysicalLight) -> &'static str {
     match source.authored() {
         LightStrength::Lumens(_) => "lumens",
@@ -404,7 +399,7 @@ impl App {
             egui::CollapsingHeader::new("Look file").show(ui, |ui| {
                 ui.label(RichText::new(work.document.text()).monospace().size(11.0));
             });
-            egui::CollapsingHeader::new("Looks to go back to").show(ui, |ui| self.snapshots(ui));
+            egui::CollapsingHeader::new("Stored looks").show(ui, |ui| self.snapshots(ui));
         });
         (self.brush, self.tool) = (brush, tool);
         if !changes.is_empty() {
@@ -414,11 +409,11 @@ impl App {
         }
     }
 
-    /// Looks kept by name: A and B and more.
+    /// Stored looks, to compare and return to.
     fn snapshots(&self, ui: &mut Ui) {
         let Some(work) = &self.workspace else { return };
         let id = egui::Id::new("snapshot");
-        if ui.button("Keep this look").clicked() {
+        if ui.button("Store this look").clicked() {
             let name = format!("{}", (b'A' + (work.snapshots.len() % 26) as u8) as char);
             ui.data_mut(|data| data.insert_temp(id, Snapshot::Keep(name)));
         }
@@ -430,7 +425,7 @@ impl App {
         }
     }
 
-    /// Does what was asked for in `snapshots`.
+    /// Performs the actions of `snapshots`.
     pub(super) fn follow_snapshots(&mut self, ctx: &egui::Context) {
         let id = egui::Id::new("snapshot");
         let Some(asked) = ctx.data_mut(|data| data.remove_temp::<Snapshot>(id)) else { return };
@@ -448,7 +443,7 @@ impl App {
     }
 }
 
-/// What is asked of the looks that are kept.
+/// An action on a stored look.
 #[derive(Clone, Default)]
 enum Snapshot {
     #[default]
@@ -502,7 +497,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             "camera.exposure.compensation",
             changes,
         );
-        ui.label("Exposure by");
+        ui.label("Exposure mode");
         let now = crate::session::expose::control(look).name();
         let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
         listing(ui, now, &named, "camera.exposure.mode", changes);
@@ -528,7 +523,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             ),
             None => {
                 let of_view = file_focal(viewport).unwrap_or(35.0);
-                let stands = format!("{of_view:.1} mm by the file's view");
+                let stands = format!("{of_view:.1} mm from the file");
                 unset(
                     ui,
                     "Focal length",
@@ -575,21 +570,21 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         if let Some(solved) = &exposed.solved {
             let dials = solved.dials;
             ui.label(format!(
-                "turned to f/{:.3}, {:.6} s, ISO {:.0}",
+                "set to f/{:.3}, {:.6} s, ISO {:.0}",
                 dials.f_stop, dials.shutter_s, dials.iso
             ));
         }
         if let Some(metered) = exposed.metered {
             let off = metered.stops_above(exposed.exposure);
             if off.abs() > 3.0 {
-                let text = format!("the scene meters {off:+.1} stops from these dials");
+                let text = format!("metered {off:+.1} stops from these settings");
                 ui.label(RichText::new(text).color(super::status::ERROR_COLOR));
             }
         }
     }
 }
 
-/// The focal length (mm) at which the sensor sees the file's field of view.
+/// Focal length (mm) at which the sensor has the file's field of view.
 fn file_focal(viewport: &Viewport) -> Option<f64> {
     let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else {
         return None;
@@ -628,7 +623,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 if let Some(typed) = field(ui, (value, speed, range), "", 3) {
                     changes.push((path(property), Some(typed)));
                 }
-                // The same light in another unit.
+                // The same strength in another unit.
                 let entry = |&(other, unit, value): &(&str, &str, f64)| {
                     let change = vec![(path(property), None), (path(other), Some(short(value)))];
                     let changes = if other == property { Vec::new() } else { change };
@@ -656,7 +651,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
         match set.kelvin {
             Some(kelvin) => number(
                 ui,
-                "Colour",
+                "Color",
                 (kelvin, 10.0, color::KELVIN_LIMITS),
                 " K",
                 &path("kelvin"),
@@ -664,8 +659,8 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ),
             None => {
                 let [r, g, b] = light.color.to_array();
-                let stands = format!("the file's, {r:.2} {g:.2} {b:.2}");
-                unset(ui, "Colour", &stands, 6500.0, "K", &path("kelvin"), changes);
+                let stands = format!("the file's {r:.2} {g:.2} {b:.2}");
+                unset(ui, "Color", &stands, 6500.0, "K", &path("kelvin"), changes);
             }
         }
         if set.kelvin.is_some() {
@@ -735,7 +730,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
         }
         switch(ui, "Shadow", light.shadow, &path("shadow"), changes);
         if source.emitter().area().is_some() {
-            switch(ui, "Seen", light.visible, &path("visible"), changes);
+            switch(ui, "Visible", light.visible, &path("visible"), changes);
         }
         place(ui, "Position", world.w_axis.truncate(), &path("position"), changes);
         let aim = set.aim.unwrap_or_else(|| crate::viewer::light_placement::target_of(world, 1.0));
@@ -748,7 +743,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
     }
 }
 
-/// The luminous intensity over the angle from the axis, in the profile's first plane.
+/// Polar plot of the luminous intensity by angle from the axis, in the profile's first plane.
 fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     let side = ui.available_width().min(220.0);
     let (rect, _) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::hover());
@@ -786,17 +781,17 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
         if turn == 0.0 {
             painter.line(points, stroke);
         } else {
-            // Told apart without its colour, too.
+            // Dashed: distinct without its color, too.
             painter.extend(egui::Shape::dashed_line(&points, stroke, 6.0, 4.0));
         }
     }
 }
 
 fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
-    ui.heading("Surroundings");
+    ui.heading("Environment");
     let sun = viewport.session.scene.walk().iter().any(|placed| placed.node.name == "sun");
     ui.weak(match (&viewport.session.scene.environment, sun) {
-        (None, _) => "none: what no lamp lights is black",
+        (None, _) => "none: no environment light",
         (Some(_), true) => "sky or map, with a sun",
         (Some(_), false) => "sky or map",
     });
@@ -816,8 +811,15 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             "passes.ssr.enabled",
             changes,
         );
-        pass(ui, viewport, ("Bounced light", &["gi"]), session.gi().enabled, "gi.enabled", changes);
-        // Rays for shadows are part of the lighting pass.
+        pass(
+            ui,
+            viewport,
+            ("Indirect light", &["gi"]),
+            session.gi().enabled,
+            "gi.enabled",
+            changes,
+        );
+        // Shadow rays are part of the lighting pass.
         pass(
             ui,
             viewport,
@@ -834,7 +836,7 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             "passes.ao.enabled",
             changes,
         );
-        ui.label("Edges");
+        ui.label("Anti-aliasing");
         let now = look.passes.aa_method.unwrap_or_default().name();
         let named = look::AaMethod::ALL.map(|(name, _)| name);
         listing(ui, now, &named, "passes.aa.method", changes);
@@ -857,7 +859,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
     let Some(material) = found.and_then(|found| scene.materials.get(found)) else { return };
     let path = |property: &str| format!("materials.{name}.{property}");
     grid(ui, "material", |ui| {
-        ui.label("Base colour");
+        ui.label("Base color");
         let color = material.base_color;
         let mut rgb = [color.x, color.y, color.z];
         if ui.color_edit_button_rgb(&mut rgb).changed() {
@@ -911,10 +913,10 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         });
         ui.end_row();
     });
-    ui.weak("Factors: textures are multiplied by them.");
+    ui.weak("Factors multiply the textures.");
 }
 
-/// What fills a room: each property with what the look has set it to, or what it takes.
+/// Properties of a volume: each with its value in the look, or the accepted values.
 fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     grid(ui, "volume", |ui| {
@@ -925,10 +927,10 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
             }
         }
     });
-    ui.weak("1/m and nits per metre; what is empty is the file's, or nothing.");
+    ui.weak("In 1/m and nits per meter; empty keeps the file's value.");
 }
 
-/// A switch with what its passes took in the last frame.
+/// A switch of a feature, with the device time of its passes in the last frame.
 fn pass(
     ui: &mut Ui,
     viewport: &Viewport,
@@ -949,13 +951,13 @@ fn pass(
         let (count, ms) = own.fold((0, 0.0), |(count, sum), pass| (count + 1, sum + pass.ms));
         if count > 0 {
             ui.weak(format!("{ms:.2} ms"))
-                .on_hover_text(format!("{count} passes of the last frame, on the device"));
+                .on_hover_text(format!("device time of {count} passes in the last frame"));
         }
     });
     ui.end_row();
 }
 
-/// All properties of a section by name, with what the look has set them to or what each takes.
+/// All properties of a section by name, with their values in the look, or the accepted values.
 fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {

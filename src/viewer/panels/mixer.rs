@@ -1,5 +1,4 @@
-//! The light mixer: what each light gives to the picture is drawn once, and then balanced without
-//! drawing anything again.
+//! Light mixer: renders each light's contribution once, then balances them without rendering again.
 
 use std::sync::Arc;
 
@@ -16,12 +15,12 @@ use crate::{
     },
 };
 
-/// One part's share of the picture.
+/// Weight of one part of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fader {
-    /// By how many stops it is more than it was.
+    /// Gain in stops.
     pub stops: f64,
-    /// It gives nothing.
+    /// Mutes the part.
     pub off: bool,
 }
 
@@ -31,50 +30,50 @@ impl Fader {
     }
 }
 
-/// Stops that a fader goes to at most, both ways.
+/// Maximum absolute gain of a fader (stops).
 const MAX_STOPS: f64 = 8.0;
 
-/// A picture to be put together.
+/// A weighted sum to compute.
 struct Sum {
     mixed: Arc<LightContributions>,
     factors: Vec<f32>,
     development: ViewTransform,
 }
 
-/// The mixer's state.
+/// State of the mixer.
 #[derive(Default)]
 pub struct Mixer {
-    /// Whether it is shown.
+    /// Whether it is visible.
     pub open: bool,
     contributions: Option<Arc<LightContributions>>,
-    /// The picture is being taken apart.
+    /// Separation of the lights is in progress.
     waits: bool,
-    /// First of what is beyond the lights, then of each light.
+    /// First the environment and emission, then the lights.
     faders: Vec<Fader>,
     sums: Option<BackgroundWorker<Sum, (usize, ColorImage)>>,
-    /// The faders of the sum that was asked for last.
+    /// The faders of the last requested sum.
     asked: Option<Vec<Fader>>,
     shown: Option<TextureHandle>,
 }
 
 impl Mixer {
-    /// The parts, where they are of the picture that is wanted now.
+    /// The contributions, if they belong to the current request.
     fn current(&self, order: u64) -> Option<&Arc<LightContributions>> {
         self.contributions.as_ref().filter(|mixed| mixed.request_id == order)
     }
 
-    /// Whether the parts of the picture of this wish are there.
+    /// Whether the contributions of this request's picture are available.
     #[must_use]
     pub fn ready(&self, order: u64) -> bool {
         self.current(order).is_some()
     }
 
-    /// Lets the parts go: another scene is open.
+    /// Drops the contributions, because another scene is opened.
     pub(in crate::viewer) fn forget(&mut self) {
         *self = Self { open: self.open, ..Self::default() };
     }
 
-    /// Takes what each light gives, or that it is not to be had.
+    /// Takes the lights' contributions; none if they failed.
     pub(in crate::viewer) fn take(&mut self, mixed: Option<LightContributions>) {
         self.waits = false;
         if let Some(mixed) = mixed {
@@ -83,7 +82,7 @@ impl Mixer {
         }
     }
 
-    /// Sets a light's fader; false where there is no such light.
+    /// Sets a light's fader; false if there is no such light.
     pub fn set(&mut self, light: &str, fader: Fader) -> bool {
         let Some(mixed) = &self.contributions else { return false };
         let found = mixed.lights.iter().position(|(name, _)| name == light);
@@ -91,14 +90,14 @@ impl Mixer {
         slot.map(|slot| *slot = fader).is_some()
     }
 
-    /// The picture in nits as the faders have it.
+    /// The mixed picture in nits.
     #[must_use]
     pub fn sum(&self) -> Option<Vec<[f32; 3]>> {
         let factors: Vec<f32> = self.faders.iter().map(|fader| fader.factor()).collect();
         self.contributions.as_ref().map(|mixed| mixed.combine(&factors))
     }
 
-    /// The mixed picture, while it differs from the one that is drawn.
+    /// The mixed picture, while it differs from the rendered one.
     pub(super) fn shown(&self, order: u64) -> Option<&TextureHandle> {
         let moved = self.faders.iter().any(|fader| *fader != Fader::default());
         self.shown.as_ref().filter(|_| self.open && moved && self.ready(order))
@@ -106,7 +105,7 @@ impl Mixer {
 }
 
 impl App {
-    /// Has each light drawn alone.
+    /// Renders each light's contribution.
     pub fn separate_lights(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         let looks = &work.viewport.session.look.lights;
@@ -119,7 +118,7 @@ impl App {
         self.mixer.waits = true;
     }
 
-    /// Puts the picture together anew where a fader has moved.
+    /// Recomputes the sum after a fader has moved.
     pub(super) fn update_mixer(&mut self, ctx: &egui::Context) {
         let Some(work) = &self.workspace else { return };
         let mixer = &mut self.mixer;
@@ -156,12 +155,12 @@ impl App {
             }
             Err(error) => {
                 mixer.open = false;
-                self.error(format!("no thread for the mixer: {error}"));
+                self.error(format!("cannot start the mixer's thread: {error}"));
             }
         }
     }
 
-    /// The mixer's own window.
+    /// The mixer's window.
     pub(super) fn show_mixer(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.update_mixer(&ctx);
@@ -177,18 +176,18 @@ impl App {
                 let mixer = &mut self.mixer;
                 let there = mixer.ready(order);
                 if mixer.waits {
-                    ui.label("each light is drawn alone ...");
+                    ui.label("separating the lights ...");
                 } else if !there {
                     let why = if mixer.contributions.is_some() {
                         "the picture has changed"
                     } else {
-                        "nothing is taken apart yet"
+                        "lights are not separated yet"
                     };
                     ui.label(why);
-                    again = ui.button("Draw each light alone").clicked();
+                    again = ui.button("Separate lights").clicked();
                 }
                 let Some(mixed) = mixer.contributions.clone().filter(|_| there) else { return };
-                let names = std::iter::once("Surroundings and what glows")
+                let names = std::iter::once("Environment and emission")
                     .chain(mixed.lights.iter().map(|(n, _)| n.as_str()));
                 egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
                     egui::Grid::new("faders").num_columns(3).show(ui, |ui| {
@@ -212,10 +211,10 @@ impl App {
                 });
                 ui.horizontal(|ui| {
                     apply = ui
-                        .button("Into the look")
-                        .on_hover_text("strengths of the lights, as one step")
+                        .button("Apply to look")
+                        .on_hover_text("sets the strengths of the lights, as one undo step")
                         .clicked();
-                    reset = ui.button("Back").clicked();
+                    reset = ui.button("Reset").clicked();
                 });
                 ui.label(RichText::new("without grain; bloom and lens as in the picture").weak());
             });
@@ -231,8 +230,8 @@ impl App {
         }
     }
 
-    /// Puts the faders into the look: lights get their strengths in the units that they have, those
-    /// that are off are switched off.
+    /// Writes the faders to the look: light strengths change in their own units, muted lights are
+    /// disabled.
     pub fn apply_mix_to_look(&mut self) {
         let Some(work) = &self.workspace else { return };
         let Some(mixed) = self.mixer.current(work.viewport.request_id()) else { return };
@@ -244,7 +243,7 @@ impl App {
                 && let Some((light, _)) = inspector::light_of(&work.viewport, name)
                 && let Some((property, value)) = inspector::strength(light)
             {
-                // EV counts stops itself.
+                // EV is in stops already.
                 let value = if property == "ev100" {
                     value + fader.stops
                 } else {
@@ -258,7 +257,7 @@ impl App {
             changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
         if beyond {
             self.info(
-                "surroundings keep their strength: set environment.lux or the sky's own properties"
+                "the mixer does not change the environment: set environment.lux or the sky's properties"
                     .into(),
             );
         }
@@ -269,7 +268,7 @@ impl App {
     }
 }
 
-/// A sum of the parts as the display shows it, and of how many parts it is.
+/// The developed sum, and its number of parts.
 fn composite(sum: Sum) -> (usize, ColorImage) {
     let Sum { mixed, factors, development } = sum;
     let nits = mixed.combine(&factors);

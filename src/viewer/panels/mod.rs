@@ -1,4 +1,4 @@
-//! What the window shows: bar, outliner, inspector, scopes, picture, status.
+//! Layout of the window: bar, outliner, inspector, scopes, picture, status line.
 
 pub mod choice;
 pub mod gallery;
@@ -40,29 +40,28 @@ const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key:
 
 const SIDES: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Space);
 
-/// Room that the comparison's list takes in the bar (points).
+/// Width of the comparison list in the bar (points).
 const COMPARES: f32 = 110.0;
 
-/// Recent scenes in the menu stand in this height (points), and scroll.
+/// Height of the list of recent scenes in the menu (points); it scrolls.
 const RECENT_HEIGHT: f32 = 90.0;
 
 impl App {
-    /// All panels.
+    /// Lays out all panels.
     pub(super) fn layout(&mut self, ui: &mut Ui) {
         self.shortcuts(ui);
-        // Before the panels that show them.
+        // Updated before the panels that show them.
         let ctx = ui.ctx().clone();
         self.update_scopes(&ctx);
         egui::Panel::top("bar").show(ui, |ui| self.bar(ui));
         egui::Panel::bottom("status").exact_size(26.0).show(ui, |ui| self.status(ui));
         if self.workspace.is_none() && self.loading.is_some() {
-            // What is opened has the place.
+            // Loading takes the whole window.
             egui::CentralPanel::default().show(ui, |_| {});
         } else if self.workspace.is_none() || self.gallery {
             egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
         } else {
-            // In a window too small to read anything they are others: those of before keep their
-            // widths for when it grows again.
+            // A small window has panels of its own ids, so that the normal ones keep their widths.
             let size = ui.ctx().content_rect().size();
             let small = f64::from(size.x) < MIN_WINDOW_SIZE.width
                 || f64::from(size.y) < MIN_WINDOW_SIZE.height;
@@ -90,7 +89,7 @@ impl App {
         self.follow_snapshots(&ctx);
     }
 
-    /// Outliner and inspector.
+    /// The side panels: outliner and inspector.
     fn show_sides(&mut self, ui: &mut Ui, id: impl Fn(&str) -> egui::Id) {
         egui::Panel::left(id("outliner"))
             .default_size(210.0)
@@ -108,7 +107,7 @@ impl App {
         let ctx = ui.ctx().clone();
         let pressed =
             |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
-        // A text field takes its own words back.
+        // Text fields have their own undo.
         if !ctx.text_edit_focused() {
             if pressed(&REDO) || pressed(&REDO_TOO) {
                 self.redo();
@@ -128,8 +127,7 @@ impl App {
         if pressed(&SIDES) {
             self.sides = !self.sides;
         }
-        // Window systems say that something is to be copied, not by which key. Texts that are
-        // marked are copied themselves.
+        // Window systems report a copy event, not its key. egui copies selected text itself.
         let copies = ctx.input(|input| input.events.contains(&egui::Event::Copy));
         let marked = ctx
             .with_plugin(|marks: &mut LabelSelectionState| marks.has_selection())
@@ -137,7 +135,7 @@ impl App {
         if copies && !marked && !ctx.egui_wants_keyboard_input() && self.workspace.is_some() {
             self.copy_reading();
         }
-        // Bare keys belong to text fields while one is written in.
+        // Unmodified keys go to a focused text field.
         if ctx.egui_wants_keyboard_input() || self.workspace.is_none() {
             return;
         }
@@ -161,7 +159,7 @@ impl App {
             self.mixer.open = !self.mixer.open;
         }
         for (bracket, by) in [(Key::OpenBracket, -0.02), (Key::CloseBracket, 0.02)] {
-            // Tapped between two frames it was down in neither.
+            // A tap between two frames is down in neither, so events are read.
             let steps = ctx.input(|input| {
                 input.num_presses(bracket).max(usize::from(input.key_down(bracket)))
             });
@@ -214,8 +212,9 @@ impl App {
 
     fn bar(&mut self, ui: &mut Ui) {
         ui.horizontal_wrapped(|ui| {
-            // A click into its field leaves it open; entries close it.
-            let stays = MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+            // Clicks into the text field keep the menu open; entries close it.
+            let stays =
+                MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
             MenuButton::new("File").config(stays).ui(ui, |ui| {
                 ui.label("Open a scene or look");
                 let field = ui.text_edit_singleline(&mut self.open_field);
@@ -236,8 +235,9 @@ impl App {
                         for scene in recent {
                             let button = egui::Button::new(scene.display().to_string());
                             let there = recent::is_there(&scene);
-                            let entry =
-                                ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
+                            let entry = ui
+                                .add_enabled(there, button)
+                                .on_disabled_hover_text("file not found");
                             if entry.clicked() {
                                 self.open_scene(&scene);
                                 ui.close();
@@ -252,8 +252,10 @@ impl App {
                 }
                 if ui.button("Save look as...").clicked() {
                     let now = self.workspace.as_ref().and_then(|work| work.document.file());
-                    self.save_field =
-                        Some(now.map_or_else(|| "scene.look.toml".into(), |file| file.display().to_string()));
+                    self.save_field = Some(now.map_or_else(
+                        || "scene.look.toml".into(),
+                        |file| file.display().to_string(),
+                    ));
                     ui.close();
                 }
                 if ui.button("Picture to PNG and EXR    F12").clicked() {
@@ -261,16 +263,22 @@ impl App {
                     ui.close();
                 }
                 let played = self.workspace.as_ref().and_then(|work| work.viewport.time());
-                if ui.add_enabled(played.is_some(), egui::Button::new("Sequence to PNG files...")).clicked() {
+                if ui
+                    .add_enabled(played.is_some(), egui::Button::new("Sequence to PNG files..."))
+                    .clicked()
+                {
                     let file = PathBuf::from("sequence.png");
-                    self.sequence = Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
+                    self.sequence =
+                        Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
                     ui.close();
                 }
                 let reload = egui::Button::new("Reload shaders    F5");
                 let entry = ui.add_enabled(self.can_reload(), reload);
                 if entry
-                    .on_hover_text("compiles what was changed in shaders/; from then on each save of one does so")
-                    .on_disabled_hover_text("the sources that this program was built from are not here")
+                    .on_hover_text(
+                        "recompiles changed files of shaders/, then again after each change",
+                    )
+                    .on_disabled_hover_text("shader sources not found on this machine")
                     .clicked()
                 {
                     self.reload_shaders();
@@ -311,16 +319,16 @@ impl App {
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
             ui.toggle_value(&mut self.mixer.open, "Mixer")
-                .on_hover_text("X: balances lights without drawing them again");
+                .on_hover_text("X: balances lights without rendering again");
             if ui.available_size_before_wrap().x < COMPARES {
-                // Lists do not wrap by themselves.
+                // Drop-down lists do not wrap by themselves.
                 ui.end_row();
             }
             self.reference_bar(ui);
         });
     }
 
-    /// What is being opened, and a way to have it not.
+    /// Progress of loading, with a cancel button.
     fn show_loading(&mut self, ui: &Ui) {
         let Some(loading) = &self.loading else { return };
         let text = format!(
@@ -336,7 +344,7 @@ impl App {
                     ui.horizontal(|ui| {
                         ui.spinner();
                         ui.label(text);
-                        stop = ui.button("Cancel").on_hover_text("what is open stays").clicked();
+                        stop = ui.button("Cancel").on_hover_text("keeps the open scene").clicked();
                     });
                 });
             });
@@ -345,12 +353,11 @@ impl App {
         }
     }
 
-    /// How the window's display is used.
+    /// HDR display settings.
     fn display_menu(&mut self, ui: &mut Ui) {
         let mut settings = self.settings();
-        ui.checkbox(&mut settings.hdr, "HDR display    N").on_hover_text(
-            "highlights beyond white, where the window's display offers HDR10 or scRGB",
-        );
+        ui.checkbox(&mut settings.hdr, "HDR display    N")
+            .on_hover_text("HDR output, where the window's display offers HDR10 or scRGB");
         ui.horizontal(|ui| {
             ui.label("white");
             let mut nits = [settings.range.paper_white(), settings.range.peak()].map(Nit::get);
@@ -379,7 +386,7 @@ impl App {
         }
     }
 
-    /// What drags and clicks in the picture do: handles have buttons, clicks a list.
+    /// Tools of the picture: buttons for drags, a list for clicks.
     fn tools(&mut self, ui: &mut Ui) {
         let (drags, clicks): (Vec<_>, Vec<_>) =
             picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
@@ -390,7 +397,7 @@ impl App {
         let now = clicks
             .iter()
             .find(|(tool, ..)| *tool == self.tool)
-            .map_or("Clicks", |(_, name, _)| name);
+            .map_or("Tools", |(_, name, _)| name);
         ComboBox::from_id_salt("tools").selected_text(now).width(74.0).show_ui(ui, |ui| {
             for (tool, name, hint) in clicks {
                 ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
@@ -401,24 +408,20 @@ impl App {
         }
     }
 
-    /// How the camera is steered.
+    /// Camera navigation.
     fn camera_menu(&mut self, ui: &mut Ui) {
         const WAYS: [(NavigationMode, &str, &str); 3] = [
             (
                 NavigationMode::Orbit,
                 "Orbit",
-                "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
+                "1: middle button orbits the target, with Shift it pans, the wheel dollies",
             ),
             (
                 NavigationMode::Fly,
                 "Fly",
-                "2: right button looks around, W A S D Q E fly, Shift is fast",
+                "2: right button looks around, W A S D Q E move, Shift is faster",
             ),
-            (
-                NavigationMode::Walk,
-                "Walk",
-                "3: as flying, on foot: walls hold and stairs are climbed",
-            ),
+            (NavigationMode::Walk, "Walk", "3: fly controls on foot, with collisions and stairs"),
         ];
         let mode = self.workspace.as_ref().map(|work| work.controller.mode());
         let now =
@@ -430,22 +433,22 @@ impl App {
                 }
             }
             ui.separator();
-            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
+            if ui.button("Home").on_hover_text("Home: returns to the look's camera").clicked() {
                 self.home();
             }
             if ui
                 .button("Keep camera")
-                .on_hover_text("The camera's place goes into the look")
+                .on_hover_text("writes the camera's pose to the look")
                 .clicked()
             {
                 self.keep_camera();
             }
         })
         .response
-        .on_hover_text("how the camera is steered");
+        .on_hover_text("camera navigation");
     }
 
-    /// Play, and the time shown, where the scene can be played.
+    /// Playback and the animation time, for animated scenes.
     fn time_bar(&mut self, ui: &mut Ui) {
         let Some(work) = &mut self.workspace else { return };
         let Some(mut time) = work.viewport.time() else { return };
@@ -464,25 +467,25 @@ impl App {
         }
     }
 
-    /// Plays, or stops.
+    /// Starts or pauses playback.
     fn play(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         if work.viewport.time().is_none() {
-            return self.info("nothing in this scene moves".into());
+            return self.info("the scene has no animation".into());
         }
         work.viewport.set_playing(!work.viewport.is_playing());
         work.pointer.incident = None;
         self.reference_view.restart();
     }
 
-    /// The picture as it is, at its full number of frames or not, to files beside the look.
+    /// Writes the current picture beside the look, accumulated or not.
     pub(super) fn screenshot(&mut self) {
         let Some(work) = &self.workspace else { return };
         let Some(finished) = &work.viewport.last_frame else { return };
         let name = work.document.file().map_or_else(
             || PathBuf::from("picture"),
             |file| {
-                // `name.look.toml` gives `name`, in capitals or not.
+                // `name.look.toml` gives `name`, in any case.
                 let less = |file: PathBuf, ending: &str| {
                     if output::has_extension(&file, ending) {
                         file.with_extension("")
@@ -498,7 +501,10 @@ impl App {
             (!png.exists()).then_some(png)
         });
         let Some(png) = free else {
-            return self.error(format!("{}: 10,000 pictures are there", name.display()));
+            return self.error(format!(
+                "{}: 10,000 numbered pictures exist; move some away",
+                name.display()
+            ));
         };
         let picture = &finished.picture;
         let nits: Vec<[f32; 4]> = picture.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
@@ -517,25 +523,25 @@ impl App {
         }
     }
 
-    /// Asks where the pictures of a sequence go, and how many there are.
+    /// Dialog for writing a sequence.
     fn sequence_dialog(&mut self, ctx: &egui::Context) {
         let Some((mut file, mut first, mut seconds, mut fps)) = self.sequence.take() else {
             return;
         };
         let mut open = true;
         egui::Modal::new("sequence".into()).show(ctx, |ui| {
-            ui.heading("Pictures of what is played");
+            ui.heading("Write a sequence of pictures");
             ui.text_edit_singleline(&mut file)
-                .on_hover_text("each picture's number is added to the name");
+                .on_hover_text("each file name gets the picture's number");
             egui::Grid::new("sequence").show(ui, |ui| {
                 let value = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, range| {
                     ui.label(name);
                     ui.add(inspector::drag(value).speed(0.1).range(range).suffix(unit));
                     ui.end_row();
                 };
-                value(ui, "From", &mut first, " s", -1e6..=1e6);
-                value(ui, "For", &mut seconds, " s", 0.0..=1e5);
-                value(ui, "Pictures a second", &mut fps, "", 0.1..=1000.0);
+                value(ui, "Start", &mut first, " s", -1e6..=1e6);
+                value(ui, "Duration", &mut seconds, " s", 0.0..=1e5);
+                value(ui, "Pictures per second", &mut fps, "", 0.1..=1000.0);
             });
             let count = (seconds * fps).round().clamp(1.0, 100_000.0) as u32;
             ui.label(format!(
@@ -571,7 +577,7 @@ impl App {
         }
     }
 
-    /// Whether no question waits for an answer.
+    /// Whether no dialog is open.
     pub(super) fn no_dialog(&self) -> bool {
         let recovered = self.workspace.as_ref().is_some_and(|work| work.recovered.is_some());
         self.pending_close.is_none()
@@ -580,10 +586,10 @@ impl App {
             && !recovered
     }
 
-    /// Asks what becomes of changes that are not saved.
+    /// Dialog about unsaved changes.
     fn unsaved_changes_dialog(&mut self, ctx: &egui::Context) {
         let Some(leave) = self.pending_close.clone() else { return };
-        // Saved by now, through the question for a place.
+        // Saved meanwhile by the save dialog.
         if self.workspace.as_ref().is_none_or(|work| !work.document.changed()) {
             return self.proceed();
         }
@@ -592,17 +598,17 @@ impl App {
         }
         let (save, drop) = match leave {
             PendingClose::Close => ("Save and close", "Close without saving"),
-            PendingClose::Open(_) => ("Save and open the other", "Open the other without saving"),
+            PendingClose::Open(_) => ("Save and open", "Open without saving"),
         };
         egui::Modal::new("leave".into()).show(ctx, |ui| {
-            ui.heading("The look has changes that are not saved");
+            ui.heading("The look has unsaved changes");
             ui.horizontal(|ui| {
                 if ui.button(save).clicked() {
                     self.save();
                     if self.save_field.is_none()
                         && self.workspace.as_ref().is_some_and(|work| work.document.changed())
                     {
-                        // It could not be saved, and says why.
+                        // Saving failed and was reported.
                         self.pending_close = None;
                     }
                 }
@@ -612,8 +618,7 @@ impl App {
                     }
                     self.proceed();
                 }
-                if ui.button("Go on here").clicked()
-                    || ui.input(|input| input.key_pressed(Key::Escape))
+                if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape))
                 {
                     self.pending_close = None;
                 }
@@ -621,7 +626,7 @@ impl App {
         });
     }
 
-    /// Asks where the look is saved.
+    /// Dialog for the look's file.
     fn save_dialog(&mut self, ctx: &egui::Context) {
         let Some(mut place) = self.save_field.take() else { return };
         let mut open = true;
@@ -637,12 +642,12 @@ impl App {
             let asked = self.replaces.as_ref() == Some(&file);
             if asked {
                 ui.label(
-                    egui::RichText::new(format!("{} is there already", file.display()))
+                    egui::RichText::new(format!("{} exists already", file.display()))
                         .color(status::ERROR_COLOR),
                 );
             }
             ui.horizontal(|ui| {
-                if ui.button(if asked { "Replace it" } else { "Save" }).clicked() || entered {
+                if ui.button(if asked { "Replace" } else { "Save" }).clicked() || entered {
                     let own = self.workspace.as_ref().and_then(|work| work.document.file())
                         == Some(file.as_path());
                     if file.exists() && !own && !asked {
@@ -680,11 +685,14 @@ impl App {
         if let Some(recovered) = recovered {
             let (mut take, mut leave) = (false, false);
             egui::Modal::new("recovered".into()).show(&ctx, |ui| {
-                ui.heading("An earlier run ended without saving");
-                ui.label(format!("{} holds its last changes.", recovered.file.display()));
+                ui.heading("Restore the autosave?");
+                ui.label(format!(
+                    "{} holds unsaved changes of an earlier run.",
+                    recovered.file.display()
+                ));
                 ui.horizontal(|ui| {
-                    take = ui.button("Take them up").clicked();
-                    leave = ui.button("Leave them").clicked();
+                    take = ui.button("Restore").clicked();
+                    leave = ui.button("Not now").clicked();
                 });
             });
             match &mut self.workspace {

@@ -1,4 +1,4 @@
-//! What there is: camera, lights, surroundings, materials, passes with their cost.
+//! Outliner: camera, lights, environment, materials, and passes with their device time.
 
 use egui::{RichText, Ui};
 
@@ -9,23 +9,23 @@ use crate::{
     viewer::{app::App, frame_pacing::FramePacing, viewport::Viewport},
 };
 
-/// How the window keeps pace with hands and with itself.
+/// Frame-pacing statistics.
 fn pace(ui: &mut Ui, pulse: &FramePacing) {
     let [first, second, third, later] = pulse.answered();
     ui.label(format!("{} frames", pulse.frames()));
-    ui.label(format!("input shown by its own frame: {first}"))
-        .on_hover_text("inputs that another picture had to answer, by how many frames that took");
-    ui.label(format!("by the next: {second}, the third: {third}, later: {later}"));
+    ui.label(format!("inputs shown in 1 frame: {first}"))
+        .on_hover_text("inputs that changed the picture, by the frames until it was shown");
+    ui.label(format!("in 2: {second}, in 3: {third}, later: {later}"));
     for (when, paced) in ["at rest", "while tracing"].into_iter().zip(pulse.frame_times()) {
         if paced.frames > 0 {
             ui.label(format!(
-                "{when}: {:.1} ms a frame, the longest {:.1} ms",
+                "{when}: median {:.1} ms, maximum {:.1} ms",
                 paced.median_ms, paced.longest_ms
             ));
         }
     }
     ui.label(format!("stutters while tracing: {}", pulse.stutters()))
-        .on_hover_text("frames that took longer than two usual ones");
+        .on_hover_text("frames longer than twice the median");
 }
 
 impl App {
@@ -37,11 +37,11 @@ impl App {
                 Selection::Camera,
                 format!("Camera: {}", work.viewport.session.camera_name),
             );
-            ui.selectable_value(&mut work.selected, Selection::Environment, "Surroundings");
+            ui.selectable_value(&mut work.selected, Selection::Environment, "Environment");
             ui.selectable_value(&mut work.selected, Selection::Effects, "Passes and effects");
             ui.separator();
             let lights = lights(&work.viewport);
-            // The look's own switches: those of the picture follow the light that is left alone.
+            // The look's own switches; those of the picture follow a soloed light.
             let switches: std::collections::BTreeMap<String, String> = work.document.values();
             let solo = work.solo.clone();
             let mut alone_next: Option<Option<String>> = None;
@@ -53,7 +53,7 @@ impl App {
                     .is_none_or(|value| value != "false");
                 ui.horizontal(|ui| {
                     let mut shines = on;
-                    if ui.checkbox(&mut shines, "").on_hover_text("shines").changed() {
+                    if ui.checkbox(&mut shines, "").on_hover_text("enabled in the look").changed() {
                         set.push((
                             format!("lights.{name}.enabled"),
                             if shines { None } else { Some("false") },
@@ -62,7 +62,7 @@ impl App {
                     let alone = solo.as_ref() == Some(name);
                     let button = ui.small_button(if alone { "all" } else { "solo" });
                     if button
-                        .on_hover_text("this light alone, or all again; the look does not change")
+                        .on_hover_text("isolates this light in the picture; the look is unchanged")
                         .clicked()
                     {
                         alone_next = Some((!alone).then(|| name.clone()));
@@ -117,14 +117,13 @@ impl App {
                 .last_frame
                 .as_ref()
                 .map_or(&[][..], |finished| finished.picture.times.as_slice());
-            // From the first pass's begin to the last one's end.
+            // From the start of the first pass to the end of the last.
             let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
             let busy: f64 = times.iter().map(|pass| pass.ms).sum();
-            egui::CollapsingHeader::new(format!("Time on the device: {total:.1} ms"))
+            egui::CollapsingHeader::new(format!("Device time: {total:.1} ms"))
                 .id_salt("times")
                 .show(ui, |ui| {
-                    // A timeline: each pass where it began by the device's own clock, all before it
-                    // on its left.
+                    // Timeline: each pass starts at its own timestamp.
                     for pass in times {
                         let (rect, response) = ui.allocate_exact_size(
                             egui::vec2(ui.available_width(), 14.0),
@@ -154,7 +153,7 @@ impl App {
                         (total - busy).max(0.0)
                     ));
                 });
-            egui::CollapsingHeader::new("Pace of the window").show(ui, |ui| pace(ui, &self.pacing));
+            egui::CollapsingHeader::new("Frame pacing").show(ui, |ui| pace(ui, &self.pacing));
             if let Some(alone) = alone_next {
                 self.solo(alone);
             }
@@ -166,7 +165,7 @@ impl App {
         });
     }
 
-    /// The view goes to what is selected.
+    /// Moves the view to frame the selection.
     pub(super) fn frame_selected(&mut self) {
         let Some(work) = &mut self.workspace else { return };
         let scene = work.viewport.current_scene();
@@ -185,7 +184,7 @@ impl App {
     }
 }
 
-/// The names of what fills rooms: those of the scene, and those that the look adds or switches off.
+/// Names of the volumes: the scene's, and those that the look adds or disables.
 pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
     let looks = &viewport.session.look.volumes;
     let own =
@@ -197,7 +196,7 @@ pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
     all
 }
 
-/// The lights' addresses in the look, each once: names, and numbers of those without.
+/// The lights' addresses in the look, each once: names, or numbers of unnamed lights.
 pub(in crate::viewer) fn lights(viewport: &Viewport) -> Vec<String> {
     AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions()
 }

@@ -1,4 +1,4 @@
-//! The command palette: every property of the look, and every setting of the window, by name.
+//! Command palette: every property of the look and every setting of the window, by name.
 
 use egui::{Key, Ui};
 
@@ -8,7 +8,7 @@ use crate::{
     viewer::{app::App, settings, viewport::Viewport},
 };
 
-/// What is typed.
+/// State of the palette.
 #[derive(Default)]
 pub struct Palette {
     open: bool,
@@ -17,7 +17,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Whether it is there.
+    /// Whether it is open.
     pub(super) const fn is_open(&self) -> bool {
         self.open
     }
@@ -28,31 +28,28 @@ impl Palette {
     }
 }
 
-/// What is done in the window and kept nowhere, with what it takes: all of it can be had without a
+/// Actions of the window that are not saved, with their accepted values: all of them work without a
 /// pointer.
 const ACTIONS: [(&str, &str); 4] = [
     (
         "view.select",
-        "camera, surroundings, effects, or the name of a light, water, volume or material",
+        "camera, environment, effects, or the name of a light, water, volume or material",
     ),
     (
         "view.tool",
-        "point, move, turn, size, meter, focus, aim, highlight, shadow, grey card or paint flow: what a click does",
+        "point, move, turn, size, meter, focus, aim, highlight, shadow, gray card or paint flow: action of a click",
     ),
-    (
-        "view.solo",
-        "the name of a light that is left alone in the picture; nothing brings the others back",
-    ),
+    ("view.solo", "name of a light to isolate in the picture; empty shows all lights"),
     ("view.compare", "raster, reference, wipe, side by side, flicker, stops or flip"),
 ];
 
-/// What a name stands for.
+/// The selection of a name.
 type Kind = fn(String) -> Selection;
 
 /// Lines shown at once.
 const LINES: usize = 12;
 
-/// The names that stand for `*` in properties, each with its section.
+/// Names that stand for `*` in properties, each with its section.
 fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
     let of = |section: &'static str, names: Vec<String>| {
         names.into_iter().map(move |name| (section, name))
@@ -70,13 +67,15 @@ fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
 }
 
 impl App {
-    /// Does one of `ACTIONS`.
+    /// Performs one of `ACTIONS`.
     fn run_action(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
         let Some((_, takes)) = ACTIONS.iter().find(|(known, _)| *known == path) else {
             let known = ACTIONS.map(|(path, _)| path).join(", ");
-            return Err(format!("{path}: there is no such thing to do; there are {known}"));
+            return Err(format!("{path}: no such action; expected {known}"));
         };
-        let Some(work) = &mut self.workspace else { return Err("open a scene first".into()) };
+        let Some(work) = &mut self.workspace else {
+            return Err("no scene is open: open one first".into());
+        };
         let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let plain = value.unwrap_or_default().to_lowercase();
         let names = names(&work.viewport);
@@ -96,7 +95,8 @@ impl App {
                 work.selected = match (found, plain.as_str()) {
                     (Some(found), _) => found,
                     (None, "camera") => Selection::Camera,
-                    (None, "surroundings") => Selection::Environment,
+                    // The name of version 0.1 is `surroundings`.
+                    (None, "environment" | "surroundings") => Selection::Environment,
                     (None, "effects") => Selection::Effects,
                     _ => return Err(invalid()),
                 };
@@ -149,7 +149,7 @@ impl App {
         found.truncate(LINES);
         let mut run = None;
         let (mut close, mut unvalued) = (false, false);
-        egui::Window::new("Any property")
+        egui::Window::new("Command palette")
             .anchor(egui::Align2::CENTER_TOP, [0.0, 60.0])
             .resizable(false)
             .collapsible(false)
@@ -185,7 +185,7 @@ impl App {
                         .on_hover_text(*takes);
                     if line.clicked() || (tab && index == self.palette.chosen) {
                         self.palette.text = format!("{path}=");
-                        // The value comes behind it.
+                        // The value follows.
                         let end = egui::text::CCursor::new(self.palette.text.chars().count());
                         let mut state =
                             egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
@@ -206,8 +206,7 @@ impl App {
             && let Some((path, value)) = look::split_assignment(&assignment)
         {
             let value = (!value.is_empty()).then_some(value);
-            // Without a value the property goes back to the scene's own, the setting to the
-            // default.
+            // Without a value, a property is removed, and a setting returns to its default.
             if path.starts_with("view.") {
                 if let Err(error) = self.run_action(path, value) {
                     self.error(error);
@@ -224,7 +223,7 @@ impl App {
             close = true;
         }
         if unvalued {
-            self.error("give a value: PATH=VALUE; Tab completes the path".into());
+            self.error("value missing: expected PATH=VALUE; Tab completes the path".into());
         }
         if close {
             self.palette = Palette::default();

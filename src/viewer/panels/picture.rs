@@ -1,4 +1,4 @@
-//! The picture in the middle: shown, pointed at, steered.
+//! The picture: display, pointer tools and camera input.
 
 use egui::{Color32, Key, PointerButton, Pos2, Rect, Sense, Ui};
 use glam::{DVec2, DVec3, Vec3};
@@ -16,38 +16,38 @@ use crate::{
     },
 };
 
-/// What a click in the picture does.
+/// The tool that clicks and drags in the picture use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// Nothing but pointing.
+    /// No tool: the pointer only reads.
     #[default]
     Select,
-    /// Drags the selected light along the world's axes.
+    /// Drags the selected light along the world axes.
     Move,
-    /// Turns what the selected light shines at about the world's axes.
+    /// Rotates the selected light's aim about the world axes.
     Turn,
     /// Drags the size of the selected light's shape, or its cone.
     Size,
-    /// Holds an incident-light meter to the surface.
+    /// Measures incident light on the surface.
     Meter,
-    /// Focuses there.
+    /// Focuses on the surface.
     Focus,
-    /// Aims the selected light there.
+    /// Aims the selected light at the surface.
     Aim,
-    /// Puts the selected light's highlight there.
+    /// Places the selected light's highlight on the surface.
     Highlight,
-    /// Two clicks: what throws the shadow, and where it is to fall.
+    /// Two clicks: the occluder, and where its shadow falls.
     Shadow,
-    /// Reads the grey card there.
-    GreyCard,
+    /// Uses the surface as a gray card.
+    GrayCard,
     /// Paints the flow of the selected water.
     Flow,
 }
 
 impl Tool {
-    /// All, with their names and what they do.
+    /// All tools: label and tooltip.
     pub const ALL: [(Self, &'static str, &'static str); 11] = [
-        (Self::Select, "Point", "Esc: the status line reads what is under the pointer"),
+        (Self::Select, "Point", "Esc: no tool; the status line reads the pixel under the pointer"),
         (
             Self::Move,
             "Move",
@@ -56,62 +56,54 @@ impl Tool {
         (
             Self::Turn,
             "Turn",
-            "R: rings turn the selected light about x (red), y (green) and z (blue)",
+            "R: rings rotate the selected light about x (red), y (green) and z (blue)",
         ),
         (
             Self::Size,
             "Size",
             "T: drags the size of the selected light, or the cone of a spot; its strength stays in its unit",
         ),
-        (
-            Self::Meter,
-            "Meter",
-            "M: a click reads lux on the surface, as an incident-light meter held to it",
-        ),
+        (Self::Meter, "Meter", "M: a click measures the illuminance (lux) on the surface"),
         (Self::Focus, "Focus", "P: a click focuses there"),
         (Self::Aim, "Aim", "a click aims the selected light there"),
         (
             Self::Highlight,
             "Highlight",
-            "a click puts the selected light's highlight there, at the distance that it has",
+            "a click places the selected light's highlight there, at its distance",
         ),
-        (
-            Self::Shadow,
-            "Shadow",
-            "the first click is on what throws the shadow, the second is where it is to fall",
-        ),
-        (Self::GreyCard, "Grey card", "a click on something grey sets the white balance"),
+        (Self::Shadow, "Shadow", "click the occluder, then where its shadow falls"),
+        (Self::GrayCard, "Gray card", "a click on a neutral gray surface sets the white balance"),
         (
             Self::Flow,
             "Paint flow",
-            "B: a drag over the selected water is the way that it flows there",
+            "B: a drag over the selected water paints its flow along the stroke",
         ),
     ];
 
-    /// Whether clicks do nothing, but perhaps drags.
+    /// Whether the tool ignores clicks: no tool, or one that drags.
     #[must_use]
     pub const fn drags(self) -> bool {
         matches!(self, Self::Select | Self::Move | Self::Turn | Self::Size)
     }
 }
 
-/// A place on a surface.
+/// A point on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfacePoint {
-    /// Where (m, world).
+    /// Position (m, world).
     pub point: DVec3,
-    /// Which way it faces.
+    /// Normal.
     pub normal: DVec3,
 }
 
-/// Where people point.
+/// State of the pointer.
 #[derive(Clone, Debug, Default)]
 pub struct Pointer {
-    /// In the picture, 0 to 1 right and down; none outside.
+    /// Position in the picture, 0 to 1 right and down; none outside.
     pub place: Option<DVec2>,
-    /// The surface there, as far as known.
+    /// The surface there, if known.
     pub surface: Option<SurfacePoint>,
-    /// What throws the shadow, after the first click.
+    /// The shadow's occluder, after the first click.
     pub occluder: Option<DVec3>,
     /// The last reading of incident light.
     pub incident: Option<IncidentReading>,
@@ -120,21 +112,21 @@ pub struct Pointer {
 /// A reading of incident light.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncidentReading {
-    /// What the meter read.
+    /// Illuminance.
     pub lux: Lux,
-    /// In words, with its place.
+    /// As text, with its position.
     pub text: String,
 }
 
-/// Radians a point of dragging turns.
+/// Rotation per point of dragging (rad).
 const TURN: f64 = 0.005;
 
-/// Radians, picture heights and notches of the wheel a second that keys turn, pan and go nearer.
+/// Speed of the keys per second: rotation (rad), pan (picture heights), dolly (wheel notches).
 const KEY_TURN: f64 = 1.0;
 const KEY_PAN: f64 = 0.5;
 const KEY_DOLLY: f64 = 4.0;
 
-/// The largest rectangle of an aspect within another, in its middle.
+/// The largest centered rectangle of an aspect ratio within another.
 fn fitted(within: Rect, aspect: f32) -> Rect {
     let size = within.size();
     let wide = size.x / size.y.max(1.0) > aspect;
@@ -146,7 +138,7 @@ fn fitted(within: Rect, aspect: f32) -> Rect {
     Rect::from_center_size(within.center(), fit)
 }
 
-/// The rectangle on whole pixels, and as large as the picture where it nearly is.
+/// Snaps the rectangle to whole pixels, and to the picture's size if it nearly matches.
 fn on_pixels(rect: Rect, picture: [u32; 2], scale: f32) -> Rect {
     let snapped = |points: f32| (points * scale).round() / scale;
     let size = egui::vec2(picture[0] as f32 / scale, picture[1] as f32 / scale);
@@ -163,7 +155,8 @@ impl App {
         painter.rect_filled(whole, 0.0, Color32::from_gray(24));
         let scale = ui.ctx().pixels_per_point();
         let Some(work) = &mut self.workspace else { return };
-        // A look with a resolution of its own keeps its shape; else the picture fills the panel.
+        // A look with its own resolution keeps its aspect ratio; otherwise the picture fills the
+        // panel.
         let pixels =
             [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
         let own = work.viewport.session.look.camera.rig.resolution;
@@ -177,12 +170,12 @@ impl App {
         };
         let coarse = work.viewport.downscale();
         let wanted = size.map(|side| (side / coarse).max(1));
-        // While the window is dragged to another size the picture waits.
+        // During a resize of the window the picture keeps its size.
         let waits = coarse == 1
             && ui.input(|input| input.pointer.any_down())
             && work.viewport.last_frame.is_some();
         if !waits {
-            // Said until it fits again.
+            // Reported until it fits again.
             work.misfit = work.viewport.resize(wanted, coarse).err().map(|error| error.to_string());
         }
         let shown = work.viewport.session.size;
@@ -209,23 +202,23 @@ impl App {
         self.picture_rect = rect;
     }
 
-    /// What the tool waits for, and that a light is left alone: nobody guesses.
+    /// Hint of the tool's next step, and of a soloed light.
     fn hint(&self) -> Option<String> {
         let work = self.workspace.as_ref()?;
         let aims = matches!(self.tool, Tool::Aim | Tool::Highlight | Tool::Shadow);
         let step = match (aims, work.selected.light_name()) {
             (false, _) => None,
-            (true, None) => Some("select a light in the list on the left first".to_owned()),
+            (true, None) => Some("no light selected: select a light in the outliner".to_owned()),
             (true, Some(light)) => Some(match (self.tool, work.pointer.occluder) {
-                (Tool::Shadow, None) => format!("Shadow of {light}: click on what throws it"),
+                (Tool::Shadow, None) => format!("Shadow of {light}: click the occluder"),
                 (Tool::Shadow, Some(_)) => {
-                    format!("Shadow of {light}: now click where it is to fall")
+                    format!("Shadow of {light}: click where it falls")
                 }
-                (Tool::Highlight, _) => format!("click where the highlight of {light} is to be"),
-                _ => format!("click on what {light} is to shine at"),
+                (Tool::Highlight, _) => format!("click where the highlight of {light} goes"),
+                _ => format!("click the point to aim {light} at"),
             }),
         };
-        let solo = work.solo.as_ref().map(|light| format!("{light} alone, in the picture only"));
+        let solo = work.solo.as_ref().map(|light| format!("solo: {light} (in the picture only)"));
         let lines: Vec<String> = step.into_iter().chain(solo).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -235,14 +228,14 @@ impl App {
         let painter = ui.painter_at(rect);
         let font = egui::FontId::proportional(14.0);
         let galley = painter.layout(text, font, Color32::WHITE, (rect.width() - 24.0).max(40.0));
-        // Above the notices, which stand on the left below.
+        // Above the notices at the lower left.
         let place = egui::Align2::CENTER_TOP
             .anchor_size(rect.center_top() + egui::vec2(0.0, 26.0), galley.size());
         painter.rect_filled(place.expand(5.0), 4.0, Color32::from_black_alpha(190));
         painter.galley(place.min, galley, Color32::WHITE);
     }
 
-    /// What is under the pointer.
+    /// Updates what is under the pointer.
     fn point(&mut self, ui: &Ui, rect: Rect, response: &egui::Response) {
         let Some(work) = &mut self.workspace else { return };
         let at = if self.by_keys {
@@ -273,7 +266,7 @@ impl App {
         });
     }
 
-    /// What the camera_input do to the camera.
+    /// The camera's input from pointer and keys.
     fn camera_input(&self, ui: &Ui, response: &egui::Response, rect: Rect) -> Input {
         let mode =
             self.workspace.as_ref().map_or(NavigationMode::Orbit, |work| work.controller.mode());
@@ -309,7 +302,7 @@ impl App {
                 axis(Key::ArrowUp, Key::ArrowDown),
             );
             if mode == NavigationMode::Orbit {
-                // Letters are tools and shortcuts here; arrows turn, with Shift they pan.
+                // Letters are shortcuts here; arrows rotate, with Shift they pan.
                 if shift {
                     camera_input.pan += arrows * KEY_PAN * seconds;
                 } else {
@@ -328,8 +321,8 @@ impl App {
         camera_input
     }
 
-    /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that
-    /// moves points again.
+    /// The keyboard points at the middle of the picture, and Enter clicks there; moving the pointer
+    /// ends this.
     fn click_by_keys(&mut self, ui: &Ui, rect: Rect) {
         let pointed =
             ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());
@@ -342,7 +335,7 @@ impl App {
         } else if enter && self.by_keys {
             self.click(rect, rect.center());
         } else if enter {
-            // The first says where.
+            // The first press only shows the position.
             self.by_keys = true;
         }
         if self.by_keys {
@@ -362,24 +355,24 @@ impl App {
         if !rect.contains(at) {
             return;
         }
-        if self.tool == Tool::GreyCard {
+        if self.tool == Tool::GrayCard {
             let part = (at - rect.min) / rect.size() * 100.0;
             let text = format!("{:.2}%,{:.2}%", part.x, part.y);
-            return self.set(&[("camera.white_balance.grey_card", Some(&text))]);
+            return self.set(&[("camera.white_balance.gray_card", Some(&text))]);
         }
         let Some(surface) = work.pointer.surface else {
             if !self.tool.drags() && self.tool != Tool::Flow {
-                self.error("there is no surface under the pointer".into());
+                self.error("no surface under the pointer: click on a surface".into());
             }
             return;
         };
         work.controller.set_target(surface.point);
         match self.tool {
-            Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GreyCard | Tool::Flow => {}
+            Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GrayCard | Tool::Flow => {}
             Tool::Meter => self.read_incident(surface),
             Tool::Focus => {
                 let pose = work.viewport.pose();
-                // Focus is measured along the lens's axis.
+                // Focus distance is measured along the lens axis.
                 let along = (surface.point - pose.w_axis.truncate())
                     .dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
                 let text = format!("{along:.4}");
@@ -389,11 +382,11 @@ impl App {
         }
     }
 
-    /// Turns or moves the selected light by a click on a surface.
+    /// Places or aims the selected light by a click on a surface.
     fn aim(&mut self, surface: SurfacePoint) {
         let Some(work) = &mut self.workspace else { return };
         let Some(name) = work.selected.light_name().map(str::to_owned) else {
-            return self.error("select a light first".into());
+            return self.error("no light selected: select one first".into());
         };
         let Some(world) = inspector::light_world(&work.viewport, &name) else { return };
         let eye = work.viewport.pose().w_axis.truncate();
@@ -414,7 +407,7 @@ impl App {
             }),
         };
         let Some(placed) = placed else {
-            return self.error("no place of the light does that; click elsewhere".into());
+            return self.error("no light position gives that; click elsewhere".into());
         };
         let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
         let paths = [format!("lights.{name}.position"), format!("lights.{name}.aim")];
@@ -427,7 +420,7 @@ impl App {
         self.set(&changes);
     }
 
-    /// Holds an incident-light meter to a surface.
+    /// Measures incident light on a surface.
     fn read_incident(&mut self, surface: SurfacePoint) {
         let Some(work) = &mut self.workspace else { return };
         work.pointer.incident = None;

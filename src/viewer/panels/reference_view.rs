@@ -1,5 +1,4 @@
-//! The reference beside the picture: the path tracer of the same view, or a file; wiped, side by
-//! side, as a difference.
+//! Comparison with a reference, the path tracer or a file: wipe, side by side, difference.
 
 use std::{path::Path, sync::Arc};
 
@@ -24,19 +23,19 @@ use crate::{
     },
 };
 
-/// How picture and reference are shown.
+/// Comparison modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CompareMode {
-    /// The raster renderer's picture alone.
+    /// The rasterizer's picture.
     #[default]
     Raster,
-    /// The reference alone.
+    /// The reference.
     Reference,
     /// Picture left of a line, reference right of it.
     Wipe,
-    /// Beside each other.
+    /// Picture and reference side by side.
     SideBySide,
-    /// One after the other, by turns.
+    /// Picture and reference in turns.
     Flicker,
     /// Signed difference in stops.
     Stops,
@@ -45,7 +44,7 @@ pub enum CompareMode {
 }
 
 impl CompareMode {
-    /// All, with their names.
+    /// All modes, with their labels.
     pub const ALL: [(Self, &'static str); 7] = [
         (Self::Raster, "Raster"),
         (Self::Reference, "Reference"),
@@ -57,34 +56,34 @@ impl CompareMode {
     ];
 }
 
-/// Samples a pixel after which the path tracer rests.
+/// Samples per pixel at which the path tracer stops.
 const SAMPLES: u32 = 4096;
 
-/// FLIP's pixels a degree at its usual distance from a display (Andersson et al. 2020, section 4).
+/// FLIP's pixels per degree at its default viewing distance (Andersson et al. 2020, section 4).
 const PIXELS_PER_DEGREE: f32 = 67.0;
 
-/// Stops at the ends of the signed scale.
+/// Stops at the ends of the signed color scale.
 const MAX_STOPS: f32 = 2.0;
 
-/// Room that list, tools and reading take in the bar (points).
+/// Width of list, tools and text in the bar (points).
 const BESIDE: f32 = 96.0 + 70.0 + 160.0 + 30.0;
 
-/// Seconds of each picture while they take turns.
+/// Period of each picture in flicker mode (s).
 const FLICKER_S: f64 = 0.5;
 
-/// Pixels in nits, their size, and another number for each picture.
+/// Pixels (nit), their size, and a unique number.
 type Pixels = (Arc<Vec<[f32; 3]>>, [usize; 2], u64);
 
 /// A reference from a file.
 struct Loaded {
     name: String,
     size: [usize; 2],
-    /// Nits, or where it is a display's light, 0 to 1.
+    /// Nits, or for display-referred files linear display light, 0 to 1.
     nits: Arc<Vec<[f32; 3]>>,
     encoding: linear_image::Encoding,
 }
 
-/// What is to be compared.
+/// Inputs of a comparison.
 struct Pair {
     finished: Arc<RenderedFrame>,
     nits: Arc<Vec<[f32; 3]>>,
@@ -94,9 +93,9 @@ struct Pair {
     mode: CompareMode,
 }
 
-/// A comparison's outcome.
+/// Result of a comparison.
 struct Compared {
-    /// The reference as the display shows it.
+    /// The reference as displayed.
     shown: ColorImage,
     difference: Option<ColorImage>,
     verdict: String,
@@ -106,7 +105,7 @@ struct Compared {
 fn compared(pair: Pair) -> Compared {
     let Pair { finished, nits, size, encoding, development, mode } = pair;
     let picture = &finished.picture;
-    // What a display showed is shown as it is, and compared with what the display shows.
+    // A display-referred file is shown as it is, and compared with the displayed picture.
     let developed = encoding == linear_image::Encoding::Display;
     let bytes = if developed {
         encoded(&nits)
@@ -134,7 +133,7 @@ fn compared(pair: Pair) -> Compared {
         format!("mean {:+.2} %{}", bias * 100.0, if developed { " as shown" } else { "" });
     let map: Option<Vec<[u8; 3]>> = match mode {
         CompareMode::Stops if developed => {
-            verdict += "; stops take a reference in light, an EXR";
+            verdict += "; stops need a scene-linear reference (EXR)";
             None
         }
         CompareMode::Stops => {
@@ -165,32 +164,32 @@ fn compared(pair: Pair) -> Compared {
     Compared { shown, difference, verdict }
 }
 
-/// The comparison's state.
+/// State of the comparison.
 #[derive(Default)]
 pub struct ReferenceView {
-    /// What is shown.
+    /// The comparison mode.
     pub mode: CompareMode,
-    /// Where the wipe's line stands, 0 to 1.
+    /// Position of the wipe's line, 0 to 1.
     pub wipe: f32,
     tracer: Option<Tracer>,
-    /// The job under way, and the size that it is of.
+    /// The path tracer's job, and its size in pixels.
     job: Option<(u64, [u32; 2])>,
     traced: TracedImage,
     loaded: Option<Loaded>,
-    /// Which pictures the textures are of.
+    /// The pictures and the mode that the textures were made of.
     drawn: Option<(u64, u64, CompareMode)>,
     compares: Option<BackgroundWorker<Pair, Compared>>,
     texture: Option<TextureHandle>,
     difference: Option<TextureHandle>,
-    /// What the comparison says.
+    /// Result of the comparison as text.
     pub summary: String,
     bounces: Option<u32>,
-    /// The bar has no room for what the comparison says.
+    /// The bar is too narrow for the summary.
     compact: bool,
 }
 
 impl ReferenceView {
-    /// The view or the scene has changed: the path tracer begins again.
+    /// The view or the scene has changed: restarts the path tracer.
     pub fn restart(&mut self) {
         self.job = None;
         if let Some(tracer) = &self.tracer {
@@ -198,13 +197,13 @@ impl ReferenceView {
         }
     }
 
-    /// The next way of showing.
+    /// Selects the next mode.
     pub fn next_mode(&mut self) {
         let now = CompareMode::ALL.iter().position(|(mode, _)| *mode == self.mode).unwrap_or(0);
         self.set_mode(CompareMode::ALL[(now + 1) % CompareMode::ALL.len()].0);
     }
 
-    /// Shows picture and reference in this way.
+    /// Sets the mode.
     pub fn set_mode(&mut self, mode: CompareMode) {
         if self.wipe <= 0.0 {
             self.wipe = 0.5;
@@ -215,12 +214,12 @@ impl ReferenceView {
         }
     }
 
-    /// Moves the wipe's line by a part of the picture.
+    /// Moves the wipe's line by a fraction of the picture's width.
     pub fn move_wipe(&mut self, by: f32) {
         self.wipe = (self.wipe + by).clamp(0.0, 1.0);
     }
 
-    /// Whether it changes by itself.
+    /// Whether the comparison needs redraws without input.
     #[must_use]
     pub fn needs_redraw(&self) -> bool {
         let waits = self.loaded.is_none() && self.traced.samples < SAMPLES;
@@ -236,17 +235,17 @@ impl ReferenceView {
             && self.samples() < SAMPLES
     }
 
-    /// Samples a pixel that the path tracer has of this view.
+    /// Samples per pixel that the path tracer has of this view.
     #[must_use]
     pub fn samples(&self) -> u32 {
         let of_this = self.job.is_some_and(|(job, _)| job == self.traced.job);
         if of_this { self.traced.samples } else { 0 }
     }
 
-    /// Takes a file as the reference from now on.
+    /// Uses a file as the reference.
     ///
     /// # Errors
-    /// A file that cannot be read as a picture, in words.
+    /// A file that cannot be read as a picture, as text.
     pub fn load(&mut self, file: &Path) -> Result<(), String> {
         let picture = linear_image::LinearImage::load(&file.to_string_lossy())
             .map_err(|error| error.to_string())?;
@@ -259,12 +258,12 @@ impl ReferenceView {
         Ok(())
     }
 
-    /// The path tracer is the reference again, not a file.
+    /// Uses the path tracer as the reference again.
     pub fn use_path_tracer(&mut self) {
         (self.loaded, self.drawn) = (None, None);
     }
 
-    /// The reference's pixels, size and number, where there is one.
+    /// The reference's pixels, size and number, if any.
     fn reference(&self) -> Option<Pixels> {
         if let Some(loaded) = &self.loaded {
             return Some((Arc::clone(&loaded.nits), loaded.size, u64::MAX));
@@ -274,36 +273,32 @@ impl ReferenceView {
     }
 }
 
-/// A display's light as its bytes.
+/// Display light as sRGB bytes.
 fn encoded(light: &[[f32; 3]]) -> Vec<u8> {
     let of =
         |light: f32| (color::srgb_oetf(f64::from(light).clamp(0.0, 1.0)) * 255.0).round() as u8;
     light.iter().flat_map(|&[r, g, b]| [of(r), of(g), of(b), 255]).collect()
 }
 
-/// sRGB bytes as FLIP takes them: linear.
+/// sRGB bytes as linear light, FLIP's input.
 fn linear(bytes: &[u8]) -> Vec<[f32; 3]> {
     let of = |byte: u8| color::srgb_eotf(f64::from(byte) / 255.0) as f32;
     bytes.chunks_exact(4).map(|pixel| [of(pixel[0]), of(pixel[1]), of(pixel[2])]).collect()
 }
 
 impl ReferenceView {
-    /// What a difference's colours mean.
+    /// Legend of the difference's colors.
     fn scale(&self) -> String {
         match self.mode {
             CompareMode::Stops => {
-                format!(
-                    "; blue: the picture is darker, orange: brighter, the lightest by {MAX_STOPS:.0} stops"
-                )
+                format!("; blue: picture darker, orange: brighter; ends at {MAX_STOPS:.0} stops")
             }
-            CompareMode::Flip => {
-                "; black: no difference is seen, the lighter the more, up to 1".into()
-            }
+            CompareMode::Flip => "; black: no visible difference; brighter: larger, up to 1".into(),
             _ => String::new(),
         }
     }
 
-    /// How far the reference has come, and how the picture compares with it.
+    /// Progress of the reference, and the result of the comparison.
     #[must_use]
     pub fn status_text(&self) -> String {
         if self.loaded.is_some() {
@@ -326,8 +321,8 @@ impl App {
             .find(|(mode, _)| *mode == self.reference_view.mode)
             .map_or("", |(_, name)| name);
         let room = ui.available_size_before_wrap().x;
-        // Where the bar has no room they stand in the list and over the picture: a bar that grew a
-        // line would change the picture's size, and begin anew.
+        // Without room in the bar, they go to the list and over the picture: a second line would
+        // change the picture's size and restart its accumulation.
         self.reference_view.compact = room < BESIDE;
         egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0).show_ui(
             ui,
@@ -348,7 +343,7 @@ impl App {
         }
         self.reference_tools(ui);
         let reading = self.reference_view.status_text();
-        // What there is room for; its width does not depend on what it says.
+        // A fixed width, so that the layout does not depend on the text.
         let room = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
         let size = egui::vec2(room, ui.spacing().interact_size.y);
         let scale = self.reference_view.scale();
@@ -356,25 +351,28 @@ impl App {
             .on_hover_text(format!("{reading}{scale}"));
     }
 
-    /// What the reference is.
+    /// Controls of the reference.
     fn reference_tools(&mut self, ui: &mut Ui) {
         let direct = self.reference_view.bounces == Some(1);
         let mut wanted = direct;
         ui.checkbox(&mut wanted, "direct")
-            .on_hover_text("one bounce, direct light: what the raster renderer has without gi");
+            .on_hover_text("direct light only, as the rasterizer without gi");
         if wanted != direct {
             self.reference_view.bounces = wanted.then_some(1);
             self.reference_view.restart();
         }
         let name = self.reference_view.loaded.as_ref().map(|loaded| loaded.name.clone());
         if let Some(name) = name
-            && ui.button("path tracer").on_hover_text(format!("instead of {name}")).clicked()
+            && ui
+                .button("path tracer")
+                .on_hover_text(format!("replaces {name} as the reference"))
+                .clicked()
         {
             self.reference_view.use_path_tracer();
         }
     }
 
-    /// Has the path tracer work on what is seen, and takes what it has.
+    /// Starts the path tracer on the current view, and receives its picture.
     fn trace(&mut self) -> Result<(), String> {
         let Some(work) = &self.workspace else { return Ok(()) };
         let reference_view = &mut self.reference_view;
@@ -386,11 +384,11 @@ impl App {
             Some(tracer) => tracer,
             none => none.insert(
                 Tracer::new(Arc::clone(&self.wake))
-                    .map_err(|error| format!("no thread for the path tracer: {error}"))?,
+                    .map_err(|error| format!("cannot start the path tracer's thread: {error}"))?,
             ),
         };
         if reference_view.job.is_none_or(|(_, of)| of != size) {
-            // What the picture at rest is of: its moment, its exposure and its dials.
+            // The still picture's own time, exposure and settings.
             let order = work.viewport.request_id();
             let seen =
                 work.viewport.last_frame.as_ref().filter(|finished| finished.request_id == order);
@@ -425,7 +423,7 @@ impl App {
         Ok(())
     }
 
-    /// Brings the textures up to the pictures.
+    /// Updates the textures to the newest pictures.
     fn compare(&mut self, ctx: &egui::Context) {
         if let Err(error) = self.trace() {
             self.reference_view.mode = CompareMode::Raster;
@@ -483,7 +481,7 @@ impl App {
             Ok(compares) => compares.submit(pair),
             Err(error) => {
                 reference_view.mode = CompareMode::Raster;
-                self.error(format!("no thread for the comparison: {error}"));
+                self.error(format!("cannot start the comparison's thread: {error}"));
             }
         }
     }
@@ -499,7 +497,7 @@ impl App {
         self.compare(&ctx);
         let order = self.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
         let over = self.scopes.over.as_ref().or(self.mixer.shown(order));
-        // Beside a reference both end at white: so they are compared.
+        // Beside a reference both are limited to SDR, to be comparable.
         let alone = self.encoding != DisplayEncoding::Srgb
             && self.reference_view.mode == CompareMode::Raster;
         let raster = over
@@ -548,7 +546,7 @@ impl App {
                 ctx.request_repaint_after(std::time::Duration::from_secs_f64(FLICKER_S / 4.0));
             }
             CompareMode::SideBySide => {
-                // The same middle half of both, so that each keeps its shape.
+                // The central half of both, so that aspect ratios are kept.
                 let half = Rect::from_min_max(egui::pos2(0.25, 0.0), egui::pos2(0.75, 1.0));
                 let (left, right) = rect.split_left_right_at_fraction(0.5);
                 draw(raster, left, half);
@@ -585,7 +583,7 @@ impl App {
         }
     }
 
-    /// What the comparison says, on the lower edge of the picture.
+    /// Shows the summary at the lower edge of the picture.
     fn say_aside(&self, painter: &egui::Painter, rect: Rect) {
         let text = self.reference_view.status_text();
         let font = egui::FontId::proportional(12.0);
@@ -596,7 +594,7 @@ impl App {
         painter.galley(place.min, galley, Color32::WHITE);
     }
 
-    /// The wipe's line is dragged; true while it is.
+    /// Drags the wipe's line; true while it is dragged.
     pub(super) fn drag_wipe(&mut self, ui: &mut Ui, rect: Rect) -> bool {
         if self.reference_view.mode != CompareMode::Wipe {
             return false;

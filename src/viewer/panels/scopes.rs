@@ -1,5 +1,5 @@
-//! Scopes of the picture and overlays on it: histogram, waveform, vectorscope, false colour, zones,
-//! zebra, focus peaking.
+//! Scopes and overlays of the picture: histogram, waveform, vectorscope, false color, zones, zebra,
+//! focus peaking.
 
 use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use glam::Vec3;
@@ -15,47 +15,47 @@ use crate::{
     viewer::{app::App, viewport::RenderedFrame},
 };
 
-/// What is painted over the picture.
+/// Overlay on the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlay {
-    /// The picture as it is.
+    /// The picture itself.
     #[default]
     None,
-    /// Stops from grey.
+    /// False color: stops from middle gray.
     FalseColor,
     /// Adams's zones.
     Zones,
-    /// Stripes where a display shows white.
+    /// Stripes where the display shows white.
     Zebra,
-    /// What is sharp.
+    /// Focus peaking.
     Peaking,
 }
 
 impl Overlay {
     const ALL: [(Self, &'static str); 5] = [
         (Self::None, "picture"),
-        (Self::FalseColor, "false colour"),
+        (Self::FalseColor, "false color"),
         (Self::Zones, "zones"),
         (Self::Zebra, "zebra"),
         (Self::Peaking, "focus peaking"),
     ];
 }
 
-/// The scopes' state and textures.
+/// State and textures of the scopes.
 #[derive(Default)]
 pub struct Scopes {
-    /// Whether their panel is shown.
+    /// Whether their panel is open.
     pub open: bool,
-    /// Over the picture.
+    /// The overlay.
     pub overlay: Overlay,
-    /// A buffer in the picture's place.
+    /// The AOV shown instead of the picture.
     pub aov: Option<Aov>,
     drawn: Option<(u64, Overlay, Option<Aov>, bool)>,
     textures: Vec<(&'static str, TextureHandle)>,
     legend: Option<TextureHandle>,
-    /// The least and the greatest luminance above 0 of the picture.
+    /// Minimum nonzero and maximum luminance of the picture.
     ends: Option<(Nit, Nit)>,
-    /// What is shown in the picture's place.
+    /// Texture shown instead of the picture.
     pub(super) over: Option<TextureHandle>,
 }
 
@@ -63,7 +63,7 @@ fn image(raster: &Raster) -> ColorImage {
     ColorImage::from_rgba_unmultiplied([raster.width(), raster.height()], raster.rgba())
 }
 
-/// The picture's bytes, changed where a test says so.
+/// The displayed picture, with the color of `mark` where it returns one.
 fn marked(picture: &RenderedImage, mark: impl Fn(usize) -> Option<[u8; 3]>) -> ColorImage {
     let mut rgba = picture.display.clone();
     for (index, pixel) in rgba.chunks_exact_mut(4).enumerate() {
@@ -115,20 +115,20 @@ fn vectorscope(picture: &RenderedImage) -> Raster {
 }
 
 impl Scopes {
-    /// The picture is another one.
+    /// Invalidates the scopes: the picture has changed.
     pub fn forget(&mut self) {
         self.drawn = None;
         self.over = None;
     }
 
-    /// The next overlay.
+    /// Selects the next overlay.
     pub fn next_overlay(&mut self) {
         let now =
             Overlay::ALL.iter().position(|(overlay, _)| *overlay == self.overlay).unwrap_or(0);
         self.overlay = Overlay::ALL[(now + 1) % Overlay::ALL.len()].0;
     }
 
-    /// Draws anew what a new picture changes.
+    /// Updates the textures to a new picture.
     fn follow(
         &mut self,
         ctx: &egui::Context,
@@ -141,7 +141,7 @@ impl Scopes {
         }
         self.drawn = Some(key);
         if !self.open && self.overlay == Overlay::None && self.aov.is_none() {
-            // Nothing shows what would be counted.
+            // Nothing is visible that would need them.
             (self.over, self.legend) = (None, None);
             return;
         }
@@ -161,7 +161,7 @@ impl Scopes {
                 Overlay::None => None,
                 Overlay::FalseColor => Some(image(&false_color.paint(pixels))),
                 Overlay::Zones => {
-                    // Its legend stands below the picture: the status line names zones here.
+                    // Its legend is omitted: the status line names the zones.
                     let drawn = ZoneMap::new(pixels, picture.exposure)
                         .draw(Some(&picture.display), picture.exposure);
                     let bytes = drawn.rgba().get(..picture.width * picture.height * 4);
@@ -209,7 +209,7 @@ impl Scopes {
     }
 }
 
-/// Green where neighbours differ most for how bright they are: edges in focus.
+/// Green where the Laplacian is large relative to the luminance: edges in focus.
 fn peaking(picture: &RenderedImage) -> ColorImage {
     let width = picture.width;
     let level = |index: usize| picture.display.get(index * 4 + 1).copied().map_or(0.0, f32::from);
@@ -218,14 +218,14 @@ fn peaking(picture: &RenderedImage) -> ColorImage {
         if x == 0 || y == 0 || x + 1 >= width || y + 1 >= picture.height {
             return None;
         }
-        // The Laplacian: large only where the picture is sharp to the pixel.
+        // The Laplacian is large only where the picture is sharp to the pixel.
         let sum = level(index - 1) + level(index + 1) + level(index - width) + level(index + width);
         ((sum - 4.0 * level(index)).abs() > 48.0).then_some([0, 255, 60])
     })
 }
 
 impl Scopes {
-    /// Says over the picture what it is shown by, with the scale of false colours.
+    /// Draws the overlay's name, with the scale of false color, over the picture.
     pub(super) fn name(&self, painter: &egui::Painter, rect: egui::Rect) {
         let overlay = Overlay::ALL
             .iter()
@@ -256,7 +256,7 @@ impl Scopes {
 }
 
 impl App {
-    /// Brings overlays and scopes up to the picture.
+    /// Updates overlays and scopes to the picture.
     pub(super) fn update_scopes(&mut self, ctx: &egui::Context) {
         let Some(work) = &mut self.workspace else { return };
         let mut aovs = vec![
@@ -272,12 +272,12 @@ impl App {
     }
 
     pub(super) fn show_scopes(&mut self, ui: &mut Ui) {
-        // Whatever is in it, the panel keeps its size, and the picture above.
+        // The panel keeps its size whatever it holds, and so does the picture.
         egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
             ui.horizontal(|ui| {
                 for (overlay, name) in Overlay::ALL {
                     ui.selectable_value(&mut self.scopes.overlay, overlay, name)
-                        .on_hover_text("C goes through them");
+                        .on_hover_text("C: next overlay");
                 }
                 if let Some((darkest, brightest)) = self.scopes.ends {
                     let ev = |nits| {
@@ -299,7 +299,7 @@ impl App {
                 |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
             let aspects: f32 = all.iter().map(|(_, texture)| aspect(texture)).sum();
             let gaps = ui.spacing().item_spacing.x * all.len() as f32;
-            // Names above, a scroll bar below; as high as there is room for all beside each other.
+            // Leaves room for names above and a scroll bar below.
             let high = (ui.available_height() - 44.0).max(40.0);
             let height =
                 ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);

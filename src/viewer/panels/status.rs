@@ -1,4 +1,4 @@
-//! The last line: what the camera and its meter say, what lies under the pointer, what went wrong.
+//! Status line: camera and meter, readings under the pointer, errors.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::viewer::{
     viewport::{RenderedFrame, Task},
 };
 
-/// The narrowest window (points) in which the last line has the meter's needle.
+/// Minimum window width (points) for the meter's needle.
 const WITH_NEEDLE: f32 = 760.0;
 
-/// A luminance as people read it.
+/// A luminance as text.
 pub fn nits(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{v:.3e} nit"),
@@ -25,7 +25,7 @@ pub fn nits(value: f64) -> String {
     }
 }
 
-/// A zone as Adams writes it.
+/// A zone as a Roman numeral, as Adams writes it.
 fn roman(zone: f64) -> &'static str {
     const NAMES: [&str; 11] = ["0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"];
     NAMES.get(zone.round().clamp(0.0, 10.0) as usize).copied().unwrap_or("0")
@@ -33,14 +33,14 @@ fn roman(zone: f64) -> &'static str {
 
 impl App {
     pub(super) fn status(&mut self, ui: &mut Ui) {
-        // One line, whatever there is to say: the picture above keeps its size.
+        // One line, whatever the content: the picture keeps its size.
         ui.horizontal(|ui| {
             let Some(work) = &self.workspace else { return };
             if let Some(exposed) = work.viewport.exposed() {
                 let camera = exposed.exposure.ev100().get();
                 ui.label(format!("camera EV {camera:.2}"));
                 if let Some(metered) = exposed.metered {
-                    // Where there is no room for both, numbers are worth more.
+                    // In a narrow window the numbers matter more.
                     if ui.ctx().content_rect().width() >= WITH_NEEDLE {
                         needle(ui, metered.stops_above(exposed.exposure));
                     }
@@ -48,13 +48,12 @@ impl App {
                 }
             }
             let Some(finished) = &work.viewport.last_frame else {
-                // Nothing of several pictures is drawn before the first.
+                // A batch of pictures does not start before the first picture.
                 let _ = busy(ui, work.viewport.task());
                 return;
             };
             let picture = &finished.picture;
-            // What stands at the right end first: what lies under the pointer has the room that is
-            // left.
+            // The right end is laid out first; readings under the pointer take the remaining room.
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let [have, of] = finished.samples;
                 ui.label(
@@ -75,7 +74,7 @@ impl App {
     }
 }
 
-/// The meters' readings under the pointer; the channels are cut where there is no room.
+/// Meter readings under the pointer; the channels are truncated in a narrow window.
 fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
     let reading = PixelReading::of(finished, pointer);
     if let Some(reading) = &reading {
@@ -88,7 +87,7 @@ fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
             roman(reading.zone)
         );
         ui.add(egui::Label::new(text).truncate())
-            .on_hover_text("Ctrl+C copies the reading with all its digits");
+            .on_hover_text("Ctrl+C copies the reading in full precision");
     }
     if let Some(incident) = &pointer.incident {
         ui.separator();
@@ -103,13 +102,13 @@ fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
     }
 }
 
-/// What the renderer has been at for longer than one notices; true where the user has enough of it.
+/// The engine's task, if it takes long; true if the user stops it.
 fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
     let Some((task, since)) = task else { return false };
     let seconds = since.as_secs_f64();
     let (what, several) = match task {
-        Task::Upload => (format!("putting the scene on the device, {seconds:.0} s"), false),
-        Task::Meter => (format!("reading the meter, {seconds:.0} s"), false),
+        Task::Upload => (format!("uploading the scene, {seconds:.0} s"), false),
+        Task::Meter => (format!("metering, {seconds:.0} s"), false),
         Task::Draw => (format!("drawing, {seconds:.0} s"), false),
         Task::DrawBatch(done, of) => (format!("drawing, {done} of {of} done"), true),
     };
@@ -119,11 +118,11 @@ fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
 }
 
 impl App {
-    /// What is to be said, over the picture.
+    /// Shows errors and messages over the picture.
     pub(super) fn notices(&self, ui: &Ui) {
         let mut lines: Vec<(String, bool)> = Vec::new();
         if let Some(fatal) = &self.fatal {
-            lines.push((format!("{fatal}. The look is kept: save it, then start again."), true));
+            lines.push((format!("{fatal}. The look is kept: save it, then restart."), true));
         }
         if let Some(work) = &self.workspace {
             let troubles = [&work.broken, &work.trouble, &work.misfit];
@@ -136,7 +135,7 @@ impl App {
         if lines.is_empty() {
             return;
         }
-        // Over the picture, where there is one: panels stay readable.
+        // Over the picture, if any, so that panels stay readable.
         let window = ui.ctx().content_rect();
         let over = if self.workspace.is_some() && !self.gallery {
             self.picture_rect.intersect(window)
@@ -166,7 +165,7 @@ impl App {
 
 pub(super) const ERROR_COLOR: Color32 = Color32::from_rgb(255, 150, 90);
 
-/// A camera's meter: stops that the scene is above the dials, -3 to 3.
+/// Exposure meter: stops that the scene is above the camera's exposure, -3 to 3.
 fn needle(ui: &mut Ui, stops: f64) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(110.0, 16.0), egui::Sense::hover());
     let painter = ui.painter_at(rect);
@@ -179,5 +178,5 @@ fn needle(ui: &mut Ui, stops: f64) {
     }
     let color = if stops.abs() > 3.0 { ERROR_COLOR } else { Color32::WHITE };
     painter.vline(at(stops), rect.top()..=rect.bottom() - 2.0, egui::Stroke::new(2.5, color));
-    response.on_hover_text(format!("the scene meters {stops:+.2} stops from the dials"));
+    response.on_hover_text(format!("metered {stops:+.2} stops from the camera's exposure"));
 }

@@ -1,4 +1,4 @@
-//! Water surfaces: what they are, and their flow painted in the picture.
+//! Water surfaces: properties, and painting of their flow in the picture.
 
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ fn water_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(usize, &'a Arc<Wa
     Some((index, viewport.session.scene.materials.get(index)?.water.as_ref()?))
 }
 
-/// What is painted on: a surface's name, its height (m) and the place of the scene in memory that
-/// it was found in.
+/// The canvas of flow painting: a surface's name, its height (m), and the address in memory of the
+/// scene that it was found in.
 pub struct FlowCanvas {
     name: String,
     height: f64,
@@ -123,7 +123,7 @@ pub(super) fn page(
     ui.separator();
     let mut paints = *tool == Tool::Flow;
     ui.toggle_value(&mut paints, "Paint flow")
-        .on_hover_text("B: a drag over the surface is the way that it flows there");
+        .on_hover_text("B: a drag over the surface paints its flow along the stroke");
     if paints != (*tool == Tool::Flow) {
         *tool = if paints { Tool::Flow } else { Tool::Select };
     }
@@ -152,7 +152,7 @@ impl App {
             .and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
         let Some((name, (material, water))) = found else {
             if response.clicked() {
-                self.error("select a water surface first".into());
+                self.error("no water selected: select a water surface first".into());
             }
             self.stroke = None;
             return;

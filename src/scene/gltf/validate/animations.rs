@@ -1,4 +1,4 @@
-//! Rules on animations (glTF 2.0 section 3.11): a note each, with what becomes of it
+//! Rules for animations (glTF 2.0 section 3.11): each finding is a note with its consequence
 //! (`super::super::animation`).
 
 use std::collections::{HashMap, HashSet};
@@ -30,7 +30,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
                     .and_then(|index| input.accessor(index))
                     .is_some_and(|a| strided(input, a))
                 {
-                    report.repair(at.key(key), "a view with a stride; it is read all the same");
+                    report.repair(at.key(key), "a view with a stride; it is read anyway");
                 }
             }
             let Some(number) = index(sampler, "input") else { continue };
@@ -39,7 +39,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             {
                 report.repair(
                     at.key("input"),
-                    format!("{problem}; keys that do not rise are left out"),
+                    format!("{problem}; keys that do not increase are left out"),
                 );
             }
             if text(sampler, "interpolation") == "CUBICSPLINE" && times.count < 2 {
@@ -58,7 +58,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             let path = text(target, "path");
             let sampler = index(channel, "sampler").map(|index| samplers.get(index));
             if sampler == Some(None) {
-                say("there is no such sampler; the channel moves nothing");
+                say("there is no such sampler; the channel is ignored");
             }
             if extension(target, "KHR_animation_pointer").is_some() {
                 if path != "pointer" {
@@ -79,7 +79,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             if node.is_some_and(|node| node.get("matrix").is_some())
                 && matches!(path, "translation" | "rotation" | "scale")
             {
-                say("the target has a matrix; its parts are animated");
+                say("the target has a matrix; its translation, rotation and scale are animated");
             }
             let morphs = node
                 .and_then(|node| index(node, "mesh"))
@@ -87,7 +87,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
                 .and_then(|mesh| items(mesh, "primitives").first())
                 .map_or(0, |primitive| items(primitive, "targets").len());
             if node.is_some() && path == "weights" && morphs == 0 {
-                say("the target has no morph targets; the channel moves nothing");
+                say("the target has no morph targets; the channel is ignored");
             }
             let Some(sampler) = sampler.flatten() else { continue };
             let Some(values) = index(sampler, "output").and_then(|index| input.accessor(index))
@@ -96,7 +96,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             };
             if !format_allowed(path, values) {
                 say(
-                    "the output has a format that its path may not have; its numbers are used as they are",
+                    "the output has a format not allowed for its path; its numbers are used as they are",
                 );
                 continue;
             }
@@ -112,7 +112,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
                 && (path != "weights" || morphs > 0)
             {
                 say(
-                    "the output does not have as many elements as the input asks for; keys that have both are used",
+                    "the output's number of elements does not fit the input; keys that have both are used",
                 );
             }
             if path == "rotation"
@@ -160,15 +160,15 @@ fn times_rule(input: &Input<'_>, times: &Accessor) -> Option<&'static str> {
         if time < 0.0 {
             problem = Some("a negative time");
         } else if time <= last {
-            problem = Some("times that do not rise");
+            problem = Some("times that do not increase");
         }
         last = time;
     });
     problem
 }
 
-/// The first rotation that is not of unit length; of a spline only the middle element of each key
-/// is one.
+/// The first rotation that is not of unit length; for splines only the middle element of each key
+/// is checked.
 fn rotation_rule(input: &Input<'_>, values: &Accessor, cubic: bool) -> Option<usize> {
     let scale = data::scale(values);
     let mut failed = None;

@@ -1,4 +1,4 @@
-//! Rules on the numbers that accessors hold.
+//! Rules for the numbers that accessors hold.
 
 use super::{
     super::{
@@ -8,10 +8,10 @@ use super::{
     Input,
 };
 
-/// How far the length of a unit vector may be from 1: half precision and 8-bit integers pass.
+/// Tolerance of unit length: half precision and 8-bit integers pass.
 pub(super) const UNIT_TOLERANCE: f64 = 0.00769;
 
-/// Declared bounds are those of the data, and the data are finite (section 3.6.2.5).
+/// Declared bounds equal those of the data, and the data is finite (section 3.6.2.5).
 pub(super) fn bounds(
     input: &Input<'_>,
     accessor: &Accessor,
@@ -23,7 +23,7 @@ pub(super) fn bounds(
         if !bound.is_empty() && bound.len() != components {
             report.repair(
                 at.key(name),
-                format!("{} numbers where {components} belong; ignored", bound.len()),
+                format!("{} numbers, expected {components}; ignored", bound.len()),
             );
         }
     }
@@ -47,7 +47,7 @@ pub(super) fn bounds(
     if !any || broken.is_some() {
         return;
     }
-    // A float's bound is written as decimal digits of single or double precision.
+    // The bound of a float is written as decimal digits of single or double precision.
     #[allow(clippy::cast_possible_truncation)]
     let same = |a: f64, b: f64| {
         a == b
@@ -61,13 +61,13 @@ pub(super) fn bounds(
         {
             report.repair(
                 at.key(name),
-                format!("{stated} is stated, the data give {actual}, which is used"),
+                format!("{stated} is stated, but the data has {actual}, which is used"),
             );
         }
     }
 }
 
-/// Elements of unit length, looking at the first `take` components.
+/// The first element that is not of unit length in its first `take` components.
 pub(super) fn unit(input: &Input<'_>, accessor: &Accessor, take: usize) -> Option<usize> {
     let scale = scale(accessor);
     first(input, accessor, &|element| {
@@ -76,7 +76,7 @@ pub(super) fn unit(input: &Input<'_>, accessor: &Accessor, take: usize) -> Optio
     })
 }
 
-/// The factor that normalizes integers.
+/// Factor that normalizes integers.
 pub(super) fn scale(accessor: &Accessor) -> f64 {
     if !accessor.normalized {
         return 1.0;

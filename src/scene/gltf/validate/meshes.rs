@@ -13,19 +13,19 @@ use super::{
     Input, data,
 };
 
-/// What is already known about accessors, so that many primitives may share them at no cost.
+/// Cache of findings on accessors, which many primitives may share.
 #[derive(Default)]
 struct Seen {
-    /// What is wrong with the numbers of an accessor, by its use.
+    /// Errors in the numbers of an accessor, by its use.
     data: HashMap<(usize, &'static str), Option<String>>,
-    /// The sets of texture coordinates that a material asks for.
+    /// UV sets that a material needs.
     sets: HashMap<usize, Vec<usize>>,
 }
 
-/// The most sets of texture coordinates of one material that are looked at.
+/// Maximum UV sets of one material that are checked.
 const MAX_SETS: usize = 32;
 
-/// A semantic's name without its number, and the number.
+/// A semantic's name without its index, and the index.
 fn split(name: &str) -> Option<(&'static str, Option<u32>)> {
     for plain in ["POSITION", "NORMAL", "TANGENT"] {
         if name == plain {
@@ -90,7 +90,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
             if items(primitive, "targets").len() != targets {
                 report.repair(
                     at.key("targets"),
-                    "not as many morph targets as the mesh's first primitive has",
+                    "the number of morph targets differs from the mesh's first primitive",
                 );
             }
             Primitive { input, value: primitive, quantized, at }.check(&mut seen, report);
@@ -98,7 +98,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {
         if mesh.get("weights").is_some() && items(mesh, "weights").len() != targets {
             report.repair(
                 at.key("weights"),
-                format!("not as many weights as the {targets} morph targets; ignored"),
+                format!("the number of weights differs from the {targets} morph targets; ignored"),
             );
         }
     }
@@ -145,7 +145,7 @@ impl Primitive<'_> {
                     .iter()
                     .any(|x| !x.is_multiple_of(4))
             }) {
-                report.repair(at, "the attribute is not aligned to 4 bytes; read all the same");
+                report.repair(at, "the attribute is not aligned to 4 bytes; read anyway");
             }
             if accessor.component == Component::U32 {
                 report.repair(at, "an attribute of 32-bit integers; ignored");
@@ -165,7 +165,7 @@ impl Primitive<'_> {
                 numbers.entry(semantic).or_default().push(digit);
             }
             if !format_allowed(semantic, accessor, self.quantized, false) {
-                report.repair(at, "a format that this attribute may not have");
+                report.repair(at, "a format not allowed for this attribute");
                 continue;
             }
             if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
@@ -182,14 +182,14 @@ impl Primitive<'_> {
         for (semantic, mut list) in numbers.clone() {
             list.sort_unstable();
             if list.iter().enumerate().any(|(i, &x)| usize::try_from(x) != Ok(i)) {
-                report.repair(at, format!("the numbers of {semantic} do not count up from 0"));
+                report.repair(at, format!("the indices of {semantic} are not consecutive from 0"));
             }
         }
         let sets = |name: &str| numbers.get(name).map_or(0, Vec::len);
         if sets("JOINTS") != sets("WEIGHTS") {
             report.repair(
                 at,
-                "not as many sets of joints as of weights; ignored, skins are not applied",
+                "the numbers of joint sets and weight sets differ; ignored, skins are not applied",
             );
         }
         count
@@ -206,7 +206,7 @@ impl Primitive<'_> {
             || !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
             || accessor.normalized
         {
-            report.repair(at, "a format that indices may not have");
+            report.repair(at, "a format not allowed for indices");
             return;
         }
         #[allow(clippy::cast_precision_loss)]
@@ -217,7 +217,7 @@ impl Primitive<'_> {
         {
             report.repair(
                 at,
-                format!("index {first} is beyond the {count} vertices; its triangles are left out"),
+                format!("index {first} is out of range of the {count} vertices; its triangles are left out"),
             );
         }
         let restart = match accessor.component {
@@ -250,8 +250,10 @@ impl Primitive<'_> {
                     continue;
                 };
                 if count.is_some_and(|count| count != accessor.count) {
-                    report
-                        .repair(at, "not as many elements as the primitive has vertices; ignored");
+                    report.repair(
+                        at,
+                        "the number of elements differs from the primitive's vertices; ignored",
+                    );
                 }
                 if self.value.get("attributes").is_none_or(|base| base.get(name).is_none()) {
                     report.repair(at, "the primitive has no such attribute; ignored");
@@ -264,7 +266,7 @@ impl Primitive<'_> {
                     continue;
                 };
                 if !format_allowed(semantic, accessor, self.quantized, true) {
-                    report.repair(at, "a format that this attribute may not have; ignored");
+                    report.repair(at, "a format not allowed for this attribute; ignored");
                 }
                 if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
                     report
@@ -274,7 +276,7 @@ impl Primitive<'_> {
         }
     }
 
-    /// The textures of the material need texture coordinates, and some of them tangents.
+    /// Checks that the primitive has the texture coordinates and tangents that its material needs.
     fn material(&self, seen: &mut Seen, report: &mut ImportReport) {
         let materials = items(self.input.root, "materials");
         let Some(number) = index(self.value, "material") else { return };
@@ -302,16 +304,15 @@ impl Primitive<'_> {
         let needs = extension(material, "KHR_materials_anisotropy").is_some()
             || clearcoat.is_some_and(|clearcoat| clearcoat.get("clearcoatNormalTexture").is_some());
         if needs && !attribute("TANGENT") && material.get("normalTexture").is_none() {
-            let made = "the material needs tangents, which are absent; made from texture coordinates where there are any";
+            let made = "the material needs tangents, which are absent; generated from texture coordinates if there are any";
             report.repair(at, made);
         }
     }
 }
 
-/// Collects the sets of texture coordinates that a material asks for, wherever a texture stands in
-/// it.
+/// Collects the UV sets of all textures in a material.
 fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize) {
-    // Textures stand at most five levels down: extensions, the name, the texture, and its own
+    // Textures are at most five levels deep: extensions, the name, the texture, and its own
     // extensions.
     if depth > 6 {
         return;
@@ -325,7 +326,8 @@ fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize)
             let moved = extension(value, "KHR_texture_transform")
                 .and_then(|transform| index(transform, "texCoord"));
             wanted.insert(moved.or_else(|| index(value, "texCoord")).unwrap_or(0));
-            // The Khronos validator wants both sets; the renderer needs only that of the extension.
+            // The Khronos validator requires both sets; the renderer needs only that of the
+            // extension.
             if moved.is_some() {
                 wanted.insert(index(value, "texCoord").unwrap_or(0));
             }
@@ -335,7 +337,7 @@ fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize)
     }
 }
 
-/// What is wrong with the numbers of an attribute.
+/// The error in the numbers of an attribute, if any.
 fn data_rule(input: &Input<'_>, semantic: &str, accessor: &Accessor) -> Option<String> {
     let scale = data::scale(accessor);
     match semantic {
@@ -351,14 +353,12 @@ fn data_rule(input: &Input<'_>, semantic: &str, accessor: &Accessor) -> Option<S
                     element.get(3).is_some_and(|w| (w * scale).abs() == 1.0)
                 })
                 .map(|index| {
-                    format!(
-                        "tangent {index} has a sign that is neither 1 nor -1; its sign is taken"
-                    )
+                    format!("the w of tangent {index} is neither 1 nor -1; its sign is used")
                 })
             }),
         "COLOR" if accessor.component == Component::F32 => {
             data::first(input, accessor, &|element| element.iter().all(|x| (0.0..=1.0).contains(x)))
-                .map(|index| format!("colour {index} is not within 0 to 1; clamped"))
+                .map(|index| format!("color {index} is not within 0 to 1; clamped"))
         }
         "WEIGHTS" => data::first(input, accessor, &|element| {
             let sum: f64 = element.iter().sum::<f64>() * scale;

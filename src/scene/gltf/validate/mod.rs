@@ -1,8 +1,7 @@
-//! The rules of glTF 2.0 that the tables of the schema cannot express, modelled on those of the
-//! Khronos validator.
+//! The rules of glTF 2.0 that the schema's tables cannot express, modeled on the Khronos validator.
 //!
-//! Most findings are repairs: what is broken is left out, and the conversion makes it an error if
-//! what is shown needs it. Errors here are those that leave no sensible reading.
+//! Most findings are repairs: invalid parts are left out, and the conversion turns them into errors
+//! if the shown scene needs them. Errors here leave no sensible reading.
 
 mod animations;
 mod data;
@@ -25,11 +24,11 @@ use super::{
     schema,
 };
 
-/// Everything that the rules look at.
+/// Input of the rules.
 pub(super) struct Input<'a> {
     pub(super) root: &'a Value,
     pub(super) store: &'a Store<'a>,
-    /// Set once the data proved too large to check all of it.
+    /// Set if the data is too large to check all of it.
     exhausted: Cell<bool>,
 }
 
@@ -38,7 +37,7 @@ impl<'a> Input<'a> {
         self.store.accessor(index).ok()
     }
 
-    /// Visits an accessor's numbers if it has any; what cannot be read is reported elsewhere.
+    /// Visits an accessor's numbers if it has any; unreadable data is reported elsewhere.
     fn visit(&self, accessor: &Accessor, f: &mut dyn FnMut(usize, &[f64])) {
         if accessor.view.is_none() && accessor.sparse.is_none() || self.exhausted.get() {
             return;
@@ -49,7 +48,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The first rule: is this a glTF of a version that can be read? Returns an explanation if not.
+/// Checks the glTF version; returns an explanation if it is not supported.
 pub(super) fn version(root: &Value, report: &mut ImportReport) -> Result<(), String> {
     let asset = root.get("asset").unwrap_or(&Value::Null);
     let parse = |key: &str| asset.get(key).and_then(Value::as_str).and_then(schema::version);
@@ -69,7 +68,7 @@ pub(super) fn version(root: &Value, report: &mut ImportReport) -> Result<(), Str
     Ok(())
 }
 
-/// Applies all rules; `None` if the node hierarchy is no forest.
+/// Applies all rules; `None` if the node hierarchy is not a forest.
 pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut ImportReport) -> Option<Forest> {
     let input = Input { root, store, exhausted: Cell::new(false) };
     extensions(&input, report);
@@ -86,7 +85,7 @@ pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut ImportReport) 
     }
     animations::check(&input, report);
     if input.exhausted.get() {
-        report.info(At::ROOT, "the data is too large to be checked all through");
+        report.info(At::ROOT, "the data is too large; some of it is not checked");
     }
     forest
 }
@@ -107,7 +106,7 @@ fn extensions(input: &Input<'_>, report: &mut ImportReport) {
     if used.contains(&"KHR_mesh_quantization") && !required.contains(&"KHR_mesh_quantization") {
         report.repair(
             "/extensionsUsed",
-            "'KHR_mesh_quantization' is used but not required; read all the same",
+            "'KHR_mesh_quantization' is used but not required; read anyway",
         );
     }
 }
@@ -129,7 +128,7 @@ fn views(input: &Input<'_>, report: &mut ImportReport) {
         if stated.is_some_and(|stated| view.offset.saturating_add(view.length) > stated) {
             report.repair(
                 at,
-                format!("the view reaches beyond the stated length of buffer {}", view.buffer),
+                format!("the view exceeds the stated length of buffer {}", view.buffer),
             );
         }
         if let Some(stride) = view.stride {
@@ -142,7 +141,7 @@ fn views(input: &Input<'_>, report: &mut ImportReport) {
             if stride % 4 != 0 {
                 report.repair(
                     at.key("byteStride"),
-                    format!("{stride} is not a multiple of 4; read all the same"),
+                    format!("{stride} is not a multiple of 4; read anyway"),
                 );
             }
             if view.target == Some(34963) {
@@ -173,22 +172,17 @@ fn accessors(input: &Input<'_>, report: &mut ImportReport) {
                 "neither floats nor 32-bit integers can be normalized; ignored",
             );
         }
-        // Matrices are aligned to 4 bytes within their view, all else to its components' size
+        // Matrices are aligned to 4 bytes within their view, all else to the component size
         // (section 3.6.2.4).
         let unit = if accessor.shape.is_matrix() { 4 } else { component.size() };
         let start = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
         let total = start.map_or(0, |view| view.offset.wrapping_add(accessor.offset));
         if accessor.offset % unit != 0 || total % component.size() != 0 {
-            report.repair(
-                at.key("byteOffset"),
-                format!("not aligned to {unit} bytes; read all the same"),
-            );
+            report
+                .repair(at.key("byteOffset"), format!("not aligned to {unit} bytes; read anyway"));
         }
         if start.is_some_and(|view| view.stride.is_some_and(|stride| stride % unit != 0)) {
-            report.repair(
-                at,
-                format!("the stride is not a multiple of {unit} bytes; read all the same"),
-            );
+            report.repair(at, format!("the stride is not a multiple of {unit} bytes; read anyway"));
         }
         if let Err(ReadError::Broken(problem)) = input.store.fits(accessor) {
             report.repair(at, format!("{problem}; what uses it is left out"));
@@ -220,7 +214,7 @@ fn accessors(input: &Input<'_>, report: &mut ImportReport) {
     }
 }
 
-/// What a buffer view holds.
+/// Usage of a buffer view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Usage {
     Vertices,
@@ -248,7 +242,7 @@ fn usages(input: &Input<'_>, report: &mut ImportReport) {
         if before != usage {
             report.repair(
                 at,
-                format!("bufferView {view} holds both {before:?} and {usage:?}; read all the same"),
+                format!("bufferView {view} holds both {before:?} and {usage:?}; read anyway"),
             );
         }
     };
@@ -265,7 +259,7 @@ fn usages(input: &Input<'_>, report: &mut ImportReport) {
                 hold(view, Usage::Indices, &at, report);
                 let strided = view.and_then(|view| input.store.views.get(view).copied().flatten());
                 if strided.is_some_and(|view| view.stride.is_some()) {
-                    report.repair(at, "a view of indices with a stride; read all the same");
+                    report.repair(at, "a view of indices with a stride; read anyway");
                 }
             }
             let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
@@ -372,7 +366,7 @@ fn lights(input: &Input<'_>, report: &mut ImportReport) {
         if text(light, "type") == "spot" && outer <= inner {
             report.repair(
                 at.key("spot").key("outerConeAngle"),
-                format!("{outer} is not more than innerConeAngle {inner}; the edge is made sharp"),
+                format!("{outer} is not more than innerConeAngle {inner}; a sharp edge is used"),
             );
         }
     }
@@ -385,7 +379,7 @@ fn lights(input: &Input<'_>, report: &mut ImportReport) {
     }
 }
 
-/// What the extensions themselves exclude on a material that no light acts on.
+/// Extensions that exclude KHR_materials_unlit.
 const NOT_WITH_UNLIT: [&str; 7] = [
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",

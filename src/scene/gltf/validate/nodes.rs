@@ -16,15 +16,15 @@ use super::{
     data::{self, UNIT_TOLERANCE},
 };
 
-/// The node hierarchy, known to be a forest.
+/// The node hierarchy, which is a forest.
 pub(in super::super) struct Forest {
-    /// The nodes that are shown, and the joints of their skins.
+    /// The shown nodes, and the joints of their skins.
     pub(in super::super) shown: HashSet<usize>,
     /// Each node's parent.
     pub(in super::super) parents: Vec<Option<usize>>,
     /// Each node's topmost ancestor.
     roots: Vec<usize>,
-    /// Numbers given on the way down and up, which tell ancestors in one comparison.
+    /// Entry numbers of a depth-first traversal, which identify ancestors in one comparison.
     enter: Vec<usize>,
     leave: Vec<usize>,
 }
@@ -42,14 +42,15 @@ impl Forest {
     }
 }
 
-/// Checks nodes and scenes. Nodes that are not shown stand loose where they are part of no tree.
+/// Checks nodes and scenes. A node that is not shown becomes a root if its place in the hierarchy
+/// is invalid.
 pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
     let root = input.root;
     let nodes = items(root, "nodes");
     let at = At::ROOT;
     let place = at.key("nodes");
     let meshes = items(root, "meshes");
-    // Once for each mesh, since any number of nodes may share one.
+    // Once a mesh, since any number of nodes may share one.
     let joints = |primitive: &Value| {
         entries(primitive, "attributes").any(|(name, _)| name.starts_with("JOINTS_"))
     };
@@ -67,7 +68,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Fore
             if numbers::<16>(node, "matrix").is_some_and(|matrix| !decomposable(&matrix)) {
                 report.repair(
                     at.key("matrix"),
-                    "the matrix is no product of translation, rotation and scale",
+                    "the matrix is not a product of translation, rotation and scale",
                 );
             }
         }
@@ -93,7 +94,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) -> Option<Fore
         if node.get("weights").is_some() && items(node, "weights").len() != targets {
             report.repair(
                 at.key("weights"),
-                format!("not as many weights as the {targets} morph targets; ignored"),
+                format!("the number of weights differs from the {targets} morph targets; ignored"),
             );
         }
         let skinned = mesh.and_then(|mesh| skinned.get(mesh)) == Some(&true);
@@ -113,7 +114,7 @@ fn decomposable(m: &[f64; 16]) -> bool {
     }
     let m = DMat3::from_mat4(m);
     let axes = [m.x_axis, m.y_axis, m.z_axis];
-    // A matrix that squashes a direction to nothing is a scale of zero, which is decomposable.
+    // A matrix that collapses a direction is a scale of zero, which is decomposable.
     axes.iter().zip([1, 2, 0]).all(|(a, b)| {
         let Some(b) = axes.get(b) else { return true };
         a.dot(*b).abs() <= 1e-3 * a.length() * b.length()
@@ -127,7 +128,7 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     let mut sound = true;
     let shown = schema::shown(input.root).nodes;
-    // Those that are shown come first, so that others take nothing from them.
+    // Shown nodes come first, so that others take no children from them.
     let (first, last): (Vec<usize>, Vec<usize>) =
         (0..nodes.len()).partition(|node| shown.contains(node));
     for i in first.into_iter().chain(last) {
@@ -146,12 +147,11 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
                 );
                 sound = false;
             } else {
-                report
-                    .repair(at, format!("node {child} already has a parent, with which it stays"));
+                report.repair(at, format!("node {child} already has a parent, which is kept"));
             }
         }
     }
-    // From the roots down; whatever is not reached goes round in a circle.
+    // From the roots down; unreached nodes are on a cycle.
     let children = |parents: &[Option<usize>], parent: usize| -> Vec<usize> {
         let listed = nodes.get(parent).into_iter().flat_map(|node| indices(node, "children"));
         listed.filter(|&child| parents.get(child) == Some(&Some(parent))).collect()
@@ -190,7 +190,7 @@ fn forest(input: &Input<'_>, report: &mut ImportReport) -> Option<Forest> {
         );
         sound = false;
     } else if let Some(&node) = circle.first() {
-        report.repair(place.index(node), "the node is its own ancestor; nothing shows it");
+        report.repair(place.index(node), "the node is its own ancestor; it is not shown");
     }
     for node in circle {
         if let (Some(parent), Some(root)) = (parents.get_mut(node), roots.get_mut(node)) {
@@ -209,14 +209,14 @@ fn scenes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
             if forest.parents.get(node).is_some_and(Option::is_some) {
                 report.repair(
                     at.key("nodes").index(n),
-                    format!("node {node} is not a root; it is shown where it stands"),
+                    format!("node {node} is not a root; it is shown with its world transform"),
                 );
             }
         }
     }
 }
 
-/// A note each; what becomes of it is in `super::super::animation`.
+/// Notes on invalid skins; `super::super::animation` repairs them.
 pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
     let root = input.root;
     let at = At::ROOT;
@@ -230,7 +230,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
         if roots.any(|root| Some(root) != first) {
             report.repair(
                 at.key("joints"),
-                "the joints have no common root; they are used where they stand",
+                "the joints have no common root; they are used as they are",
             );
         }
         if let Some(skeleton) = index(skin, "skeleton")
@@ -245,7 +245,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
         };
         let at = at.key("inverseBindMatrices");
         if accessor.shape != AccessorType::Mat4 || accessor.component != Component::F32 {
-            report.repair(at, "a format that bind matrices may not have");
+            report.repair(at, "a format not allowed for bind matrices");
             continue;
         }
         if accessor.count < joints.len() {
@@ -254,7 +254,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
         if accessor.view.is_some_and(|view| {
             input.store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some())
         }) {
-            report.repair(at, "bind matrices in a view with a stride; they are read all the same");
+            report.repair(at, "bind matrices in a view with a stride; they are read anyway");
         }
         let affine = |element: &[f64]| {
             let row = [3, 7, 11, 15].map(|i| element.get(i).copied().unwrap_or(0.0));
@@ -270,7 +270,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut ImportRepor
     skinned_nodes(input, forest, report);
 }
 
-/// The most pairs of a skinned node and a scene, or a primitive, that are looked at.
+/// Maximum pairs of a skinned node and a scene, or a primitive, that are checked.
 const MAX_PAIRS: usize = 1 << 22;
 
 fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) {
@@ -295,7 +295,10 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) 
             if pairs < MAX_PAIRS
                 && scenes.iter().any(|scene| scene.contains(&own) && !scene.contains(&bones))
             {
-                report.repair(at, "the skin's joints are not in the node's scene; they move the mesh all the same");
+                report.repair(
+                    at,
+                    "the skin's joints are not in the node's scene; they are used anyway",
+                );
             }
         }
         if !known.insert((mesh, skin)) {
@@ -323,7 +326,7 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut ImportReport) 
                 if let Some(vertex) = beyond {
                     report.repair(
                         at,
-                        format!("{name} of vertex {vertex} is beyond the {count} joints; ignored"),
+                        format!("{name} of vertex {vertex} is out of range of the {count} joints; ignored"),
                     );
                 }
             }
