@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes all lamps of a GLB brighter for a while, by KHR_animation_pointer, to see exposure follow.
+"""Makes all lights of a GLB brighter for a while, by KHR_animation_pointer, to see exposure follow.
 
-    step_of_light.py IN.glb OUT.glb FACTOR FROM TO      (seconds)
+    light_step.py IN.glb OUT.glb FACTOR FROM TO      (seconds)
 
 Python's standard library only.
 """

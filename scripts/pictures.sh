@@ -19,7 +19,7 @@ for white in neutral incandescent shade; do
     "$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o "docs/pictures/white_balance.$white.png" \
         --set camera.white_balance="$white"
 done
-"$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/white_balance.grey_card.png \
+"$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/white_balance.gray_card.png \
     --set camera.white_balance.gray_card=10%,60%
 scripts/repack_png.py docs/pictures/*.png
 
