@@ -1,6 +1,6 @@
 //! What a pose of a skinned mesh costs where it moves in the atrium, with trees for traced shadows:
 //! on the device, and as it was when the host refitted and uploaded all lower trees. `cargo run
-//! --release --example moving_trees -- FILE.glb [POSES]`.
+//! --release --example bvh_refit -- FILE.glb [POSES]`.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::time::Instant;

@@ -79,7 +79,8 @@ impl CollisionMesh {
     /// Collects the surfaces whose material satisfies `solid`, in world space. Degenerate triangles
     /// are left out.
     ///
-    /// # Errors [`CollisionError`]: no solid surface, or too many triangles.
+    /// # Errors
+    /// [`CollisionError`]: no solid surface, or too many triangles.
     pub fn of(scene: &Scene, solid: impl Fn(&Material) -> bool) -> Result<Self, CollisionError> {
         let plain = Material::default();
         let is_solid = |material: Option<usize>| {

@@ -107,7 +107,6 @@ impl Aperture {
     ///
     /// # Errors
     /// Invalid parameters (`checked`).
-    /// Impossible numbers (`checked`).
     pub fn raster(&self, diameter: usize) -> Result<ApertureMask, LensError> {
         let aperture = self.checked()?;
         let diameter = diameter.clamp(DIAMETERS[0], DIAMETERS[1]);

@@ -38,7 +38,6 @@ const LIGHT: f64 = 6504.0;
 const DIAMETER: usize = 2048;
 /// Number of wavelengths up to each distance from the center (texels): steps of about a texel,
 /// which avoids separate colors.
-/// or so, so that no colors lie side by side.
 const SUMS: [(f32, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f32::INFINITY, 80)];
 /// In the last computed level, fringes are finer than texels.
 const MAX_LAST_LEVEL_WAVELENGTHS: u32 = 40;

@@ -128,7 +128,7 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// BVH node (`bvh::Node`).
+    /// BVH node (`bvh::BvhNode`).
     pub struct BvhNode {
         /// Min corner.
         pub low: Vec3,
@@ -142,7 +142,7 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// BVH triangle (`bvh::Triangle`).
+    /// BVH triangle (`bvh::BvhTriangle`).
     pub struct BvhTriangle {
         /// First vertex, object space.
         pub a: Vec3,
@@ -160,7 +160,7 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// BVH instance (`bvh::Instance`).
+    /// BVH instance (`bvh::BvhInstance`).
     pub struct BvhInstance {
         /// Camera-relative world to object space.
         pub rows: [Vec4; 3],

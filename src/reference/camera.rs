@@ -1,5 +1,5 @@
 //! Camera models: a pinhole, and a thin lens with iris, rim, vignetting and a shutter, consistent
-//! with the raster renderer's effects (`camera::chain`, docs/camera-effects.md).
+//! with the raster renderer's effects (`camera::post_effects`, docs/camera-effects.md).
 //!
 //! Depth of field, motion blur and vignetting are part of the reference, because they are
 //! properties of light that reaches the sensor along rays. Bloom, chromatic aberration and grain

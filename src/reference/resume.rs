@@ -51,7 +51,8 @@ const RESTART_HINT: &str = "leave out --resume to start over, which replaces the
 impl Film {
     /// Writes the film to a file; `print` is the fingerprint of its inputs.
     ///
-    /// # Errors Errors of the writer.
+    /// # Errors
+    /// Errors of the writer.
     pub fn write(&self, print: &Fingerprint, out: &mut dyn io::Write) -> io::Result<()> {
         let (width, height) = self.size();
         let mut check = Fingerprint::default();
@@ -88,8 +89,8 @@ impl Film {
 
     /// Reads an unfinished film; its size and fingerprint must match the arguments.
     ///
-    /// # Errors [`ResumeError`]: the file cannot be read, has another format, is damaged, or
-    /// belongs to another picture.
+    /// # Errors
+    /// [`ResumeError`]: the file cannot be read, has another format, is damaged, or belongs to another picture.
     pub fn read(
         file: &Path,
         (width, height): (usize, usize),

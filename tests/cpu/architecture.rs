@@ -129,7 +129,7 @@ fn layer_index(name: &str) -> Option<usize> {
 /// Imports from higher layers, and the number of imports checked.
 fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
     let own = layer_index(module)
-        .unwrap_or_else(|| panic!("src/{module} is on no floor: add it to LAYERS"));
+        .unwrap_or_else(|| panic!("src/{module} has no layer: add it to LAYERS"));
     let mut looked_at = 0;
     let mut wrong = Vec::new();
     for name in names_after_crate(code) {

@@ -1,7 +1,7 @@
 //! Linearly transformed cosines (LTC) for the BRDF's specular lobe, and their fit.
 //!
 //! Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light Shading with Linearly
-//! Transformed Cosines". The LTC is a sampling density here: `area::shade` evaluates the true BRDF
+//! Transformed Cosines". The LTC is a sampling density here: `area::integrate_brdf` evaluates the true BRDF
 //! at a few directions distributed by it, so an approximate fit is enough. The map preserves the
 //! horizon, so one clip of the outline serves both spaces.
 

@@ -111,7 +111,7 @@ const TABLE_MU: usize = 256;
 const TABLE_R: usize = 96;
 
 impl Atmosphere {
-    /// The atmosphere of these parameters, which are not validated (`Air::checked`).
+    /// The atmosphere of these parameters, which are not validated (`AtmosphereParams::checked`).
     #[must_use]
     pub fn new(air: AtmosphereParams) -> Self {
         let bands = Bands::get();

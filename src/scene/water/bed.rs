@@ -93,7 +93,6 @@ fn triangles(
 
 /// Rasterizes a triangle (x and z in cells, y in m) into the cells whose center it covers, where it
 /// is the uppermost below the surface.
-/// is the uppermost below.
 fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance: Vec3) {
     let flat = |p: DVec3| DVec2::new(p.x, p.z);
     let [p, q, r] = [flat(a), flat(b), flat(c)];
