@@ -228,7 +228,7 @@ pub fn clustered_lights(args: &BenchArgs) -> Result<Value, CliError> {
         };
         let (all, listed) = (with(false)?, with(true)?);
         let lighting = |measured: &Measured| measured.pass(|name| name == "lighting");
-        let lists = listed.pass(|name| name.contains("clustered light"));
+        let lists = listed.pass(|name| name == "clustered lights");
         println!(
             "{count:>7} {:>12.3} {:>12.4} {:>14.3} {lists:>12.3}",
             lighting(&all),

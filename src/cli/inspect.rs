@@ -54,9 +54,9 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     }
     print!("{}", inspect::report_with_original_lights(&scene, &before));
     let remarks = look
-        .environment
-        .warning()
+        .notices()
         .into_iter()
+        .chain(look.environment.warning())
         .chain(look.light_warnings())
         .chain(scene.profile_warnings())
         .chain(scene.material_warnings())

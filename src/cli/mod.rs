@@ -275,17 +275,9 @@ impl CliError {
 /// exit codes are listed in `--help`.
 #[must_use]
 pub fn run() -> ExitCode {
-    // An argument that is not Unicode goes to clap as it is, which names it.
-    let given = std::env::args_os().map(std::ffi::OsString::into_string);
-    let parsed = match given.collect::<Result<Vec<_>, _>>() {
-        Ok(arguments) => {
-            let (arguments, notices) = renamed::current_arguments(arguments.into_iter());
-            notices.iter().for_each(|notice| eprintln!("note: {notice}"));
-            Cli::try_parse_from(arguments)
-        }
-        Err(_) => Cli::try_parse(),
-    };
-    let cli = match parsed {
+    let (arguments, notices) = renamed::current_arguments(std::env::args_os());
+    notices.iter().for_each(|notice| eprintln!("note: {notice}"));
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let names: Vec<String> =

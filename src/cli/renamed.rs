@@ -1,6 +1,8 @@
 //! Flags and values of version 0.1 that have a new name. Version 0.2 still reads them, with a
 //! notice.
 
+use std::ffi::OsString;
+
 /// (old flag, new flag).
 const FLAGS: &[(&str, &str)] = &[("--false-colour", "--false-color"), ("--patches", "--vpls")];
 
@@ -16,55 +18,66 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("--what", "lamps", "lights"),
 ];
 
-/// The arguments with present names, and a notice for each old one.
-pub fn current_arguments(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
-    let (mut out, mut notices) = (Vec::new(), Vec::new());
+/// The arguments with present names, and a notice for each old one. Arguments that are not Unicode
+/// and those after `--` stay as they are.
+pub fn current_arguments(
+    arguments: impl Iterator<Item = OsString>,
+) -> (Vec<OsString>, Vec<String>) {
+    let mut notices = Vec::new();
+    let mut options = true;
+    // The flag whose value comes next.
     let mut flag = String::new();
-    let mut notice = |old: &str, new: &str| {
-        notices
-            .push(format!("{old} is now {new}; the old name is accepted until the next release"));
-    };
-    for argument in arguments {
-        let (name, value) = match argument.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value)),
-            _ if argument.starts_with("--") => (argument.clone(), None),
-            _ => (std::mem::take(&mut flag), Some(argument.as_str())),
-        };
-        let present = FLAGS.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
-        let joined = argument.starts_with("--");
-        if let Some(new) = present.filter(|_| joined) {
-            notice(&name, new);
+    let present = arguments.map(|argument| {
+        let before = std::mem::take(&mut flag);
+        let Some(text) = argument.to_str().filter(|_| options) else { return argument };
+        if text == "--" {
+            options = false;
+            return argument;
         }
-        let values = value.map(|value| {
-            let each = value.split(',').map(|one| {
-                let old = VALUES.iter().find(|(of, old, _)| *of == name && *old == one);
-                old.map_or(one, |(_, old, new)| {
-                    notice(&format!("{name} {old}"), new);
-                    new
-                })
-            });
-            each.collect::<Vec<_>>().join(",")
-        });
-        let shown = present.unwrap_or(&name);
-        out.push(match (joined, &values) {
-            (true, Some(values)) => format!("{shown}={values}"),
-            (true, None) => shown.to_owned(),
-            (false, _) => values.unwrap_or_default(),
-        });
-        if joined && value.is_none() {
-            flag = name;
+        if !text.starts_with("--") {
+            return current_values(&before, text, &mut notices).into();
         }
-    }
-    (out, notices)
+        let (name, value) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
+        let new = FLAGS.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
+        if new != name {
+            notices.push(notice(name, new));
+        }
+        match value {
+            Some(value) => format!("{new}={}", current_values(new, value, &mut notices)).into(),
+            None => {
+                new.clone_into(&mut flag);
+                new.into()
+            }
+        }
+    });
+    (present.collect(), notices)
+}
+
+/// The value of a flag, or its list of values, with present names.
+fn current_values(flag: &str, value: &str, notices: &mut Vec<String>) -> String {
+    let each = value.split(',').map(|one| {
+        let known = VALUES.iter().find(|(of, old, _)| *of == flag && *old == one);
+        known.map_or(one, |(_, old, new)| {
+            notices.push(notice(&format!("{flag} {old}"), new));
+            new
+        })
+    });
+    each.collect::<Vec<_>>().join(",")
+}
+
+fn notice(old: &str, new: &str) -> String {
+    format!("{old} is now {new}; the old name is accepted until the next release")
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     fn read(line: &str) -> (String, usize) {
-        let (arguments, notices) = current_arguments(line.split(' ').map(str::to_owned));
-        (arguments.join(" "), notices.len())
+        let (arguments, notices) = current_arguments(line.split(' ').map(OsString::from));
+        let texts: Vec<String> = arguments.into_iter().map(|a| a.into_string().unwrap()).collect();
+        (texts.join(" "), notices.len())
     }
 
     #[test]
@@ -94,9 +107,12 @@ mod tests {
 
     #[test]
     fn other_arguments_stay_as_they_are() {
-        for line in
-            ["render trees -o lamps", "render --set a=trees --aov depth trees", "x --rays= --"]
-        {
+        for line in [
+            "render trees -o lamps",
+            "render --set a=trees --aov depth trees",
+            "x --rays= --",
+            "render -- --rays trees",
+        ] {
             assert_eq!(read(line), (line.to_owned(), 0));
         }
         assert_eq!(read(""), (String::new(), 0));

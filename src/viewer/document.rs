@@ -14,7 +14,7 @@ use std::{
 
 use glam::DVec2;
 
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use crate::{
     output::{self, OutputError},
@@ -261,10 +261,11 @@ impl Document {
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) -> Result<(), LookError> {
         let mut text = self.text.clone();
         for &(path, value) in changes {
-            text = edited(&self.name, &text, path, value)?;
-            for old in look::old_paths(path) {
-                text = edited(&self.name, &text, &old, None)?;
+            let path = look::current_path(path).unwrap_or_else(|| path.to_owned());
+            for old in look::old_paths(&path) {
+                text = moved(&self.name, &text, &old, &path)?;
             }
+            text = edited(&self.name, &text, &path, value)?;
         }
         Look::default().parse(&self.name, &text)?;
         let what = changes.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
@@ -634,7 +635,8 @@ fn write_map(file: &Path, map: &FlowMap) -> Result<(), OutputError> {
 /// The keys of a property's path; names of lights may contain dots.
 fn keys(path: &str) -> Vec<String> {
     let section = path.split('.').next().unwrap_or_default();
-    let named = look::properties().filter_map(|(known, _)| known.split_once(".*."));
+    let known = look::properties().map(|(known, _)| known).chain(look::old_properties());
+    let named = known.filter_map(|known| known.split_once(".*."));
     // The longest known suffix wins: `water.*.depth.red` before `water.*.red`.
     let end = named
         .filter(|(of, end)| *of == section && path.ends_with(&format!(".{end}")))
@@ -648,6 +650,75 @@ fn keys(path: &str) -> Vec<String> {
         return keys;
     }
     path.split('.').map(str::to_owned).collect()
+}
+
+/// The text with a property under its present path; its comments go with it.
+fn moved(name: &str, text: &str, old: &str, new: &str) -> Result<String, LookError> {
+    let mut document = parsed(name, text)?;
+    let Some((key, item)) = taken(document.as_table_mut(), &keys(old)) else {
+        return Ok(text.into());
+    };
+    let keys = keys(new);
+    let Some((last, tables)) = keys.split_last() else { return Ok(text.into()) };
+    let Some(table) = section(name, document.as_table_mut(), (tables, new), true)? else {
+        return Ok(text.into());
+    };
+    let key = Key::new(last).with_leaf_decor(key.leaf_decor().clone());
+    table.entry_format(&key).or_insert(item);
+    Ok(document.to_string())
+}
+
+/// Removes an entry, and sections that it leaves empty unless a comment precedes them.
+fn taken(table: &mut dyn TableLike, keys: &[String]) -> Option<(Key, Item)> {
+    let (first, rest) = keys.split_first()?;
+    if rest.is_empty() {
+        let key = table.key(first)?.clone();
+        return table.remove(first).map(|item| (key, item));
+    }
+    let inner = table.get_mut(first)?;
+    let found = taken(inner.as_table_like_mut()?, rest);
+    let commented = |table: &Table| {
+        table.decor().prefix().and_then(|text| text.as_str()).is_some_and(|text| text.contains('#'))
+    };
+    let empty = inner.as_table_like().is_some_and(TableLike::is_empty);
+    if found.is_some() && empty && !inner.as_table().is_some_and(commented) {
+        table.remove(first);
+    }
+    found
+}
+
+fn parsed(name: &str, text: &str) -> Result<DocumentMut, LookError> {
+    text.parse().map_err(|error: toml_edit::TomlError| LookError::File {
+        file: name.into(),
+        detail: error.to_string(),
+    })
+}
+
+/// The section of a path's leading keys; a missing one is created or `None`.
+fn section<'a>(
+    name: &str,
+    mut table: &'a mut dyn TableLike,
+    (keys, path): (&[String], &str),
+    create: bool,
+) -> Result<Option<&'a mut dyn TableLike>, LookError> {
+    for key in keys {
+        if table.get(key).is_none() {
+            if !create {
+                return Ok(None);
+            }
+            let mut made = Table::new();
+            made.set_implicit(true);
+            table.insert(key, Item::Table(made));
+        }
+        table = match table.get_mut(key).and_then(Item::as_table_like_mut) {
+            Some(inner) => inner,
+            None => {
+                let detail = format!("{path}: '{key}' is a value, expected a section");
+                return Err(LookError::File { file: name.into(), detail });
+            }
+        };
+    }
+    Ok(Some(table))
 }
 
 /// A TOML value: numbers and booleans as such, anything else as a string.
@@ -669,26 +740,13 @@ fn value_of(text: &str) -> Value {
 
 /// The text with a property set or removed; comments are kept.
 fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<String, LookError> {
-    let oops = |detail: String| LookError::File { file: name.into(), detail };
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| oops(error.to_string()))?;
+    let mut document = parsed(name, text)?;
     let keys = keys(path);
     let Some((last, tables)) = keys.split_last() else { return Ok(text.into()) };
-    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-    for key in tables {
-        if table.get(key).is_none() {
-            if value.is_none() {
-                return Ok(text.into());
-            }
-            let mut made = Table::new();
-            made.set_implicit(true);
-            table.insert(key, Item::Table(made));
-        }
-        table = match table.get_mut(key).and_then(Item::as_table_like_mut) {
-            Some(inner) => inner,
-            None => return Err(oops(format!("{path}: '{key}' is a value, expected a section"))),
-        };
-    }
+    let whole = document.as_table_mut();
+    let Some(table) = section(name, whole, (tables, path), value.is_some())? else {
+        return Ok(text.into());
+    };
     match value {
         None => {
             table.remove(last);
@@ -776,6 +834,19 @@ mod tests {
         assert_eq!(document.text(), "[gi]\nvpl_samples = 4\n");
         document.set(&[("gi.vpl_samples", None)]).unwrap();
         assert!(document.values().is_empty(), "{}", document.text());
+        // By its old name too, with comments, and with dots in an address.
+        document.set(&[("gi.rays", Some("2"))]).unwrap();
+        assert_eq!(document.values()["gi.vpl_samples"], "2");
+        let text = "[passes.light_lists]\nenabled = true # measured\n\n\
+                    [probes.\"Probe.001\"]\n# One meter.\nblend = 1\n";
+        let mut document = Document::new(text, "a.look.toml", None);
+        document.set(&[("probes.Probe.001.blend_distance", Some("2"))]).unwrap();
+        document.set(&[("passes.clustered_lights.enabled", Some("false"))]).unwrap();
+        let text = document.text();
+        assert!(text.contains("# One meter.\nblend_distance = 2"), "{text}");
+        assert!(text.contains("enabled = false # measured"), "{text}");
+        assert!(!text.contains("light_lists") && !text.contains("blend ="), "{text}");
+        document.look().unwrap();
     }
 
     #[test]

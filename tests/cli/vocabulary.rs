@@ -40,7 +40,8 @@ const AVOIDED: [(&str, &str); 27] = [
 const AVOIDED_IN_CODE: [(&str, &str); 1] = [("patches", "VPLs, emissive lights")];
 
 /// Files that may use a word: old names that are still read, and terms of another trade.
-const ALLOWED: [(&str, &str); 10] = [
+const ALLOWED: [(&str, &str); 11] = [
+    ("src/viewer/panels/palette.rs", "grey"),
     ("src/scene/look/renamed.rs", "grey"),
     ("src/scene/look/renamed.rs", "patches"),
     ("src/scene/procedural/still_life.rs", "patches"),

@@ -428,7 +428,7 @@ mod tests {
     fn look_files_take_lists_and_the_short_form() {
         let mut look = Look::default();
         let text = "[camera]\nwhite_balance = \"shade\"\n[camera.body]\niso_range = [200, 1600]\n\
-                    [camera.metering]\nat = [3, 4]\n";
+                    [camera.metering]\nposition = [3, 4]\n";
         look.parse("a", text).unwrap();
         assert_eq!(look.metering.white, Some(WhiteBalance::Shade));
         assert_eq!(look.metering.iso_range, Some([200.0, 1600.0]));

@@ -34,7 +34,7 @@ pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReproj
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use renamed::RenamedPaths;
-pub(crate) use renamed::old_paths;
+pub(crate) use renamed::{current_path, old_paths, old_properties};
 pub use rig::{Curtain, RigLook};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};

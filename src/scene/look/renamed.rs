@@ -43,7 +43,7 @@ const RENAMED: &[(&str, &str)] = &[
 ];
 
 /// The property's present path, where `path` is an old one. Addresses stay as written.
-pub(super) fn current_path(path: &str) -> Option<String> {
+pub(crate) fn current_path(path: &str) -> Option<String> {
     RENAMED.iter().find_map(|(old, new)| match old.split_once("*") {
         None => (path == *old).then(|| (*new).to_owned()),
         Some((section, property)) => {
@@ -51,6 +51,11 @@ pub(super) fn current_path(path: &str) -> Option<String> {
             Some(new.replacen('*', address, 1)).filter(|_| !address.is_empty())
         }
     })
+}
+
+/// Every old path; `*` stands for an address.
+pub(crate) fn old_properties() -> impl Iterator<Item = &'static str> {
+    RENAMED.iter().map(|(old, _)| *old)
 }
 
 /// The old paths of a property, for editors of look files that still have them.

@@ -58,7 +58,7 @@ enabled = false
 
 [effects.ghosts]
 enabled = true
-tier = \"paraxial\"
+method = \"paraxial\"
 coatings = \"single\"
 
 [effects.starburst]

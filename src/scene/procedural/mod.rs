@@ -141,6 +141,7 @@ mod tests {
             let (mut scene, text) = builtin.make().unwrap();
             let mut look = Look::default();
             look.parse("built-in", &text).unwrap();
+            assert!(look.notices().is_empty(), "{}: {:?}", builtin.name, look.notices());
             look.apply(&mut scene).unwrap();
             assert!(!scene.cameras.is_empty(), "{}", builtin.name);
             assert_eq!(

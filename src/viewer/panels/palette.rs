@@ -102,6 +102,8 @@ impl App {
                 };
             }
             "view.tool" => {
+                // The name of version 0.1 has the British spelling.
+                let plain = plain.replace("grey", "gray");
                 let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
                 self.set_tool(found.ok_or_else(invalid)?.0);
             }
