@@ -44,10 +44,10 @@ Example:
 Values (host clock unless a pass is named):
   --what raster
     median, p95 ms  measured frames; passes by the device's timestamps
-    poses           transforms at the frame's time and at the shutter's opening and
-                    closing, and their upload; with --time, one step is 1/60 s
-    device memory   by buffer and image: the scene's, and the frames'; bytes a
-                    megapixel from frames of full and half size
+    poses           poses at frame time, shutter opening and closing, and their
+                    upload; with --time, one step is 1/60 s
+    device memory   by buffer and image: the scene's, and the frames'; MB a
+                    megapixel: difference of a full-size and a half-size frame
     two in flight   mean frame time when one frame is recorded during another
   --what path, one row for 1, 2, 4 ... threads and for all
     samples/s       whole paths with light sampling and all bounces
@@ -77,10 +77,10 @@ Values (host clock unless a pass is named):
     ratio           relative to the visible instances drawn as one mesh
   --what effects, through a 50 mm lens, each effect alone
     ratio           relative to the frame without effects
-    its own         sum and number of the passes that the effect adds
+    its own         time and number of the passes that the effect adds
   --what lights, a generated hall with 1, 4, ... 256 lights
-    lighting        every light at every pixel; a light: divided by their number
-    clustered       clustered lights; clusters: their construction";
+    lighting        lighting pass, all lights; a light: that over their number
+    clustered       lighting pass with clustered lights; clusters: their pass";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]

@@ -61,8 +61,8 @@ pub struct CompareArgs {
     /// Quantity of the map.
     #[arg(long, value_enum, default_value_t = MapKind::Flip, requires = "map")]
     map_kind: MapKind,
-    /// Maximum of the map: stops, or a fraction such as 10% [default: 1 stop, 10%; always 1 for
-    /// FLIP].
+    /// Maximum of the map: stops, or a fraction such as 10% [default: 1 stop (stops), 10%
+    /// (relative); ignored by flip].
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
     /// Exposure of HDR pictures for FLIP, and against a PNG or JPEG: an EV100 or auto [default:

@@ -18,10 +18,9 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct DemosArgs {
-    /// The demo to write; without it, all are listed.
+    /// Demo to write [default: list all].
     name: Option<String>,
-    /// Where NAME.glb and NAME.look.toml go, with flow maps of its waters; the folder is made where
-    /// it is missing.
+    /// Output folder for NAME.glb, NAME.look.toml and flow maps; created if missing.
     #[arg(short, long, value_name = "DIR", requires = "name")]
     output: Option<PathBuf>,
 }

@@ -44,10 +44,10 @@ pub struct RenderArgs {
     /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
     /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
     /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
-    /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity,
-    /// ssr_hit, ssr_distance, ssr_motion, ssr_history,
-    /// ssr_rejection; path traced also direct_transmission, indirect_transmission, variance,
-    /// samples and bvh_cost (BVH nodes and triangles visited by a pixel's ray).
+    /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity, ssr_hit,
+    /// ssr_distance, ssr_motion, ssr_history, ssr_rejection; with --renderer path also
+    /// direct_transmission, indirect_transmission, variance, samples and bvh_cost (BVH nodes and
+    /// triangles visited by a pixel's ray).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
     /// Renderer.
@@ -61,7 +61,7 @@ pub struct RenderArgs {
     /// Frame rate of a sequence in pictures per second.
     #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
     fps: f64,
-    /// Samples a pixel, accumulated over as many frames [default: the look's passes.aa.samples,
+    /// Samples a pixel, one a frame [default: the look's passes.aa.samples,
     /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     aa_samples: Option<u32>,
