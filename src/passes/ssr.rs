@@ -253,7 +253,7 @@ impl FrameSsr {
             down: view.inverse.y_axis.truncate().normalize_or_zero(),
             ..SsrConstants::default()
         };
-        let constants = dynamic_buffer(gpu, "reflection constants", &[values])?;
+        let constants = dynamic_buffer(gpu, "ssr constants", &[values])?;
         Ok(Some(Self { constants, values, history, only_camera_moved: frame.only_camera_moved }))
     }
 }

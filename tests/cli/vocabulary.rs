@@ -155,8 +155,10 @@ fn pages_use_the_standard_terms() {
         root.join("validation/README.md"),
     ];
     pages.push(root.join("validation/scripts/README.md"));
-    for entry in fs::read_dir(root.join("docs")).unwrap() {
-        pages.push(entry.unwrap().path());
+    for folder in ["docs", "validation/measured"] {
+        for entry in fs::read_dir(root.join(folder)).unwrap() {
+            pages.push(entry.unwrap().path());
+        }
     }
     // look.md is made of the descriptions of properties, which have a test of their own.
     pages.retain(|page| {

@@ -70,7 +70,7 @@ fn demo_shadows_have_no_leaks_and_no_false_shadows() {
 }
 
 #[test]
-#[ignore = "prints the table of docs/shadow-maps.md: minutes"]
+#[ignore = "prints the table of validation/measured/shadow-maps.md: minutes"]
 fn methods_compared() {
     measure("128x72", 64, true);
 }

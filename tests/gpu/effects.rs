@@ -616,7 +616,7 @@ fn disabled_effects_have_no_passes() {
         ),
         (
             CameraEffects { starburst: Some(starburst), ..CameraEffects::default() },
-            &["starburst", "bright sources"],
+            &["starburst", "flare sources"],
         ),
         (
             CameraEffects {

@@ -115,8 +115,14 @@ fn a_lost_device_names_the_last_pass() {
 
 #[test]
 fn rejected_pipelines_are_named() {
-    for pipeline in ["gbuffer mask", "light lists", "lighting split", "tonemap", "resolve", "blend"]
-    {
+    for pipeline in [
+        "gbuffer mask",
+        "clustered lights",
+        "lighting split_lighting",
+        "tonemap",
+        "gbuffer channel",
+        "blend",
+    ] {
         let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
             return;
         };

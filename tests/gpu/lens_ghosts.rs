@@ -66,7 +66,7 @@ impl Bench<'_> {
         let mut bytes: Vec<u8> = bytemuck::cast_slice(&header).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(sources));
         bytes.resize(16 + 64 * size_of::<FlareSource>(), 0);
-        let list = dynamic_buffer(&guard.gpu, "bright sources", &bytes).unwrap();
+        let list = dynamic_buffer(&guard.gpu, "flare sources", &bytes).unwrap();
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let light = graph.image("light", size[0], size[1], LIGHT);

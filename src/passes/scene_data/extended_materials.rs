@@ -214,7 +214,7 @@ pub(super) fn upload_layers(
         uploader.buffer(&buffer, bytes)?;
         Ok(buffer)
     };
-    let buffer = storage(uploader, "layered materials", bytemuck::cast_slice(&packed))?;
+    let buffer = storage(uploader, "extended materials", bytemuck::cast_slice(&packed))?;
     let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
     let lists = materials.iter().filter(|material| is_extended(material, scene.multiscatter)).map(
         |material| {
