@@ -31,7 +31,7 @@ pub enum Benchmark {
     Gi,
     /// Cost of culling and drawing many instances of a small mesh.
     Instances,
-    /// Each effect of camera and renderer alone, against none.
+    /// Cost of each effect alone, relative to a frame without effects.
     Effects,
     /// 1 to 256 lights over the same scene, with clustered lights and without.
     Lights,
@@ -44,8 +44,8 @@ Example:
 Values (host clock unless a pass is named):
   --what raster
     median, p95 ms  measured frames; passes by the device's timestamps
-    poses           poses at frame time, shutter opening and closing, and their
-                    upload; with --time, one step is 1/60 s
+    poses           time to compute transforms at frame time, shutter opening and
+                    closing, and to upload them; with --time, one step is 1/60 s
     device memory   by buffer and image: the scene's, and the frames'; MB a
                     megapixel: difference of a full-size and a half-size frame
     two in flight   mean frame time when one frame is recorded during another

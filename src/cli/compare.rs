@@ -32,7 +32,7 @@ Values:
   rmse      root mean square error over RGB, also relative to the reference's mean
   relMSE    mean of (test - reference)^2 / (reference^2 + 0.01 mean^2)
   SMAPE     mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
-  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG by codes
+  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG by sRGB codes
   stops     log2(test / reference) of luminance by pixel; negative is darker
   FLIP      perceived difference when flipping, 0 to 1 (Andersson et al. 2020)
   HDR-FLIP  maximum FLIP over exposures (2021); EXR and HDR only
@@ -65,7 +65,7 @@ pub struct CompareArgs {
     /// (relative); ignored by flip].
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
-    /// Exposure of HDR pictures for FLIP, and against a PNG or JPEG: an EV100 or auto [default:
+    /// EV100 at which HDR pictures are exposed for FLIP and beside a PNG or JPEG, or auto [default:
     /// auto, by the log-average of the reference].
     #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
     exposure: Option<String>,

@@ -65,8 +65,8 @@ pub struct PathArgs {
     /// picture equals an uninterrupted one bit for bit.
     #[arg(long)]
     pub resume: bool,
-    /// Interval between writes of OUTPUT.resume in seconds; the file is removed at the end
-    /// [default: 10].
+    /// Interval between writes of OUTPUT.resume in seconds; the file is removed at the end unless
+    /// --resume is given [default: 10].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub save_every: Option<f64>,
     /// Denoise the picture, not its layers, with Intel Open Image Denoise (cargo feature `oidn`).
