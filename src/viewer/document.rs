@@ -757,7 +757,13 @@ fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<Str
                 // The comment after a value is kept.
                 *new.decor_mut() = old.decor().clone();
             }
-            table.insert(last, Item::Value(new));
+            // `insert` would drop the comments above a key that is there.
+            match table.get_mut(last) {
+                Some(item) => *item = Item::Value(new),
+                None => {
+                    table.insert(last, Item::Value(new));
+                }
+            }
         }
     }
     Ok(document.to_string())

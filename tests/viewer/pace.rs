@@ -283,7 +283,7 @@ fn solo_changes_the_picture_and_not_the_look() {
     bench.click(at);
     bench.frame(vec![]);
     assert_eq!(shines(&bench), [true, false], "alone, though the look has it off");
-    assert!(says(&bench, "Spot alone"), "it is said: {:?}", bench.texts);
+    assert!(says(&bench, "solo: Spot"), "it is said: {:?}", bench.texts);
     bench.keep("solo.png");
     assert_eq!(text(&bench), before);
     assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "there is nothing to save");
@@ -299,9 +299,9 @@ fn solo_changes_the_picture_and_not_the_look() {
     assert_eq!(shines(&bench), [false, true]);
     // By keys as well.
     palette(&mut bench, "view.solo=Panel");
-    assert_eq!((shines(&bench), says(&bench, "Panel alone")), ([false, true], true));
+    assert_eq!((shines(&bench), says(&bench, "solo: Panel")), ([false, true], true));
     palette(&mut bench, "view.solo=");
-    assert!(!says(&bench, "alone"));
+    assert!(!says(&bench, "solo:"));
     assert_eq!(text(&bench), saved);
 }
 
