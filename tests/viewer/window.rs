@@ -283,7 +283,7 @@ fn the_reference_accumulates_beside_the_picture() {
     });
     bench.app.reference_view.set_mode(reference_view::CompareMode::Stops);
     bench.until("no stops of bytes", |app| {
-        app.reference_view.summary.contains("take a reference in light")
+        app.reference_view.summary.contains("scene-linear reference")
     });
     bench.app.reference_view.use_path_tracer();
     bench.until("the path tracer again", |app| app.reference_view.samples() > 0);
@@ -402,7 +402,7 @@ fn shaders_reload_on_save_and_errors_are_shown() {
         other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
     fs::write(&file, other).unwrap();
     bench.until("what does not fit", |app| {
-        app.error_message().is_some_and(|said| said.contains("'other' is a resource"))
+        app.error_message().is_some_and(|said| said.contains("resource 'other'"))
     });
     // Back to the build's shaders: exactly the first picture.
     std::thread::sleep(wait);
