@@ -238,7 +238,7 @@ pub struct RenderSettings {
     pub ssr: SsrSettings,
     /// Participating media.
     pub volumes: VolumeSettings,
-    /// How the background of refractive surfaces is computed.
+    /// Method of the background of refractive surfaces.
     pub refraction: RefractionMethod,
     /// Water caustics: how they are gathered and scattered from a sun's light.
     pub caustics: CausticSettings,
@@ -426,7 +426,7 @@ fn declare_frame<'a>(
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
-/// Whether the ambient occlusion passes run: for lighting, or for an AOV.
+/// True if the ambient occlusion passes run: for lighting, or for an AOV.
 fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
@@ -549,7 +549,7 @@ pub struct PendingFrame {
     light_count: u32,
 }
 
-/// Which parts of an image are read back to the host.
+/// Parts of an image that are read back to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readback {
     /// Read back the display bytes.

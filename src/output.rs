@@ -30,7 +30,7 @@ const MAX_LINKS: usize = 40;
 /// Number of temporary files of this process, which makes their names unique.
 static TEMP_FILE_COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the file name has the extension `ending`, in any case.
+/// True if the file name has the extension `ending`, in any case.
 #[must_use]
 pub fn has_extension(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))

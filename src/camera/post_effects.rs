@@ -29,7 +29,7 @@ pub struct CameraEffects {
 }
 
 impl CameraEffects {
-    /// Whether all effects are off.
+    /// True if all effects are off.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -160,7 +160,7 @@ pub struct Starburst {
     pub scratches: f64,
     /// Seed of the positions of dust and scratches.
     pub seed: u32,
-    /// Whether zero-size lights, which are invisible in the picture, are imaged as points.
+    /// True if zero-size lights, which are invisible in the picture, are imaged as points.
     pub points: bool,
 }
 

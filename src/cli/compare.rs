@@ -249,7 +249,7 @@ fn check(args: &CompareArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether two paths name the same file.
+/// True if two paths name the same file.
 fn same(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
@@ -410,7 +410,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
     lines
 }
 
-/// Whether any bound is set.
+/// True if any bound is set.
 fn has_bounds(args: &CompareArgs) -> bool {
     [
         args.max_flip,

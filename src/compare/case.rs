@@ -61,7 +61,7 @@ pub struct Case {
     pub bounces: u32,
     /// Samples per pixel of the path tracer.
     pub spp: u32,
-    /// Whether the raster renderer runs.
+    /// True if the raster renderer runs.
     #[serde(default)]
     pub raster: bool,
     /// Images of other renderers.
@@ -220,7 +220,7 @@ impl Metric {
         }
     }
 
-    /// Whether the metric is a fraction, which is printed in percent.
+    /// True if the metric is a fraction, which is printed in percent.
     #[must_use]
     pub const fn is_share(self) -> bool {
         matches!(self, Self::Mean | Self::BlockRms | Self::BlockWorst | Self::Rmse)
@@ -232,7 +232,7 @@ impl Metric {
 pub const RENDERED_IMAGES: [&str; 3] = ["path", "path_pixel_centers", "raster"];
 
 impl Region {
-    /// Whether the region contains the center of a pixel.
+    /// True if the region contains the center of a pixel.
     #[must_use]
     pub fn holds(&self, x: usize, y: usize) -> bool {
         let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
@@ -456,7 +456,7 @@ impl Case {
             + self.bounds.iter().map(|bound| bound.regions.len().max(1)).sum::<usize>()
     }
 
-    /// Whether an expectation or bound uses the image of this name.
+    /// True if an expectation or bound uses the image of this name.
     #[must_use]
     pub fn needs(&self, maker: &str) -> bool {
         self.expects.iter().any(|expect| expect.test == maker)

@@ -126,7 +126,7 @@ impl LinearImage {
         &self.pixels
     }
 
-    /// Whether the values are scene light or display light.
+    /// Encoding of the values: scene light or display light.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
@@ -138,7 +138,7 @@ impl LinearImage {
         self.not_finite.len()
     }
 
-    /// Whether both images had the same non-finite values in the same pixels; all NaNs are equal.
+    /// True if both images had the same non-finite values in the same pixels; all NaNs are equal.
     #[must_use]
     pub fn same_not_finite(&self, other: &Self) -> bool {
         self.not_finite == other.not_finite

@@ -322,7 +322,7 @@ fn paragraph(body: &mut String, text: &str) {
     }
 }
 
-/// Whether a name is the id of an image data element: `d` and a number.
+/// True if a name is the id of an image data element: `d` and a number.
 fn is_data(name: &str) -> bool {
     name.strip_prefix('d').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }

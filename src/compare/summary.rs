@@ -84,7 +84,7 @@ pub struct Summary {
     pub counted: usize,
     /// Number of pixels with NaN or infinity in test and reference.
     pub not_finite: [usize; 2],
-    /// Whether these are the same pixels with the same values in both.
+    /// True if these are the same pixels with the same values in both.
     pub same_not_finite: bool,
     /// Mean luminance of test and reference: nits (or the files' unit) for scene light, fraction of
     /// white for display light.

@@ -33,7 +33,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a value meets the limit; NaN never does.
+    /// True if a value meets the limit; NaN never does.
     #[must_use]
     pub fn keeps(self, figure: f64) -> bool {
         match self {
@@ -60,14 +60,14 @@ pub struct CheckResult {
     pub noise: Option<f64>,
     /// Limit of the value.
     pub limit: Limit,
-    /// Whether the value is a fraction, which is printed in percent.
+    /// True if the value is a fraction, which is printed in percent.
     pub share: bool,
     /// Explanation from the case.
     pub why: String,
 }
 
 impl CheckResult {
-    /// Whether the value meets the limit.
+    /// True if the value meets the limit.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self.limit {

@@ -198,7 +198,7 @@ fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     }
 }
 
-/// Whether a frame writes the SSR history: not if it is one sample of an image's mean.
+/// True if a frame writes the SSR history: not if it is one sample of an image's mean.
 fn keeps_ssr_history(settings: &RenderSettings) -> bool {
     settings.ssr.enabled
         && settings.ssr.max_history_frames > 0
@@ -206,7 +206,7 @@ fn keeps_ssr_history(settings: &RenderSettings) -> bool {
         && settings.accumulated_frames.is_none()
 }
 
-/// Whether a frame writes the GI history. Frames of an accumulated image do: their mean also
+/// True if a frame writes the GI history. Frames of an accumulated image do: their mean also
 /// averages what they see on either side of an edge.
 fn keeps_gi_history(settings: &RenderSettings) -> bool {
     settings.gi.has_history()
@@ -232,7 +232,7 @@ pub(super) struct FrameSampling {
     pub bounced_before: Option<GiHistory>,
     /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
-    /// Whether morphological anti-aliasing runs.
+    /// True if morphological anti-aliasing runs.
     morphological: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct DepthTarget<'a> {
     pub image: &'a Arc<Image>,
     /// Clear value; `None` keeps the content.
     pub clear: Option<f32>,
-    /// Whether the pass may write it.
+    /// True if the pass may write it.
     pub write: bool,
 }
 

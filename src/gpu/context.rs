@@ -281,19 +281,19 @@ impl Inner {
         self.max_allocation
     }
 
-    /// Whether anisotropic filtering is supported.
+    /// True if anisotropic filtering is supported.
     #[must_use]
     pub fn anisotropy(&self) -> bool {
         self.anisotropy
     }
 
-    /// Whether ray query is enabled: the device supports it and was opened with it.
+    /// True if ray query is enabled: the device supports it and was opened with it.
     #[must_use]
     pub fn ray_query(&self) -> bool {
         self.ray_query.is_some()
     }
 
-    /// Whether indirect draws may have any first instance (`drawIndirectFirstInstance`).
+    /// True if indirect draws may have any first instance (`drawIndirectFirstInstance`).
     #[must_use]
     pub fn indirect_first_instance(&self) -> bool {
         self.info.has(device_selection::INDIRECT_FIRST_INSTANCE)

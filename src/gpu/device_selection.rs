@@ -45,7 +45,7 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// Whether the device supports an optional feature, by its name in `optional`.
+    /// True if the device supports an optional feature, by its name in `optional`.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         self.optional.iter().any(|&(what, has)| what == feature && has)

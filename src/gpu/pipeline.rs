@@ -31,7 +31,7 @@ pub struct SamplerInfo {
     pub min: vk::Filter,
     /// Filter between mip levels.
     pub mip: vk::SamplerMipmapMode,
-    /// Whether mip levels are used.
+    /// True if mip levels are used.
     pub mips: bool,
     /// Horizontal address mode.
     pub wrap_u: vk::SamplerAddressMode,

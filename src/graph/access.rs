@@ -3,7 +3,7 @@
 
 use ash::vk;
 
-/// How a pass uses a resource.
+/// Use of a resource by a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Color attachment whose previous content is discarded.
@@ -64,7 +64,7 @@ pub struct State {
     pub access: vk::AccessFlags2,
     /// Image layout.
     pub layout: vk::ImageLayout,
-    /// Whether the access writes.
+    /// True if the access writes.
     pub writes: bool,
 }
 
@@ -142,7 +142,7 @@ impl Access {
         State { stages, access, layout, writes: self.writes() }
     }
 
-    /// Whether the access writes.
+    /// True if the access writes.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(
@@ -162,7 +162,7 @@ impl Access {
         )
     }
 
-    /// Whether the access reads the previous content.
+    /// True if the access reads the previous content.
     #[must_use]
     pub fn reads(self) -> bool {
         !matches!(

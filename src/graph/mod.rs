@@ -604,7 +604,7 @@ impl GraphCache {
         Ok(buffer)
     }
 
-    /// Whether a persistent image of this name, size and format has content from an earlier frame.
+    /// True if a persistent image of this name, size and format has content from an earlier frame.
     #[must_use]
     pub fn holds(&self, name: &str, width: u32, height: u32, format: vk::Format) -> bool {
         self.kept.get(name).is_some_and(|kept| kept.info == (width, height, format))

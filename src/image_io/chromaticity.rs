@@ -16,7 +16,7 @@ pub struct Primaries {
     pub white: Chromaticity,
 }
 
-/// How a file's primaries convert to Rec.709.
+/// Conversion from a file's primaries to Rec.709.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Conversion {
     /// Rec.709, within the rounding of files.

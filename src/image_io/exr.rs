@@ -102,7 +102,7 @@ impl Group {
         names.iter().find_map(|name| named(name)).map(|(_, index)| *index)
     }
 
-    /// Whether the name is a conventional name of the main image.
+    /// True if the name is a conventional name of the main image.
     fn is_main(&self) -> bool {
         let last = self.name.rsplit('.').next().unwrap_or_default();
         MAIN.iter().any(|name| last.eq_ignore_ascii_case(name))

@@ -74,7 +74,7 @@ pub struct DecodedImage {
     scale: DVec3,
     /// Matrix from scaled channels to Rec.709; `None` if they are Rec.709.
     matrix: Option<DMat3>,
-    /// Whether all channels are half floats.
+    /// True if all channels are half floats.
     half: bool,
 }
 

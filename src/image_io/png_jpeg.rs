@@ -84,7 +84,7 @@ fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<Dynamic
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
-/// Whether a JPEG has an HDR gain map, by its segments before the scan: Ultra HDR, ISO 21496-1,
+/// True if a JPEG has an HDR gain map, by its segments before the scan: Ultra HDR, ISO 21496-1,
 /// Ward's JPEG-HDR.
 fn has_gain_map(bytes: &[u8]) -> bool {
     const NAMES: [&[u8]; 4] = [b"hdrgm:", b"ns.adobe.com/hdr-gain-map", b"iso:ts:21496", b"HDR_RI"];

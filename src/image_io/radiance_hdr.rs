@@ -45,7 +45,7 @@ struct Scan {
     upward: bool,
 }
 
-/// Whether bytes are a Radiance image: a first line `#?...`, or, in very old files, a text header
+/// True if bytes are a Radiance image: a first line `#?...`, or, in very old files, a text header
 /// followed by a resolution string.
 pub(super) fn is(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -48,7 +48,7 @@ impl Glass {
         self.a + self.b / (wavelength * wavelength)
     }
 
-    /// Whether the medium is air.
+    /// True if the medium is air.
     #[must_use]
     pub fn is_air(self) -> bool {
         self == Self::AIR

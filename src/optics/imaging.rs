@@ -51,8 +51,8 @@ impl Lens {
         self.trace_backward(ray, wavelength, losses).ok()
     }
 
-    /// Where the ray from an image position to the center of the exit pupil crosses the plane of
-    /// the last vertex (m).
+    /// Point at which the ray from an image position to the center of the exit pupil crosses the
+    /// plane of the last vertex (m).
     fn toward_exit(&self, place: DVec2, wavelength: f64) -> DVec2 {
         let at = |axis: Axis, from: f64| {
             let z = self.exit_pupil(axis, wavelength).z;
@@ -231,7 +231,7 @@ pub const NODES: usize = 33;
 impl LensImaging {
     /// Tabulates a lens over a sensor area (m), relative to a pinhole with this image distance (m).
     ///
-    /// Where no ray passes, the light is 0 and directions are extrapolated.
+    /// If no ray passes, the light is 0 and directions are extrapolated.
     #[must_use]
     pub fn new(lens: &Lens, [width, height]: [f64; 2], image_distance: f64) -> Self {
         let half = DVec2::new(width, height) / 2.0;

@@ -32,7 +32,7 @@ impl Default for LensSettings {
     }
 }
 
-/// Why settings do not apply to a lens.
+/// Error of settings that do not apply to a lens.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum LensSettingsError {
     /// The focus distance cannot be reached.
@@ -64,7 +64,7 @@ pub struct LensSurface {
     pub vertex: f64,
     /// Curvature, one over the radius (1/m); positive with the center on the sensor's side.
     pub curvature: f64,
-    /// Whether it is curved along x and along y.
+    /// True if it is curved along x and along y.
     pub curved: [bool; 2],
     /// Clear radius (m); of the stop, to the corners of the iris as set.
     pub semi_aperture: f64,
@@ -74,7 +74,7 @@ pub struct LensSurface {
     pub after: Glass,
     /// Thin-film coating; `None`: bare.
     pub coating: Option<Coating>,
-    /// Whether it is the iris, which neither refracts nor reflects.
+    /// True if it is the iris, which neither refracts nor reflects.
     pub stop: bool,
 }
 
@@ -381,7 +381,7 @@ impl Lens {
         Iris { curvature: 0.5 * (less + more), ..own }
     }
 
-    /// Whether the lens is rotationally symmetric: no surface is a cylinder.
+    /// True if the lens is rotationally symmetric: no surface is a cylinder.
     #[must_use]
     pub fn is_round(&self) -> bool {
         self.surfaces

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::camera::{LensError, ThinLens, post_effects::Rim};
 
-/// Which aberrations of a lens affect the image.
+/// Aberrations of a lens that affect the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LensAberrations {
     /// Geometric distortion.
@@ -23,7 +23,7 @@ pub struct LensAberrations {
     pub vignetting: bool,
 }
 
-/// Why a prescription cannot be mounted.
+/// Error of a prescription that cannot be mounted.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum MountError {
     /// Invalid lens settings.
@@ -234,7 +234,7 @@ impl MountedLens {
         rims.filter(|rim| rim.distance.is_finite()).min_by(|a, b| cut(a).total_cmp(&cut(b)))
     }
 
-    /// Whether any aberration is enabled; otherwise the pinhole image is unchanged.
+    /// True if any aberration is enabled; otherwise the pinhole image is unchanged.
     #[must_use]
     pub fn has_aberrations(&self) -> bool {
         let LensAberrations { distortion, colors, vignetting } = self.aberrations;

@@ -17,7 +17,7 @@ pub const TOLERANCE: f64 = 0.05;
 /// radius 0.8146. It is clamped to the limit with a note; larger excess counts as mistyped.
 pub const ROUNDING: f64 = 0.02;
 
-/// Why a prescription is rejected. Elements count from 0, as in the file.
+/// Error of a rejected prescription. Elements count from 0, as in the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PrescriptionError {
     /// The text is not a prescription.
@@ -102,7 +102,7 @@ impl SurfaceShape {
         }
     }
 
-    /// Whether it is curved along x and along y.
+    /// True if it is curved along x and along y.
     #[must_use]
     pub const fn curved(self) -> [bool; 2] {
         match self {
@@ -150,7 +150,7 @@ pub struct Zoom {
     pub gaps: Vec<(usize, f64)>,
 }
 
-/// How the lens focuses.
+/// Focusing method of the lens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focusing {
     /// The whole lens moves away from the sensor.
@@ -210,7 +210,7 @@ impl Prescription {
         &self.zooms
     }
 
-    /// How the lens focuses.
+    /// Focusing method of the lens.
     #[must_use]
     pub const fn focusing(&self) -> Focusing {
         self.focusing

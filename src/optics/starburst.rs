@@ -95,7 +95,7 @@ fn places() -> impl Iterator<Item = (i64, i64)> {
     (-HALF..HALF).flat_map(|y| (-HALF..HALF).map(move |x| (x, y)))
 }
 
-/// Whether a texel is outside of the next finer level.
+/// True if a texel is outside of the next finer level.
 fn is_outer((x, y): (i64, i64)) -> bool {
     let inner = -HALF / 2..HALF / 2;
     !(inner.contains(&x) && inner.contains(&y))

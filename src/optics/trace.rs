@@ -26,7 +26,7 @@ impl Ray {
     }
 }
 
-/// Why a ray ends, with the index of the surface.
+/// Reason for the end of a ray, with the index of the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
     /// It misses the sphere or cylinder.
@@ -76,7 +76,7 @@ impl TracedRay {
     }
 }
 
-/// Whether reflection and transmission losses count. Metered cameras compensate for the light lost
+/// True if reflection and transmission losses count. Metered cameras compensate for the light lost
 /// in glass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {

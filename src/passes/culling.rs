@@ -85,7 +85,7 @@ pub struct FrameCulling {
     constants: Arc<Buffer>,
     levels: u32,
     pyramid_texels: u64,
-    /// Whether instances are tested for occlusion in this frame.
+    /// True if instances are tested for occlusion in this frame.
     pub occlusion: bool,
 }
 

@@ -200,7 +200,7 @@ impl RefractionBackgroundImages {
     }
 }
 
-/// Whether this pass lights the G-buffer pixels of the draw.
+/// True if this pass lights the G-buffer pixels of the draw.
 #[must_use]
 pub fn is_forward(draw: &Draw) -> bool {
     draw.extended && draw.queue != RenderQueue::Blend

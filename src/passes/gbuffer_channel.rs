@@ -33,7 +33,7 @@ pub enum GbufferChannel {
 }
 
 impl GbufferChannel {
-    /// Whether the channel comes from the pass `ao` instead of the G-buffer.
+    /// True if the channel comes from the pass `ao` instead of the G-buffer.
     #[must_use]
     pub const fn measured(self) -> bool {
         matches!(self, Self::AmbientOcclusion | Self::BentNormal)

@@ -229,7 +229,7 @@ impl GiSettings {
         }
     }
 
-    /// Whether a history is kept between frames.
+    /// True if a history is kept between frames.
     #[must_use]
     pub const fn has_history(&self) -> bool {
         self.enabled && self.max_history_frames > 0
@@ -245,7 +245,7 @@ pub struct SceneGi {
     vpls: Arc<Buffer>,
     nodes: Arc<Buffer>,
     hit_materials: Arc<Buffer>,
-    /// Whether any material reflects photons in a narrow lobe.
+    /// True if any material reflects photons in a narrow lobe.
     caustics: bool,
     /// Flux-weighted mean radius of the VPLs (m).
     radius: f64,
@@ -553,13 +553,13 @@ impl FrameGi {
         }))
     }
 
-    /// Whether GI traces environment occlusion, in place of the lighting pass.
+    /// True if GI traces environment occlusion, in place of the lighting pass.
     #[must_use]
     pub const fn traces_sky(&self) -> bool {
         self.values.flags & SKY != 0
     }
 
-    /// Whether GI traces reflections, in place of the lighting pass.
+    /// True if GI traces reflections, in place of the lighting pass.
     #[must_use]
     pub const fn traces_reflections(&self) -> bool {
         self.values.flags & (SKY | MIRROR) != 0

@@ -93,9 +93,9 @@ pub struct FrameData {
     pub environment: Arc<Buffer>,
     /// Local `Probe`s.
     pub probes: Arc<Buffer>,
-    /// Whether the scene has an environment.
+    /// True if the scene has an environment.
     pub has_environment: bool,
-    /// Whether the background is visible: an environment or a sun disk.
+    /// True if the background is visible: an environment or a sun disk.
     pub has_background: bool,
     /// BVH of shadow rays; `None` unless shadows are ray traced.
     pub shadow_bvh: Option<scene_bvh::FrameBvh>,
@@ -128,7 +128,7 @@ pub struct FrameData {
 }
 
 impl FrameData {
-    /// Whether the projection is orthographic, so that there is no lens.
+    /// True if the projection is orthographic, so that there is no lens.
     fn parallel(&self) -> bool {
         self.values.forward.w != 0.0
     }

@@ -30,7 +30,7 @@ pub enum RayTracedLights {
 }
 
 impl RayTracedLights {
-    /// Whether these lights need a BVH.
+    /// True if these lights need a BVH.
     #[must_use]
     pub fn needs_bvh(self, lights: &[WorldLight]) -> bool {
         let sized = |light: &WorldLight| {
@@ -55,7 +55,7 @@ pub struct BvhUsage {
 }
 
 impl BvhUsage {
-    /// Whether any ray type is used.
+    /// True if any ray type is used.
     #[must_use]
     pub const fn any(self) -> bool {
         self.shadows || self.refraction || self.indirect
@@ -72,7 +72,7 @@ pub struct GpuBvh {
     /// Ray types of the BVH.
     pub usage: BvhUsage,
     buffers: [(&'static str, Arc<Buffer>); 4],
-    /// Whether any surface has an alpha mask; the host data is dropped after upload.
+    /// True if any surface has an alpha mask; the host data is dropped after upload.
     masked: bool,
     /// Refit of deformed BLASes; `None` if nothing deforms.
     refit: Option<Refit>,
@@ -334,7 +334,7 @@ impl FrameBvh {
         }))
     }
 
-    /// Whether shaders need the alpha-mask variant; the ray query variant always tests masks.
+    /// True if shaders need the alpha-mask variant; the ray query variant always tests masks.
     #[must_use]
     pub const fn masked(&self) -> bool {
         self.masked && self.structure.is_none()

@@ -176,7 +176,7 @@ impl Default for SsrSettings {
 pub struct SsrFrame {
     /// Frame index since the history began, or sample index.
     pub number: u32,
-    /// Whether the last frame kept its reflections.
+    /// True if the last frame kept its reflections.
     pub has_history: bool,
     /// Nothing has moved since the last frame.
     pub still: bool,

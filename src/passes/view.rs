@@ -18,7 +18,7 @@ pub struct View {
     pub rotation: DMat3,
     /// View direction (unit).
     pub forward: Vec3,
-    /// Whether the projection is orthographic.
+    /// True if the projection is orthographic.
     pub parallel: bool,
     /// Image width (pixels).
     pub width: u32,
@@ -90,7 +90,7 @@ impl View {
         self.forward.extend(shift as f32)
     }
 
-    /// Whether position and projection equal those of another view, ignoring the sample offset.
+    /// True if position and projection equal those of another view, ignoring the sample offset.
     #[must_use]
     pub fn same_camera(&self, other: &Self) -> bool {
         let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
@@ -117,7 +117,7 @@ impl View {
         f64::from((near.truncate() / near.w).dot(self.forward))
     }
 
-    /// Whether a bounding sphere (center relative to the camera) may be visible.
+    /// True if a bounding sphere (center relative to the camera) may be visible.
     #[must_use]
     pub fn sphere_visible(&self, center: Vec3, radius: f32) -> bool {
         self.frustum().sees(center, radius)
@@ -147,7 +147,7 @@ pub struct Frustum {
 }
 
 impl Frustum {
-    /// Whether a bounding sphere (center relative to the camera) may be visible.
+    /// True if a bounding sphere (center relative to the camera) may be visible.
     #[must_use]
     pub fn sees(&self, center: Vec3, radius: f32) -> bool {
         // The device does the same operations in the same order (shaders/passes/culling.comp).

@@ -178,7 +178,7 @@ impl SceneVolumes {
         Ok(Self { boxes, firsts, densities, around, has_environment: scene.environment.is_some() })
     }
 
-    /// Whether the scene has no volumes.
+    /// True if the scene has no volumes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.boxes.is_empty()
@@ -220,7 +220,7 @@ pub struct FrameVolumes {
     pub densities: Arc<Buffer>,
     /// Environment light of the volumes' cells.
     pub around: Arc<Buffer>,
-    /// Whether there are volumes to draw.
+    /// True if there are volumes to draw.
     pub any: bool,
     /// Image pixels per texel of the march along each axis.
     pub scale: u32,

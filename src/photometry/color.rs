@@ -331,7 +331,7 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     }
 }
 
-/// Whether `light_color` clips this chromaticity: a Rec.709 channel is negative.
+/// True if `light_color` clips this chromaticity: a Rec.709 channel is negative.
 ///
 /// # Errors
 /// An impossible chromaticity.

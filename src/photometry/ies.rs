@@ -100,7 +100,7 @@ pub enum IesError {
     Unsorted {
         /// The line, from 1.
         line: usize,
-        /// Which list.
+        /// The list, by name.
         what: &'static str,
         /// The angle.
         value: f64,
@@ -1296,7 +1296,8 @@ mod tests {
         let marked =
             [&b"\xef\xbb\xbf"[..], text.replace("TILT", "[A] \u{e4}\nTILT").as_bytes()].concat();
         let latin: Vec<u8> = marked.into_iter().filter(|&byte| byte != 0xc3).collect();
-        // The edition is detected despite the byte order mark: the field of future use is no factor.
+        // The edition is detected despite the byte order mark: the field of future use is no
+        // factor.
         let p = IesProfile::parse(&latin).unwrap();
         assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
         for (bytes, word) in [

@@ -40,7 +40,7 @@ const NUMBERS: usize = LIGHT_COMPONENTS * 3 + 7;
 pub struct ResumeError {
     /// Path of the file.
     pub file: String,
-    /// What is wrong with the file.
+    /// Error in the file.
     pub detail: String,
     /// Suggested remedy.
     pub remedy: &'static str,
@@ -90,7 +90,8 @@ impl Film {
     /// Reads an unfinished film; its size and fingerprint must match the arguments.
     ///
     /// # Errors
-    /// [`ResumeError`]: the file cannot be read, has another format, is damaged, or belongs to another picture.
+    /// [`ResumeError`]: the file cannot be read, has another format, is damaged, or belongs to
+    /// another picture.
     pub fn read(
         file: &Path,
         (width, height): (usize, usize),

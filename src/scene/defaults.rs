@@ -51,7 +51,7 @@ fn shown_materials(scene: &Scene) -> Vec<&Material> {
         .collect()
 }
 
-/// Whether nothing lights the scene: no light, no environment, no surface brighter than
+/// True if nothing lights the scene: no light, no environment, no surface brighter than
 /// [`MAX_FAINT_EMISSION`], and not everything shown is unlit.
 #[must_use]
 pub fn has_no_light(scene: &Scene) -> bool {

@@ -22,9 +22,9 @@ pub struct EmissiveLight {
     pub rectangle: bool,
     /// Mean emitted luminance by channel (nits).
     pub luminance: Vec3,
-    /// Whether both faces emit.
+    /// True if both faces emit.
     pub two_sided: bool,
-    /// Whether the mesh is alpha-blended.
+    /// True if the mesh is alpha-blended.
     pub blended: bool,
 }
 
@@ -277,7 +277,7 @@ pub fn emitter_mesh(emitter: Emitter) -> Option<Primitive> {
     }
 }
 
-/// Whether the emissive surface of a light is visible from both sides.
+/// True if the emissive surface of a light is visible from both sides.
 #[must_use]
 pub fn emitter_is_two_sided(emitter: Emitter) -> bool {
     matches!(

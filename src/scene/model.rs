@@ -51,7 +51,7 @@ pub struct Scene {
     pub probes: Vec<super::Probe>,
     /// Participating media: fog, smoke and clouds in boxes and closed meshes.
     pub volumes: Vec<super::ParticipatingVolume>,
-    /// Whether emissive surfaces light others (`scene.emissive_lights` of the look).
+    /// True if emissive surfaces light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
     /// Maximum number of emissive lights; beyond it neighbors are merged
     /// (`scene.max_emissive_lights` of the look). `None`: 512
@@ -85,9 +85,9 @@ pub struct MaterialVariant {
 /// A note of the importer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Whether the image may differ from the author's intent.
+    /// True if the image may differ from the author's intent.
     pub kind: NoteKind,
-    /// Where in the file: a JSON pointer such as `/meshes/0/primitives/1`, or a file's name.
+    /// Place in the file: a JSON pointer such as `/meshes/0/primitives/1`, or a file's name.
     pub place: String,
     /// Finding and consequence, one sentence.
     pub message: String,
@@ -195,7 +195,7 @@ pub struct Material {
     pub emission: Vec3,
     /// Emission (sRGB).
     pub emissive_texture: Option<TextureRef>,
-    /// How opacity is used.
+    /// Use of opacity.
     pub alpha: AlphaMode,
     /// Both sides are visible; the back has the opposite normal.
     pub double_sided: bool,
@@ -411,7 +411,7 @@ impl Material {
         map.map(|map| map.uv_set).or(anisotropic.then_some(0))
     }
 
-    /// Whether the surface transmits light specularly.
+    /// True if the surface transmits light specularly.
     #[must_use]
     pub fn transmits(&self) -> bool {
         // A texture may make parts of a metal dielectric.
@@ -419,14 +419,14 @@ impl Material {
         self.transmission > 0.0 && dielectric && !self.unlit
     }
 
-    /// Whether the surface transmits light diffusely.
+    /// True if the surface transmits light diffusely.
     #[must_use]
     pub fn transmits_diffusely(&self) -> bool {
         let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
         self.diffuse_transmission.factor > 0.0 && dielectric && !self.unlit
     }
 
-    /// Whether the mesh is the boundary of a volume of this material; else it is a thin wall.
+    /// True if the mesh is the boundary of a volume of this material; else it is a thin wall.
     #[must_use]
     pub fn encloses_volume(&self) -> bool {
         (self.transmits() || self.transmits_diffusely()) && self.volume.thickness > 0.0
@@ -512,7 +512,7 @@ impl Default for Material {
     }
 }
 
-/// How a material's opacity is used (glTF 2.0 section 3.9.4).
+/// Use of a material's opacity (glTF 2.0 section 3.9.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AlphaMode {
     /// Opacity is ignored.
@@ -647,7 +647,7 @@ impl BlockFormat {
         }
     }
 
-    /// Whether the format has an sRGB variant.
+    /// True if the format has an sRGB variant.
     #[must_use]
     pub const fn may_be_srgb(self) -> bool {
         !matches!(self, Self::Bc4 | Self::Bc5)
@@ -669,11 +669,11 @@ pub struct Light {
     pub range: Option<f32>,
     /// Photometric profile of a point or spot light.
     pub profile: Option<Arc<IesProfile>>,
-    /// Whether surfaces cast shadows in this light.
+    /// True if surfaces cast shadows in this light.
     pub shadow: bool,
-    /// Whether its emissive surface is visible, if it has one.
+    /// True if its emissive surface is visible, if it has one.
     pub visible: bool,
-    /// Whether the horizon clips the disk of a sun: the part below gives no light. Its strength is
+    /// True if the horizon clips the disk of a sun: the part below gives no light. Its strength is
     /// that of the whole disk. A sky's sun and moon are clipped; a file's suns may emit from below.
     pub clip_at_horizon: bool,
 }
@@ -700,7 +700,7 @@ impl Light {
         self.source.emitter()
     }
 
-    /// Whether it is infinitely far.
+    /// True if it is infinitely far.
     #[must_use]
     pub const fn is_directional(&self) -> bool {
         matches!(self.emitter(), Emitter::Sun { .. })

@@ -14,7 +14,7 @@ use crate::scene::{
     build::{SceneError, check},
 };
 
-/// Why a scene cannot be exported.
+/// Error of a scene that cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The scene breaks an invariant of the scene model.

@@ -387,7 +387,7 @@ fn exposure_from_adaptation(
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 
-/// Whether the exposure adapts over a sequence; [`adapt`] then uses the pictures' histograms
+/// True if the exposure adapts over a sequence; [`adapt`] then uses the pictures' histograms
 /// (`RenderSettings::histogram`).
 #[must_use]
 pub fn is_adaptive(look: &Look) -> bool {

@@ -679,7 +679,7 @@ impl Session {
         }
     }
 
-    /// Which meshes get coarser levels of detail, by the look.
+    /// Meshes that get coarser levels of detail, by the look.
     #[must_use]
     pub fn levels(&self) -> LodGeneration {
         if self.culling().error_pixels > 0.0 { LodGeneration::Large } else { LodGeneration::None }

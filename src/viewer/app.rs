@@ -102,11 +102,11 @@ pub struct Workspace {
     pub(super) recovered: Option<Recovered>,
     pub(super) selected: Selection,
     pub(super) pointer: Pointer,
-    /// Why the document's look does not fit the scene; the picture shows the last look that does.
+    /// Error of a look that does not fit the scene; the picture shows the last look that does.
     pub(super) broken: Option<String>,
     /// The last render error since the current request was last drawn.
     pub(super) trouble: Option<String>,
-    /// Why the picture does not have the window's size.
+    /// Reason why the picture does not have the window's size.
     pub(super) misfit: Option<String>,
     pub(super) walls: Option<Arc<CollisionMesh>>,
     /// Stored looks: name and text.
@@ -203,7 +203,7 @@ pub struct App {
     pub(super) palette: Palette,
     pub(super) tool: Tool,
     pub(super) pacing: FramePacing,
-    /// Whether the outliner and the inspector are visible.
+    /// True if the outliner and the inspector are visible.
     pub(super) sides: bool,
     /// The handle being dragged.
     pub(super) drag_handle: Option<DragHandle>,
@@ -338,7 +338,7 @@ impl App {
         }
     }
 
-    /// Whether a scene is being loaded.
+    /// True if a scene is being loaded.
     #[must_use]
     pub const fn opening(&self) -> bool {
         self.loading.is_some()
@@ -725,7 +725,7 @@ impl App {
         self.reference_view.restart();
     }
 
-    /// Whether shaders can be recompiled.
+    /// True if shaders can be recompiled.
     pub(super) const fn can_reload(&self) -> bool {
         self.shaders.is_some()
     }
@@ -1042,7 +1042,7 @@ fn whole_name(request: &OpenRequest) -> OpenRequest {
     }
 }
 
-/// Whether a look places the camera elsewhere than the previous look.
+/// True if a look places the camera elsewhere than the previous look.
 fn placed_elsewhere(old: &crate::scene::look::CameraLook, new: &Look) -> bool {
     let new = &new.camera;
     (&old.name, old.position, old.target, old.roll)

@@ -54,7 +54,7 @@ pub struct Document {
     autosave_pending_since: Option<Instant>,
     /// Autosave path of a look without a file.
     unnamed_copy: Option<PathBuf>,
-    /// Whether this run has written the autosave.
+    /// True if this run has written the autosave.
     copied: bool,
     /// The file's text as another program wrote it, once the user has been warned.
     told_of: Option<String>,
@@ -144,7 +144,7 @@ impl Document {
         self.file.as_deref()
     }
 
-    /// Whether it has unsaved changes.
+    /// True if it has unsaved changes.
     #[must_use]
     pub fn changed(&self) -> bool {
         self.text != self.saved || !same(&self.maps, &self.saved_maps)

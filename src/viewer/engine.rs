@@ -51,9 +51,9 @@ pub(super) struct RenderRequest {
     pub time: Option<f64>,
     /// The user's camera pose, which overrides the animated one.
     pub pose: Option<DMat4>,
-    /// When the view counts as still; until then each frame stands alone.
+    /// Time at which the view counts as still; until then each frame stands alone.
     pub still_at: Instant,
-    /// Whether the size is that of a still view.
+    /// True if the size is that of a still view.
     pub full: bool,
     /// Further outputs.
     pub aovs: Vec<Aov>,
@@ -63,7 +63,7 @@ pub(super) struct RenderRequest {
 pub struct RenderedFrame {
     /// The picture in nits, with its exposure.
     pub picture: RenderedImage,
-    /// How the exposure was determined.
+    /// Origin of the exposure.
     pub exposed: ExposureState,
     /// White-balance matrix.
     pub white_balance: Mat3,
@@ -71,7 +71,7 @@ pub struct RenderedFrame {
     pub samples: [u32; 2],
     /// The request it answers.
     pub request_id: u64,
-    /// Whether the view was still.
+    /// True if the view was still.
     pub still: bool,
     /// The scene at the picture's time, for a still view.
     pub scene: Option<Arc<Scene>>,
@@ -247,7 +247,7 @@ impl Engine {
         lock(&self.shared.results).task.map(|(task, since)| (task, since.elapsed()))
     }
 
-    /// Whether a request has failed, so that no picture will come of it.
+    /// True if a request has failed, so that no picture will come of it.
     pub(super) fn failed(&self, order: u64) -> bool {
         lock(&self.shared.results).answered == order
     }
@@ -320,7 +320,7 @@ struct SceneState {
     session: Session,
     gpu_scene: GpuScene,
     exposed: Option<ExposureState>,
-    /// When the last frame was drawn: exposure adapts by wall-clock time while the view moves or
+    /// Time of the last frame: exposure adapts by wall-clock time while the view moves or
     /// the scene plays.
     drawn_at: Instant,
     white_balance: Mat3,

@@ -143,7 +143,7 @@ impl Circle {
     }
 }
 
-/// What handles do to the selected light.
+/// Effect of handles on the selected light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Move it along the world axes.
@@ -200,7 +200,7 @@ pub struct HandleTarget {
     pub world: DMat4,
     /// Its kind and sizes.
     pub emitter: Emitter,
-    /// Whether its intensity depends on the direction, as with a photometric profile.
+    /// True if its intensity depends on the direction, as with a photometric profile.
     pub directed: bool,
     /// Minimum of the outer half angle (rad): the inner one, if the look sets it.
     pub inner: f64,

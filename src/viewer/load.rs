@@ -105,7 +105,7 @@ fn value_from_here(path: &str, value: &str) -> String {
     std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
 }
 
-/// Where a look is saved: its own file, else beside the scene.
+/// Path that a look is saved to: its own file, else beside the scene.
 fn saved_at(request: &OpenRequest, source: &session::SceneSource) -> Option<PathBuf> {
     let builtin =
         request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));

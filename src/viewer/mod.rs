@@ -78,12 +78,12 @@ pub enum ViewError {
 }
 
 impl ViewError {
-    /// Whether rendering cannot continue after it.
+    /// True if rendering cannot continue after it.
     pub(in crate::viewer) const fn is_fatal(&self) -> bool {
         matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::RenderThreadCrashed)
     }
 
-    /// Whether the device lacks a resource or rejects a call.
+    /// True if the device lacks a resource or rejects a call.
     const fn of_device(&self) -> bool {
         matches!(self, Self::Gpu(_))
     }
@@ -167,7 +167,7 @@ struct Open {
     gpu: Gpu,
     renders: Gpu,
     window: Arc<Window>,
-    /// Whether an HDR swapchain was requested.
+    /// True if an HDR swapchain was requested.
     hdr: bool,
     redraw_at: Option<Instant>,
 }
@@ -306,7 +306,7 @@ impl Open {
     }
 }
 
-/// Whether an event needs a redraw. egui-winit answers a redraw event by requesting another, which
+/// True if an event needs a redraw. egui-winit answers a redraw event by requesting another, which
 /// would keep an idle window awake; the frame's own output says when to redraw.
 fn event_needs_redraw(event: &WindowEvent, asked: bool) -> bool {
     asked && !matches!(event, WindowEvent::RedrawRequested)

@@ -98,7 +98,7 @@ impl RecentScenes {
     }
 }
 
-/// Whether a scene can be opened again: a built-in scene, or an existing file.
+/// True if a scene can be opened again: a built-in scene, or an existing file.
 #[must_use]
 pub fn is_there(scene: &Path) -> bool {
     is_builtin(scene) || scene.is_file()

@@ -26,7 +26,7 @@ const MAX_FILE_BYTES: u64 = 64 << 10;
 /// The window's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindowSettings {
-    /// Whether to use HDR output, if the window's display offers it.
+    /// True to use HDR output, if the window's display offers it.
     pub hdr: bool,
     /// Luminance range of the HDR display.
     pub range: DisplayRange,
@@ -104,7 +104,7 @@ pub struct SettingsStore {
     /// None: kept for this run only.
     file: Option<PathBuf>,
     settings: WindowSettings,
-    /// Whether they differ from the file.
+    /// True if they differ from the file.
     changed: bool,
 }
 

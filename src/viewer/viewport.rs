@@ -80,7 +80,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     }
 }
 
-/// Whether only light strengths changed, so that no upload is needed.
+/// True if only light strengths changed, so that no upload is needed.
 pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
     let (same, default) =
@@ -132,7 +132,7 @@ pub struct Viewport {
     request_id: u64,
     sent: u64,
     moved: Option<Instant>,
-    /// When playback last advanced; none while paused.
+    /// Time of the last playback step; none while paused.
     playing: Option<Instant>,
     /// Animation time (s), if the scene is animated.
     time: Option<f64>,
@@ -331,7 +331,7 @@ impl Viewport {
         if self.moving() { [1, 2, 4].into_iter().find(fits).unwrap_or(MAX_DOWNSCALE) } else { 1 }
     }
 
-    /// Whether the view or the scene has just moved.
+    /// True if the view or the scene has just moved.
     #[must_use]
     pub fn moving(&self) -> bool {
         self.playing.is_some() || self.moved.is_some_and(|moved| moved.elapsed() < STILL_AFTER)
@@ -378,7 +378,7 @@ impl Viewport {
         self.time
     }
 
-    /// Whether the scene plays.
+    /// True if the scene plays.
     #[must_use]
     pub fn is_playing(&self) -> bool {
         self.playing.is_some()
@@ -399,7 +399,7 @@ impl Viewport {
         }
     }
 
-    /// Whether another frame is pending or would change the picture.
+    /// True if another frame is pending or would change the picture.
     #[must_use]
     pub fn needs_frame(&self) -> bool {
         let whole = |finished: &Arc<RenderedFrame>| {

@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// Whether a ray from `from` along the unit vector `l` hits a face that emits towards it.
+    /// True if a ray from `from` along the unit vector `l` hits a face that emits towards it.
     pub fn shines(&self, from: DVec3, l: DVec3) -> bool {
         let plane = |center: DVec3, front: DVec3, two_sided: bool| {
             let (height, along) = ((from - center).dot(front), l.dot(front));

@@ -33,9 +33,9 @@ pub struct HeadlessViewer {
     pub texts: Vec<(String, Pos2)>,
     /// Pixels per point.
     pub scale: f32,
-    /// Whether each frame first waits for scenes being loaded.
+    /// True if each frame first waits for scenes being loaded.
     pub patient: bool,
-    /// Whether frames are painted, not only laid out.
+    /// True if frames are painted, not only laid out.
     pub paints: bool,
     /// Last copied text.
     pub copied: Option<String>,

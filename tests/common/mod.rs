@@ -96,7 +96,7 @@ pub fn no_gpu(what: &str) -> bool {
     none
 }
 
-/// Whether `SUNNY16_LONG` requests the tests' long forms.
+/// True if `SUNNY16_LONG` requests the tests' long forms.
 pub fn long() -> bool {
     env::var_os("SUNNY16_LONG").is_some()
 }

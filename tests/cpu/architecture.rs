@@ -177,7 +177,7 @@ fn an_import_from_above_is_found() {
     assert_eq!(imports_from_above("gpu", &code(innocent)), (vec![], 1));
 }
 
-/// Whether code contains a word.
+/// True if code contains a word.
 fn has_word(code: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {

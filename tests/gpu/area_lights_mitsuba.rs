@@ -25,7 +25,7 @@ const SIZE: (u32, u32) = (300, 100);
 /// of roughness 0.2 is three of them wide.
 const FINER: usize = 4;
 
-/// Whether a pixel's ray passes within `part` of a sphere's radius from its center.
+/// True if a pixel's ray passes within `part` of a sphere's radius from its center.
 fn on_ball(view: &sunny16::passes::View, x: usize, y: usize, center: DVec3, part: f64) -> bool {
     let (from, along) = pixel_ray(view, x, y);
     (from - center).cross(along).length() < 0.4 * part

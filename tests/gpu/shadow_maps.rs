@@ -29,7 +29,7 @@ fn boxed(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     builder.build().unwrap()
 }
 
-/// Whether the ray from a point hits the box enlarged by `more` on each side.
+/// True if the ray from a point hits the box enlarged by `more` on each side.
 fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
     let half = DVec3::splat(BOX / 2.0 + more);
     let (mut near, mut far) = (0.0, longest);

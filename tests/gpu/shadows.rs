@@ -100,7 +100,7 @@ impl Host {
         Some((from + along * f64::from(hit.t), normal))
     }
 
-    /// Whether a segment from a point is occluded.
+    /// True if a segment from a point is occluded.
     fn hidden(&self, point: DVec3, normal: Vec3, way: DVec3) -> bool {
         let origin = (point - self.eye).as_vec3();
         let ray = Ray { origin, direction: way.as_vec3(), t_min: 0.0, t_max: 0.9999, away: normal };

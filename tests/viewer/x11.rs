@@ -275,7 +275,7 @@ impl XdotoolDriver {
     }
 }
 
-/// Whether a reading is of the finished picture.
+/// True if a reading is of the finished picture.
 fn whole(reading: &HashMap<String, String>) -> bool {
     reading["frames"].split_once('/').is_some_and(|(have, of)| have == of)
 }

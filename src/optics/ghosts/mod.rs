@@ -82,7 +82,7 @@ impl Beam {
     }
 }
 
-/// How ghosts are traced.
+/// Tracing method of ghosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GhostMethod {
     /// Ray transfer matrices: accurate near the axis.
@@ -185,7 +185,7 @@ pub struct Ghost {
 /// hysteresis keeps ghosts of flickering lights from popping.
 pub const HYSTERESIS: f64 = 0.5;
 
-/// Whether a ghost is drawn, from its maximum luminance relative to white, the threshold, and
+/// True if a ghost is drawn, from its maximum luminance relative to white, the threshold, and
 /// whether the last frame drew it.
 #[must_use]
 pub fn is_drawn(peak: f64, least: f64, was_drawn: bool) -> bool {

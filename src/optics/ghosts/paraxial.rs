@@ -23,7 +23,7 @@ pub struct Crossing {
     pub slope: DVec2,
     /// Clear radius (m); of the stop, to the corners of the blades.
     pub radius: f64,
-    /// Whether the surface is the iris.
+    /// True if the surface is the iris.
     pub stop: bool,
 }
 
@@ -105,7 +105,7 @@ impl ParaxialGhost {
         self.crossings.iter().map(radius).fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether light crosses the iris only once: both reflections are on the same side of it.
+    /// True if light crosses the iris only once: both reflections are on the same side of it.
     #[must_use]
     pub fn same_side(&self) -> bool {
         self.crossings.iter().filter(|crossing| crossing.stop).count() == 1

@@ -39,7 +39,7 @@ pub struct WaterTextures {
     pub ripples: (Arc<Image>, SamplerInfo),
 }
 
-/// Whether a material needs the forward pass, since the G-buffer does not hold all its lobes. With
+/// True if a material needs the forward pass, since the G-buffer does not hold all its lobes. With
 /// `multiscatter`, all lit materials do: multiple scattering between facets is part of the forward
 /// pass.
 #[must_use]
@@ -58,7 +58,7 @@ pub fn is_extended(material: &scene::Material, multiscatter: bool) -> bool {
             || refracts(material))
 }
 
-/// Whether light refracts through the surface.
+/// True if light refracts through the surface.
 #[must_use]
 pub fn refracts(material: &scene::Material) -> bool {
     material.transmits()
@@ -263,7 +263,7 @@ pub(super) fn no_back_faces(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc
     Ok(image)
 }
 
-/// Whether an extended material is drawn over the lit image instead of into the G-buffer.
+/// True if an extended material is drawn over the lit image instead of into the G-buffer.
 #[must_use]
 pub fn needs_blend_pass(material: &scene::Material) -> bool {
     material.alpha == AlphaMode::Blend || refracts(material)

@@ -92,7 +92,7 @@ impl Group {
             .unwrap_or(finest)
     }
 
-    /// Whether the device may cull it: the host does not sort it, and the forward pass does not
+    /// True if the device may cull it: the host does not sort it, and the forward pass does not
     /// draw it again.
     pub(super) fn culled_on_device(&self) -> bool {
         self.queue != RenderQueue::Blend && !self.lobes

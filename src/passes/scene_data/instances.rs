@@ -300,18 +300,18 @@ impl GpuInstances {
     }
 }
 
-/// Whether occlusion tests pay off: with few occluded instances they cost more than they save. Does
+/// True if occlusion tests pay off: with few occluded instances they cost more than they save. Does
 /// not affect the image.
 #[derive(Debug, Default)]
 pub struct OcclusionGain {
-    /// Whether any frame has recorded visibility.
+    /// True if any frame has recorded visibility.
     seen: AtomicBool,
     /// Frames until the next attempt.
     wait: AtomicU32,
 }
 
 impl OcclusionGain {
-    /// Whether this frame tests occlusion. Marks visibility as recorded for later frames.
+    /// True if this frame tests occlusion. Marks visibility as recorded for later frames.
     pub fn should_test(&self) -> bool {
         let wait = self.wait.load(Ordering::Relaxed);
         self.wait.store(wait.saturating_sub(1), Ordering::Relaxed);
@@ -332,7 +332,7 @@ impl OcclusionGain {
 pub struct LodSelection {
     /// View direction (unit).
     pub forward: Vec3,
-    /// Whether the projection is orthographic.
+    /// True if the projection is orthographic.
     pub parallel: bool,
     /// Pixels per meter at a distance of 1 m over the allowed error in pixels; 0: finest level
     /// only.
@@ -362,7 +362,7 @@ impl LodSelection {
     }
 }
 
-/// Whether an instance's bounding sphere may be visible, as in `shaders/passes/culling.comp`.
+/// True if an instance's bounding sphere may be visible, as in `shaders/passes/culling.comp`.
 #[must_use]
 pub fn in_view(frustum: &Frustum, center: Vec3, radius: f32) -> bool {
     let reach = radius + 1e-6 * (center.x.abs() + center.y.abs() + center.z.abs());

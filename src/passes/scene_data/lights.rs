@@ -20,7 +20,7 @@ pub struct WorldLight {
     pub direction: Vec3,
     /// Shader data, except for the position.
     pub shader: shared::Light,
-    /// Whether the light is infinitely far away.
+    /// True if the light is infinitely far away.
     pub directional: bool,
     /// Radius of the light around its position (m).
     pub radius: f64,

@@ -194,7 +194,7 @@ fn cutoff(slot: usize, material: &scene::Material) -> Option<f32> {
     (slot == 0 && factor > 0.0).then_some(cutoff / factor)
 }
 
-/// Whether the texture has an sRGB format.
+/// True if the texture has an sRGB format.
 const fn is_srgb(meaning: TextureSemantic) -> bool {
     matches!(meaning, TextureSemantic::Color | TextureSemantic::Cutout)
 }

@@ -152,11 +152,11 @@ pub struct GpuScene {
     pub probes: Vec<PlacedProbe>,
     /// Resources for probe capture, until it is complete.
     pub capture: Option<Capture>,
-    /// Whether the scene has an environment.
+    /// True if the scene has an environment.
     pub has_environment: bool,
-    /// Whether the background is visible: an environment or a sun disk.
+    /// True if the background is visible: an environment or a sun disk.
     pub has_background: bool,
-    /// Whether any surface emission is also a light.
+    /// True if any surface emission is also a light.
     pub has_emitters: bool,
     /// Participating volumes.
     pub volumes: SceneVolumes,
@@ -278,7 +278,7 @@ fn pack_all(
     materials.iter().enumerate().map(pack).collect()
 }
 
-/// Whether any surface emission is also a light (`EMITTER_MARK`).
+/// True if any surface emission is also a light (`EMITTER_MARK`).
 fn any_emitter(materials: &[shared::Material]) -> bool {
     materials.iter().any(|material| material.forward_mark == shared::EMITTER_MARK)
 }
@@ -294,7 +294,7 @@ fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Materia
 }
 
 impl GpuScene {
-    /// Whether the BVH includes shadow casters for shadow rays.
+    /// True if the BVH includes shadow casters for shadow rays.
     #[must_use]
     pub fn traces_shadows(&self) -> bool {
         self.bvh.as_ref().is_some_and(|trees| trees.usage.shadows)
@@ -653,7 +653,7 @@ impl GpuScene {
         casters
     }
 
-    /// Whether any light has a surface.
+    /// True if any light has a surface.
     #[must_use]
     pub fn has_area_lights(&self) -> bool {
         let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
@@ -693,7 +693,7 @@ impl GpuScene {
         self.lights.iter().filter(|light| light.directional).count() as u32
     }
 
-    /// Whether any surface is alpha-blended.
+    /// True if any surface is alpha-blended.
     #[must_use]
     pub fn has_blended(&self) -> bool {
         self.groups.iter().any(|group| group.queue == RenderQueue::Blend)

@@ -136,7 +136,7 @@ impl SphericalPolygon {
         self.corners.len()
     }
 
-    /// Whether the outline is empty.
+    /// True if the outline is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.corners.len() < 3

@@ -33,7 +33,7 @@ pub struct Moon {
     pub phase_angle: f64,
     /// Illuminated fraction of the disk, 0 to 1.
     pub illuminated: f64,
-    /// Whether the Moon is waxing.
+    /// True if the Moon is waxing.
     pub waxing: bool,
     /// Illuminance on a plane that faces it, outside of the atmosphere.
     pub illuminance: Lux,

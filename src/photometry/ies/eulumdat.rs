@@ -90,7 +90,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Whether lines 2 to 7 are the numbers of EULUMDAT.
+/// True if lines 2 to 7 are the numbers of EULUMDAT.
 fn is_eulumdat(lines: &[&str]) -> bool {
     let value = |line: usize| lines.get(line - 1).and_then(|text| number(text));
     let small =
@@ -103,7 +103,7 @@ fn is_eulumdat(lines: &[&str]) -> bool {
 /// Flux of the lamps (lm).
 struct Lamps {
     flux: f64,
-    /// Whether the flux is of the lamps, not of the luminaire (absolute photometry).
+    /// True if the flux is of the lamps, not of the luminaire (absolute photometry).
     rated: bool,
     watts: f64,
     /// The line after the last set.

@@ -10,7 +10,7 @@ use glam::{DMat4, DVec3, DVec4};
 use super::{Animation, AnimationTarget, Trs, ValueTarget};
 use crate::scene::{Scene, address::AddressTable};
 
-/// Which animations play. Each starts at time 0 and loops.
+/// Animations to play. Each starts at time 0 and loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AnimationSelection {
     /// All animations if no two have a common target, else the first.
@@ -301,7 +301,7 @@ impl Scene {
         scene
     }
 
-    /// Whether anything is animated: by an animation or as water.
+    /// True if anything is animated: by an animation or as water.
     #[must_use]
     pub fn is_animated(&self) -> bool {
         !self.animations.is_empty()

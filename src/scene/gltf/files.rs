@@ -79,7 +79,7 @@ fn within(document: &Path, root: &Path) -> Result<Option<(PathBuf, usize)>, Stri
     Ok(depth.map(|depth| (folder, depth)))
 }
 
-/// Whether a document is below a folder.
+/// True if a document is below a folder.
 #[must_use]
 pub fn contains(root: &Path, document: &Path) -> bool {
     within(document, root).is_ok_and(|found| found.is_some())
@@ -119,7 +119,7 @@ impl Resolver for NoFiles {
     }
 }
 
-/// Why a file was not read.
+/// Error of a file that was not read.
 pub(super) enum Failure {
     NotFound,
     Unreadable(String),

@@ -18,7 +18,7 @@ pub(super) struct Container<'a> {
     pub(super) bin: Option<&'a [u8]>,
 }
 
-/// Whether these bytes start with the GLB magic.
+/// True if these bytes start with the GLB magic.
 pub(super) fn is_glb(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }

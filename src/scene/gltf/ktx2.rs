@@ -23,7 +23,7 @@ pub(super) struct Decoded {
     pub(super) height: u32,
     pub(super) rgba8: Vec<u8>,
     pub(super) blocks: Option<CompressedImage>,
-    /// Whether the file declares sRGB-encoded colors; `None` if it does not say, or holds floats.
+    /// Declared sRGB encoding of the colors; `None` if the file does not say, or holds floats.
     pub(super) srgb: Option<bool>,
     /// Notes on approximations.
     pub(super) notes: Vec<String>,
@@ -108,7 +108,7 @@ fn layout_of(format: u32) -> Option<Layout> {
     }
 }
 
-/// Whether the texels are floats, which have no transfer function.
+/// True if the texels are floats, which have no transfer function.
 fn is_float(layout: Layout) -> bool {
     match layout {
         Layout::Blocks(coding) => matches!(coding, Coding::Float(_)),
@@ -121,7 +121,7 @@ fn is_float(layout: Layout) -> bool {
 pub(super) const MAGIC: [u8; 12] =
     [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
-/// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3,
+/// True if the data format descriptor is well formed (Khronos Data Format Specification 1.3,
 /// chapter 5). The reader uses its block sizes and texel dimensions unchecked, and adds 1 to the
 /// latter.
 fn descriptor_is_sound(bytes: &[u8]) -> bool {

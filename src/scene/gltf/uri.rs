@@ -35,7 +35,7 @@ fn data(uri: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("data").then_some(rest)
 }
 
-/// Whether a URI is a data URI.
+/// True if a URI is a data URI.
 pub(super) fn is_data(uri: &str) -> bool {
     data(uri).is_some()
 }

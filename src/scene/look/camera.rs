@@ -83,7 +83,7 @@ impl CameraLook {
         Ok(true)
     }
 
-    /// Whether the look sets the exposure, by settings or by value.
+    /// True if the look sets the exposure, by settings or by value.
     #[must_use]
     pub fn has_dials(&self) -> bool {
         self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()

@@ -202,7 +202,7 @@ impl EffectsLook {
 }
 
 impl EffectsLook {
-    /// Whether a starburst value is set.
+    /// True if a starburst value is set.
     fn sets_starburst(&self) -> bool {
         let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
         values.iter().any(Option::is_some) || self.seed.is_some() || self.points.is_some()
@@ -210,7 +210,7 @@ impl EffectsLook {
 }
 
 impl Look {
-    /// Whether the look sets a lens, or one of its effects.
+    /// True if the look sets a lens, or one of its effects.
     #[must_use]
     pub fn needs_lens(&self) -> bool {
         let set = &self.effects;
@@ -235,7 +235,7 @@ impl Look {
             || values.iter().any(Option::is_some)
     }
 
-    /// Whether an effect needs bright sources outside of the image.
+    /// True if an effect needs bright sources outside of the image.
     #[must_use]
     pub fn needs_flare_sources(&self) -> bool {
         self.has_starbursts() || self.has_ghosts()
@@ -245,7 +245,7 @@ impl Look {
         self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
     }
 
-    /// Whether lens flare ghosts are enabled.
+    /// True if lens flare ghosts are enabled.
     #[must_use]
     pub fn has_ghosts(&self) -> bool {
         let set = &self.effects;

@@ -184,7 +184,7 @@ impl RigLook {
         Ok(true)
     }
 
-    /// Whether the look sets a lens, by prescription, focal length or focus. An f-number alone only
+    /// True if the look sets a lens, by prescription, focal length or focus. An f-number alone only
     /// sets the exposure.
     #[must_use]
     pub fn names_lens(&self) -> bool {

@@ -14,7 +14,7 @@ pub struct Demo {
     pub about: &'static str,
     /// Time of the thumbnail (s); `None` without animation.
     pub time: Option<f64>,
-    /// Why the exposure differs by more than a stop from the meter's; `None` if it does not.
+    /// Reason why the exposure differs by more than a stop from the meter's; `None` if it does not.
     pub exposure_note: Option<&'static str>,
 }
 

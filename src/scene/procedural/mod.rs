@@ -35,7 +35,7 @@ pub struct BuiltinScene {
     pub name: &'static str,
     /// Description, a few words.
     pub about: &'static str,
-    /// Whether it plays from its beginning if no time is given.
+    /// True if it plays from its beginning if no time is given.
     pub animated: bool,
     make: fn() -> Result<(Scene, String), SceneError>,
 }

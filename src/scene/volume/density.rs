@@ -43,7 +43,7 @@ impl DensityFormat {
     }
 }
 
-/// Why a density grid cannot be used.
+/// Error of a density grid that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DensityError {
     /// A size of 0 or beyond the limits.

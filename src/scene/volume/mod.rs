@@ -124,7 +124,7 @@ impl ParticipatingVolume {
         self.density.as_ref().map_or(1.0, |grid| f64::from(grid.max()))
     }
 
-    /// Whether the volume has no effect on light.
+    /// True if the volume has no effect on light.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let MediumCoefficients { emission, .. } = self.medium;

@@ -65,7 +65,7 @@ pub fn voxelize_mesh(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, D
     Some((DensityGrid::new(size, values).ok()?, (low, high)))
 }
 
-/// Whether a mesh encloses a volume: the signed sum of tetrahedra from the box's center (theorem of
+/// True if a mesh encloses a volume: the signed sum of tetrahedra from the box's center (theorem of
 /// Gauss) exceeds rounding errors. Flat open meshes and inverted closed ones do not.
 #[must_use]
 pub fn encloses(mesh: &Mesh) -> bool {

@@ -120,7 +120,7 @@ pub struct ChannelFlow {
     pub divergence: f64,
 }
 
-/// Why no flow can be computed.
+/// Error of a flow that cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlowError {
     /// An invalid size, resolution or obstacle, or too many texels.

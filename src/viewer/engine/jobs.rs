@@ -66,7 +66,7 @@ pub struct LightContributions {
     pub without_lights: Vec<[f32; 3]>,
     /// Names and contributions.
     pub lights: Vec<(String, Vec<[f32; 3]>)>,
-    /// How the exposure was determined.
+    /// Origin of the exposure.
     pub exposed: ExposureState,
     /// White-balance matrix.
     pub white_balance: Mat3,

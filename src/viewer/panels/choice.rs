@@ -11,7 +11,7 @@ use super::inspector::Changes;
 pub(super) struct Entry {
     /// Label.
     pub name: String,
-    /// Whether it is the current value.
+    /// True if it is the current value.
     pub chosen: bool,
     /// Changes that it makes.
     pub changes: Changes,

@@ -160,7 +160,7 @@ fn field(
     refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
 }
 
-/// Whether two numbers differ at this many decimals, so that leaving a field unedited changes
+/// True if two numbers differ at this many decimals, so that leaving a field unedited changes
 /// nothing.
 fn differs(now: f64, value: f64, decimals: usize) -> bool {
     format!("{now:.decimals$}") != format!("{value:.decimals$}")

@@ -43,7 +43,7 @@ struct Sum {
 /// State of the mixer.
 #[derive(Default)]
 pub struct Mixer {
-    /// Whether it is visible.
+    /// True if it is visible.
     pub open: bool,
     contributions: Option<Arc<LightContributions>>,
     /// Separation of the lights is in progress.
@@ -62,7 +62,7 @@ impl Mixer {
         self.contributions.as_ref().filter(|mixed| mixed.request_id == order)
     }
 
-    /// Whether the contributions of this request's picture are available.
+    /// True if the contributions of this request's picture are available.
     #[must_use]
     pub fn ready(&self, order: u64) -> bool {
         self.current(order).is_some()

@@ -577,7 +577,7 @@ impl App {
         }
     }
 
-    /// Whether no dialog is open.
+    /// True if no dialog is open.
     pub(super) fn no_dialog(&self) -> bool {
         let recovered = self.workspace.as_ref().is_some_and(|work| work.recovered.is_some());
         self.pending_close.is_none()

@@ -17,7 +17,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Whether it is open.
+    /// True if it is open.
     pub(super) const fn is_open(&self) -> bool {
         self.open
     }

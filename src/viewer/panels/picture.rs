@@ -80,7 +80,7 @@ impl Tool {
         ),
     ];
 
-    /// Whether the tool ignores clicks: no tool, or one that drags.
+    /// True if the tool ignores clicks: no tool, or one that drags.
     #[must_use]
     pub const fn drags(self) -> bool {
         matches!(self, Self::Select | Self::Move | Self::Turn | Self::Size)

@@ -219,14 +219,14 @@ impl ReferenceView {
         self.wipe = (self.wipe + by).clamp(0.0, 1.0);
     }
 
-    /// Whether the comparison needs redraws without input.
+    /// True if the comparison needs redraws without input.
     #[must_use]
     pub fn needs_redraw(&self) -> bool {
         let waits = self.loaded.is_none() && self.traced.samples < SAMPLES;
         self.mode != CompareMode::Raster && (waits || self.mode == CompareMode::Flicker)
     }
 
-    /// Whether the path tracer is at work.
+    /// True if the path tracer is at work.
     #[must_use]
     pub fn is_tracing(&self) -> bool {
         self.mode != CompareMode::Raster

@@ -44,7 +44,7 @@ impl Overlay {
 /// State and textures of the scopes.
 #[derive(Default)]
 pub struct Scopes {
-    /// Whether their panel is open.
+    /// True if their panel is open.
     pub open: bool,
     /// The overlay.
     pub overlay: Overlay,
