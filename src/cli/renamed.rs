@@ -3,6 +3,8 @@
 
 use std::ffi::OsString;
 
+use crate::scene::look::renamed_notice as notice;
+
 /// (old flag, new flag).
 const FLAGS: &[(&str, &str)] = &[("--false-colour", "--false-color"), ("--patches", "--vpls")];
 
@@ -63,10 +65,6 @@ fn current_values(flag: &str, value: &str, notices: &mut Vec<String>) -> String 
         })
     });
     each.collect::<Vec<_>>().join(",")
-}
-
-fn notice(old: &str, new: &str) -> String {
-    format!("{old} is now {new}; the old name is accepted until the next release")
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReproj
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use renamed::RenamedPaths;
-pub(crate) use renamed::{current_path, old_paths, old_properties};
+pub(crate) use renamed::{current_path, notice as renamed_notice, old_paths, old_properties};
 pub use rig::{Curtain, RigLook};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};
@@ -416,7 +416,7 @@ impl Look {
     }
 }
 
-/// Whether a property's value is a file name, relative to the look file.
+/// True if a property's value is a file name, relative to the look file.
 #[must_use]
 pub fn is_file_property(path: &str, value: &str) -> bool {
     const FILES: [&str; 5] = [

@@ -44,13 +44,12 @@ const RENAMED: &[(&str, &str)] = &[
 
 /// The property's present path, where `path` is an old one. Addresses stay as written.
 pub(crate) fn current_path(path: &str) -> Option<String> {
-    RENAMED.iter().find_map(|(old, new)| match old.split_once("*") {
-        None => (path == *old).then(|| (*new).to_owned()),
-        Some((section, property)) => {
-            let address = path.strip_prefix(section)?.strip_suffix(property)?;
-            Some(new.replacen('*', address, 1)).filter(|_| !address.is_empty())
-        }
-    })
+    RENAMED.iter().find_map(|(old, new)| renamed(path, old, new))
+}
+
+/// The old paths of a property, for editors of look files that still have them.
+pub(crate) fn old_paths(path: &str) -> impl Iterator<Item = String> {
+    RENAMED.iter().filter_map(move |(old, new)| renamed(path, new, old))
 }
 
 /// Every old path; `*` stands for an address.
@@ -58,15 +57,20 @@ pub(crate) fn old_properties() -> impl Iterator<Item = &'static str> {
     RENAMED.iter().map(|(old, _)| *old)
 }
 
-/// The old paths of a property, for editors of look files that still have them.
-pub(crate) fn old_paths(path: &str) -> impl Iterator<Item = String> {
-    RENAMED.iter().filter_map(move |(old, new)| match new.split_once("*") {
-        None => (path == *new).then(|| (*old).to_owned()),
+/// The path under the name `to`, if its name is `from`; `*` in both stands for its address.
+fn renamed(path: &str, from: &str, to: &str) -> Option<String> {
+    match from.split_once('*') {
+        None => (path == from).then(|| to.to_owned()),
         Some((section, property)) => {
             let address = path.strip_prefix(section)?.strip_suffix(property)?;
-            Some(old.replacen('*', address, 1)).filter(|_| !address.is_empty())
+            Some(to.replacen('*', address, 1)).filter(|_| !address.is_empty())
         }
-    })
+    }
+}
+
+/// The notice of an old name, on one line.
+pub(crate) fn notice(old: &str, new: &str) -> String {
+    format!("{old} is now {new}; the old name is accepted until the next release")
 }
 
 /// Old names that a look was given, each with its present name. Looks that differ in nothing else
@@ -90,9 +94,7 @@ impl RenamedPaths {
 
     /// One line each.
     pub(super) fn notices(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|(old, new)| {
-            format!("look: {old} is now {new}; the old name is accepted until the next release")
-        })
+        self.0.iter().map(|(old, new)| format!("look: {}", notice(old, new)))
     }
 }
 
