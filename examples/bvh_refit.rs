@@ -110,8 +110,8 @@ fn main() {
     let trees = on_device.bvh.as_ref().expect("trees");
     let bytes = before.nodes.len() * 32 + before.triangles.len() * 48;
     let moved: u32 = (before.blases.iter())
-        .filter(|bottom| rest.baked(bottom.mesh, bottom.primitive).is_some())
-        .map(|bottom| bottom.triangles.1)
+        .filter(|blas| rest.baked(blas.mesh, blas.primitive).is_some())
+        .map(|blas| blas.triangles.1)
         .sum();
     println!(
         "{} triangles, {moved} of them move, {poses} poses; medians in ms",

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# What reflections cost beside Bevy's, on the same scene and driver, in turns (docs/reflections.md): ms of Bevy's pass and of its temporal
-# anti-aliasing by its own measure, and the sum of ours by settings. Builds Bevy in release mode first, which takes a quarter of an hour on two cores.
+# Times screen-space reflections beside Bevy's, on the same scene and driver, in turns
+# (validation/measured/reflections.md, "Compared with Bevy"). Prints, in ms, Bevy's SSR and TAA passes by its own
+# diagnostics, and the sum of our SSR passes for several settings. First builds Bevy in release mode: a quarter of an
+# hour on two cores.
 #
 #   scripts/compare_bevy.sh [WIDTHxHEIGHT [TURNS]]
 set -euo pipefail

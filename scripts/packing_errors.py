@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The quantisation errors of docs/gbuffer.md: shaders/lib/packing.glsl in double precision, beside alternatives.
+"""Prints the tables of validation/measured/gbuffer.md: quantization errors of shaders/lib/packing.glsl in double
+precision, beside alternatives.
 
-Python's standard library only; the same numbers on every run.
+Python's standard library only; deterministic.
 """
 import math
 import random
@@ -72,7 +73,7 @@ def normals(decode, count=200_000):
     return sum(errors) / count, max(errors)
 
 
-print("base colour: relative half step (%)")
+print("base color: relative half step (%)")
 values = (0.02, 0.04, 0.18, 0.5, 0.9)
 print("  " + " " * 28 + "".join(f"{v:>9}" for v in values))
 for name, codec in CODECS.items():

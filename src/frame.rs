@@ -162,12 +162,12 @@ pub struct ClusteredLightSettings {
     pub enabled: bool,
     /// Upper bound on the summed contribution of culled lights to a pixel, as a fraction of display
     /// white under the current exposure; 0 culls none.
-    pub cull_bound: f32,
+    pub cull_threshold: f32,
 }
 
 impl Default for ClusteredLightSettings {
     fn default() -> Self {
-        Self { enabled: true, cull_bound: 1.0 / 1024.0 }
+        Self { enabled: true, cull_threshold: 1.0 / 1024.0 }
     }
 }
 
@@ -267,7 +267,7 @@ struct FrameImages {
     light: ImageHandle,
     display: ImageHandle,
     aovs: Vec<(Aov, ImageHandle)>,
-    lists: ClusteredLights,
+    clustered_lights: ClusteredLights,
     histogram: Option<BufferHandle>,
     culled: Option<CullingOutput>,
     /// Costs of the refitted BVHs.
@@ -305,7 +305,7 @@ fn declare_frame<'a>(
         .then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let caustics = passes.caustics.declare(g, scene, data, bvh);
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
-    let inputs = LightingInputs { gbuffer, lists, shadow_inputs, bent_normal_ao };
+    let inputs = LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.forward.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
@@ -329,7 +329,7 @@ fn declare_frame<'a>(
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
-            let traced = gi_output.map(|bounced| bounced.specular);
+            let traced = gi_output.map(|gi_output| gi_output.specular);
             let inputs = SsrInputs {
                 gbuffer,
                 light: lit.light,
@@ -420,10 +420,20 @@ fn declare_frame<'a>(
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
-    let refitted = refitted.and_then(|trees| trees.costs);
+    let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
     let limits =
         LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
-    FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
+    FrameImages {
+        light,
+        display,
+        aovs,
+        clustered_lights: lists,
+        histogram,
+        culled,
+        refitted,
+        ghosts,
+        limits,
+    }
 }
 
 /// True if the ambient occlusion passes run: for lighting, or for an AOV.
@@ -437,7 +447,7 @@ fn declare_aov<'a>(
     passes: &'a Passes,
     (scene, data, sampling): (&'a GpuScene, &'a FrameData, &FrameSampling),
     (gbuffer, bent_normal_ao): (Gbuffer, Option<ImageHandle>),
-    (split, bounced): (Option<(ImageHandle, ImageHandle)>, Option<GiOutput>),
+    (split, gi_output): (Option<(ImageHandle, ImageHandle)>, Option<GiOutput>),
     aov: Aov,
 ) -> ImageHandle {
     let nothing = |g: &mut Graph<'a>| {
@@ -446,11 +456,13 @@ fn declare_aov<'a>(
         g.pass("no gi").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
         image
     };
-    let parts = bounced.and_then(|bounced| bounced.split);
+    let parts = gi_output.and_then(|gi_output| gi_output.split);
     match (aov, split) {
         (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
         (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
-        (Aov::VplClampLoss, _) => bounced.map_or_else(|| nothing(g), |bounced| bounced.unfiltered),
+        (Aov::VplClampLoss, _) => {
+            gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
+        }
         (Aov::Velocity, _) => passes.anti_aliasing.velocity(
             g,
             (scene, data, &passes.skin),
@@ -516,7 +528,7 @@ pub struct RenderedImage {
     /// GPU time of each pass.
     pub times: Vec<PassTime>,
     /// Statistics of clustered lights.
-    pub lists: ClusteredLightStats,
+    pub clustered_light_stats: ClusteredLightStats,
     /// Luminance histogram, if `RenderSettings::histogram` is set.
     pub histogram: Option<LuminanceHistogram>,
     /// Statistics of the drawn geometry.
@@ -540,7 +552,7 @@ pub struct PendingFrame {
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
     histogram: Option<BufferHandle>,
-    drawn: DrawStats,
+    draw_stats: DrawStats,
     culled: Option<BufferHandle>,
     refitted: Option<(BufferHandle, RefitCosts)>,
     ghosts: Option<BufferHandle>,
@@ -677,7 +689,7 @@ impl Renderer {
         let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
-        if picture.lists.overflowed == 0 {
+        if picture.clustered_light_stats.overflowed == 0 {
             return Ok(picture);
         }
         // The light lists overflowed, and their needed capacity is now known. The frame is repeated
@@ -685,7 +697,7 @@ impl Renderer {
         self.history = history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
-        if picture.lists.overflowed == 0 {
+        if picture.clustered_light_stats.overflowed == 0 {
             return Ok(picture);
         }
         // The lists exceed the device's limits. Which clusters fit depends on timing, so clustering
@@ -704,9 +716,9 @@ impl Renderer {
     /// Message about a shadow atlas limit in the last frame: reduced map resolution, or lights
     /// without a map. `None` if all maps are as requested.
     #[must_use]
-    pub fn shadow_map_limit(&self, asked: &ShadowSettings) -> Option<String> {
-        let (_, plan) = self.cached_shadow_maps.as_ref().filter(|_| asked.enabled)?;
-        plan.limit(asked.resolution)
+    pub fn shadow_map_limit(&self, requested: &ShadowSettings) -> Option<String> {
+        let (_, plan) = self.cached_shadow_maps.as_ref().filter(|_| requested.enabled)?;
+        plan.limit(requested.resolution)
     }
 
     /// Submits a frame; `collect` waits for it. Submitting a second frame before the first is
@@ -759,15 +771,18 @@ impl Renderer {
                 (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_)))
             })
             .collect();
-        let report =
-            read_report(&mut graph, ("clustered lights report", REPORT_WORDS), images.lists.report);
+        let report = read_report(
+            &mut graph,
+            ("clustered lights report", REPORT_WORDS),
+            images.clustered_lights.report,
+        );
         let culled = images.culled.map(|culled| {
             read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report)
         });
         let ghosts = images.ghosts.map(|ghosts| {
             read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts)
         });
-        let refit = scene.bvh.as_ref().and_then(|trees| trees.refit());
+        let refit = scene.bvh.as_ref().and_then(|gpu_bvh| gpu_bvh.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
             let words = ("refit costs", refit.cost_words());
             (read_report(&mut graph, words, costs), refit.costs())
@@ -796,7 +811,7 @@ impl Renderer {
             aovs,
             report,
             histogram: images.histogram,
-            drawn,
+            draw_stats: drawn,
             culled,
             refitted,
             ghosts,
@@ -861,7 +876,7 @@ impl Renderer {
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(decode_u32).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
-        let mut drawn = pending.drawn;
+        let mut drawn = pending.draw_stats;
         if let Some(handle) = pending.culled {
             let words: Vec<usize> = buffer(handle)?
                 .mapped()
@@ -894,7 +909,7 @@ impl Renderer {
             nits,
             aovs,
             times: self.frames.times(pending.ticket).to_vec(),
-            lists: ClusteredLightStats {
+            clustered_light_stats: ClusteredLightStats {
                 clusters: at(4),
                 lights: pending.light_count,
                 evaluated: wide(0, 6),
@@ -1042,7 +1057,7 @@ fn frame_data(
     // Without jitter, so that shadow maps stay cached while the view is static.
     let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, cached_shadow_maps)?;
     let directional_count = scene.directional_count();
-    let lamps = lights.len() as u32 - directional_count;
+    let local_light_count = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
     let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
     let lists = settings.clustered_lights;
@@ -1055,15 +1070,15 @@ fn frame_data(
         pre_exposure: settings.exposure.multiplier() as f32,
         directional_count,
         light_count: lights.len() as u32,
-        list_capacity: if lists.enabled && lists.cull_bound > 0.0 {
-            clustered_lights::first_capacity(tiles[0] * tiles[1], lamps)
+        list_capacity: if lists.enabled && lists.cull_threshold > 0.0 {
+            clustered_lights::first_capacity(tiles[0] * tiles[1], local_light_count)
                 .max(list_capacity)
                 .min(MAX_LIST_CAPACITY)
                 .min(gpu.limits().max_storage_buffer_range / 4)
         } else {
             1
         },
-        cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
+        cull_threshold: if lists.enabled { lists.cull_threshold } else { 0.0 },
         node_count: nodes.len() as u32,
         shadow_method: match settings.shadows.method {
             _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
@@ -1109,7 +1124,7 @@ fn frame_data(
         scene,
         (view, &sampling.motion, &eye_bvh),
         &settings.gi,
-        (&sampling.gi, sampling.bounced_before, [settings.ssr.enabled, single]),
+        (&sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
     if apart {
@@ -1179,7 +1194,7 @@ fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u3
     let measured = settings.ao.enabled && scene.has_environment;
     [
         (measured, shared::FRAME_AO),
-        (measured && settings.ao.many_bounces, shared::FRAME_MULTI_BOUNCE_AO),
+        (measured && settings.ao.multi_bounce, shared::FRAME_MULTI_BOUNCE_AO),
         (settings.capture, shared::FRAME_PROBE_CAPTURE),
         (settings.metered, shared::FRAME_METERING),
         (forward, shared::FRAME_FORWARD),

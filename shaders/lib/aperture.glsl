@@ -39,7 +39,8 @@ float aperture_edge(vec2 offset, float radius, vec2 rim) {
     }
     if (dot(rim, rim) > 0.0) {
         float b = dot(along, rim);
-        reach = min(reach, b + sqrt(max(b * b + lens.rim_radius * lens.rim_radius - dot(rim, rim), 0.0)));
+        reach = min(reach,
+            b + sqrt(max(b * b + lens.rim_radius * lens.rim_radius - dot(rim, rim), 0.0)));
     }
     return reach;
 }
@@ -76,9 +77,12 @@ float disc_area(float radius) {
     }
     float r = radius + 0.5;
     return max(dot(clamp(r - vec4(0.0, 1.0, 1.414214, 2.0), 0.0, 1.0), vec4(1.0, 4.0, 4.0, 4.0))
-        + dot(clamp(r - vec4(2.236068, 2.828427, 3.0, 3.162278), 0.0, 1.0), vec4(8.0, 4.0, 4.0, 8.0))
-        + dot(clamp(r - vec4(3.605551, 4.0, 4.123106, 4.242641), 0.0, 1.0), vec4(8.0, 4.0, 8.0, 4.0))
-        + dot(clamp(r - vec4(4.472136, 5.0, 5.09902, 5.385165), 0.0, 1.0), vec4(8.0, 12.0, 8.0, 8.0)), 0.5);
+        + dot(clamp(r - vec4(2.236068, 2.828427, 3.0, 3.162278), 0.0, 1.0),
+            vec4(8.0, 4.0, 4.0, 8.0))
+        + dot(clamp(r - vec4(3.605551, 4.0, 4.123106, 4.242641), 0.0, 1.0),
+            vec4(8.0, 4.0, 8.0, 4.0))
+        + dot(clamp(r - vec4(4.472136, 5.0, 5.09902, 5.385165), 0.0, 1.0),
+            vec4(8.0, 12.0, 8.0, 8.0)), 0.5);
 }
 
 // Sum of the pixel coverages of a disk in the aperture's shape.

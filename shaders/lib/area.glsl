@@ -36,7 +36,8 @@ int corner_count;
 // polynomial (maximum error 2.3e-7) over 0 to pi/2, mirrored beyond.
 float angle_over_sine(float cosine, float sine) {
     float x = min(abs(cosine), 1.0);
-    float p = 1.57079625 + x * (-0.999982238 + x * (0.784896255 + x * (-0.66108948 + x * (0.557022035
+    float p = 1.57079625
+        + x * (-0.999982238 + x * (0.784896255 + x * (-0.66108948 + x * (0.557022035
         + x * (-0.42456618 + x * (0.253238469 + x * (-0.097968705 + x * 0.0176536683)))))));
     return cosine >= 0.0 ? p : PI / max(sine, 1e-6) - p;
 }
@@ -82,7 +83,8 @@ void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, 
         float before = t0 < -1.0 ? -2.0 * PI - here : k * t0 * (1.0 + density * t0 * t0);
         float after = t1 > 1.0 ? 2.0 * PI - here : k * t1 * (1.0 + density * t1 * t1);
         float wide = 0.5 * (after - before);
-        corners[corner_count++] = center + (u * cos(here) + v * sin(here)) * (radius * sqrt(wide / sin(wide)));
+        corners[corner_count++] = center + (u * cos(here) + v * sin(here))
+            * (radius * sqrt(wide / sin(wide)));
     }
 }
 
@@ -127,7 +129,8 @@ void add_tube_end(vec3 axis, float sine, vec3 from, vec3 other) {
     vec3 side = cross(axis, begin);
     const float n = float(HALF_STEPS - 1);
     float wide = abs(turn) / n;
-    float grown = wide > 1e-3 ? (sqrt(1.0 + (n - 2.0) * n * wide / sin(wide)) - 1.0) / (n - 2.0) : 1.0;
+    float grown = wide > 1e-3 ? (sqrt(1.0 + (n - 2.0) * n * wide / sin(wide)) - 1.0) / (n - 2.0)
+        : 1.0;
     vec3 middle = axis * sqrt(max(1.0 - sine * sine, 0.0));
     for (int i = 0; i < HALF_STEPS; ++i) {
         float angle = turn * float(i) / n;
@@ -137,7 +140,8 @@ void add_tube_end(vec3 axis, float sine, vec3 from, vec3 other) {
 }
 
 // Projected solid angle of a tube above the horizon: two arcs and two edges.
-float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, vec3 end, float radius, vec3 n0, vec3 n1) {
+float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, vec3 end,
+    float radius, vec3 n0, vec3 n1) {
     float sum = 0.0;
     for (int i = 0; i < 2; ++i) {
         vec3 axis = i == 0 ? a : b;
@@ -194,7 +198,8 @@ float sphere_irradiance(vec3 center, float radius) {
     float sin_half = sqrt(max(1.0 - cos_half * cos_half, 0.0));
     float part = angle_of(cos_half, sin_half);
     float along = cosine * slope - sine * z * cos_half;
-    return max(sin2 * part * z - sine * cosine * slope * sin_half + angle_of(along, sine * sin_half), 0.0);
+    return max(sin2 * part * z - sine * cosine * slope * sin_half
+        + angle_of(along, sine * sin_half), 0.0);
 }
 
 // Projected solid angle of a disk above the horizon: the boundary integral in closed form.
@@ -426,7 +431,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
         if (center.z >= radius * sine) {
             irradiance = disk_irradiance(center, axis, radius);
         }
-        vec3 towards = lobe * abs(before) + center * (dot(lobe, axis) * (before < 0.0 ? -1.0 : 1.0));
+        vec3 towards = lobe * abs(before) + center
+            * (dot(lobe, axis) * (before < 0.0 ? -1.0 : 1.0));
         add_circle(center, axis, radius, towards, radius / d, s.alpha);
     } else if (kind == LIGHT_TUBE) {
         vec3 start = center - along * light.half_height;
@@ -442,7 +448,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
         vec3 n0, n1;
         if (tube_planes(start / da, end / db, radius / da, radius / db, n0, n1)) {
             if (min(start.z, end.z) >= radius) {
-                irradiance = tube_irradiance(start / da, end / db, radius / da, radius / db, start, end, radius, n0, n1);
+                irradiance = tube_irradiance(start / da, end / db, radius / da, radius / db, start,
+                    end, radius, n0, n1);
             }
             add_tube_end(start / da, radius / da, n0, end / db);
             add_tube_end(end / db, radius / db, n1, start / da);
@@ -494,7 +501,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
             float area = kind == LIGHT_RECTANGLE ? 4.0 * light.half_width * light.half_height
                 : kind == LIGHT_TRIANGLE ? 0.5 * light.half_width * light.half_height
                 : kind == LIGHT_DISK ? PI * radius * radius
-                : 4.0 * radius * light.half_height * length(cross(along, direction)) + PI * radius * radius;
+                : 4.0 * radius * light.half_height * length(cross(along, direction))
+                    + PI * radius * radius;
             float facing = flat_shape ? abs(before) / d : 1.0;
             irradiance = area * facing / (d * d) * max(direction.z, 0.0);
         }
@@ -510,7 +518,8 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     float stretch = max(max(m.x, m.y), max(m.z, 1.0)) / max(length(lobe_direction), 1e-20);
     if (size * stretch < TINY_IN_LOBE) {
         vec2 f = lobe_at(v, direction, s.alpha);
-        area.shine = direction.z > 0.0 ? f.x / direction.z * irradiance * vec2(1.0, f.y) : vec2(0.0);
+        area.shine = direction.z > 0.0 ? f.x / direction.z * irradiance * vec2(1.0, f.y)
+            : vec2(0.0);
     } else {
         area.shine = integrate_lobe(v, s.alpha, m);
     }
@@ -522,7 +531,8 @@ void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     AreaIntegrals area;
     integrate_area(light, s, area);
     const float one = 1.0 - DIELECTRIC_F0;
-    diffuse = light.intensity * s.base_color * ((1.0 - s.metallic) * one / PI * area.irradiance * (1.0 - area.weight));
+    diffuse = light.intensity * s.base_color
+        * ((1.0 - s.metallic) * one / PI * area.irradiance * (1.0 - area.weight));
     vec3 dielectric = vec3(DIELECTRIC_F0 * area.shine.x + one * area.shine.y);
     vec3 metal = s.base_color * area.shine.x + (1.0 - s.base_color) * area.shine.y;
     specular = light.intensity * mix(dielectric, metal, s.metallic);

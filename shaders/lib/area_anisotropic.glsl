@@ -38,7 +38,8 @@ vec3 to_lobe(vec3 m, vec3 p) {
 }
 
 vec3 from_lobe(vec3 m, vec3 p) {
-    return vec3(lobe_lower.x * p.x, lobe_lower.y * p.x + lobe_lower.z * p.y, 0.0) + vec3(lobe_center * p.z, p.z);
+    return vec3(lobe_lower.x * p.x, lobe_lower.y * p.x + lobe_lower.z * p.y, 0.0)
+        + vec3(lobe_center * p.z, p.z);
 }
 
 float lobe_determinant(vec3 m) { return 1.0 / (lobe_lower.x * lobe_lower.z); }
@@ -55,7 +56,8 @@ vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     mat2 turn = mat2(lobe_axis.x, -lobe_axis.y, lobe_axis.y, lobe_axis.x);
     vec3 local_h = vec3(turn * h.xy, h.z);
     float dv = d_ggx_anisotropic(local_h, lobe_alphas)
-        * v_smith_anisotropic(vec3(turn * l.xy, l.z), vec3(turn * v.xy, max(v.z, 1e-4)), lobe_alphas);
+        * v_smith_anisotropic(vec3(turn * l.xy, l.z), vec3(turn * v.xy, max(v.z, 1e-4)),
+            lobe_alphas);
     return vec2(dv * l.z, schlick_weight(dot(v, h)));
 }
 

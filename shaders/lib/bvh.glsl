@@ -5,8 +5,10 @@
 #ifndef LIB_BVH
 #define LIB_BVH
 
-layout(set = 0, binding = 51, scalar) readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
-layout(set = 0, binding = 55, scalar) readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
+layout(set = 0, binding = 51, scalar)
+    readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
+layout(set = 0, binding = 55, scalar)
+    readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
 #ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
 // Only alpha-masked triangles are non-opaque.
@@ -46,7 +48,8 @@ float max_of(vec3 v) {
 // Inverse direction; small components are widened to avoid a division by zero.
 vec3 slab_inverse(vec3 d) {
     float least = 1e-12 * max_of(abs(d));
-    return 1.0 / mix(d, mix(vec3(least), vec3(-least), lessThan(d, vec3(0.0))), lessThan(abs(d), vec3(least)));
+    return 1.0 / mix(d, mix(vec3(least), vec3(-least), lessThan(d, vec3(0.0))),
+        lessThan(abs(d), vec3(least)));
 }
 
 // Entry distance of the ray into a box, or -1. Ize 2013, section 3.
@@ -71,7 +74,8 @@ vec3 shear_along(vec3 d, out uint axis) {
 // Watertight triangle intersection: Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise`
 // keeps the edge functions of neighbors exact negatives: a fused multiply-add would round only one
 // of the two products.
-bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, float t_max, out float t, out vec2 weights) {
+bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, float t_max,
+    out float t, out vec2 weights) {
     precise vec3 a = triangle.a - origin;
     precise vec3 b = triangle.b - origin;
     precise vec3 c = triangle.c - origin;
@@ -99,7 +103,8 @@ layout(set = 0, binding = 53, scalar) readonly buffer bvh_mask_block { uint bvh_
 // Texture coordinate in texels after the wrap mode (src/bvh/mask.rs).
 float mask_place(float x, uint wrap, float size) {
     float mirrored = x - 2.0 * floor(x * 0.5);
-    float inside = wrap == 0u ? x - floor(x) : wrap == 1u ? (mirrored > 1.0 ? 2.0 - mirrored : mirrored) : clamp(x, 0.0, 1.0);
+    float inside = wrap == 0u ? x - floor(x) : wrap == 1u
+        ? (mirrored > 1.0 ? 2.0 - mirrored : mirrored) : clamp(x, 0.0, 1.0);
     return inside * size;
 }
 
@@ -115,21 +120,27 @@ float mask_texel(uint header, ivec2 at, int width) {
 // Alpha test of a masked triangle: true where the surface is opaque.
 bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
     vec3 a = bvh_corners[corners * 3u];
-    vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
+    vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x
+        + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
     ivec2 size = ivec2(bvh_masks[header + 1u], bvh_masks[header + 2u]);
     uint flags = bvh_masks[header + 3u];
     uvec2 wrap = uvec2(flags & 3u, flags >> 2u & 3u);
-    vec2 place = vec2(mask_place(at.x, wrap.x, float(size.x)), mask_place(at.y, wrap.y, float(size.y)));
+    vec2 place = vec2(mask_place(at.x, wrap.x, float(size.x)),
+        mask_place(at.y, wrap.y, float(size.y)));
     float opacity;
     if ((flags & 0x10u) == 0u) {
         opacity = mask_texel(header, min(ivec2(place), size - 1), size.x);
     } else {
         vec2 low = floor(place - 0.5);
         vec2 f = place - 0.5 - low;
-        ivec2 p = ivec2(mask_wrapped(int(low.x), wrap.x, size.x), mask_wrapped(int(low.y), wrap.y, size.y));
-        ivec2 q = ivec2(mask_wrapped(int(low.x) + 1, wrap.x, size.x), mask_wrapped(int(low.y) + 1, wrap.y, size.y));
-        opacity = mix(mix(mask_texel(header, p, size.x), mask_texel(header, ivec2(q.x, p.y), size.x), f.x),
-                      mix(mask_texel(header, ivec2(p.x, q.y), size.x), mask_texel(header, q, size.x), f.x), f.y);
+        ivec2 p = ivec2(mask_wrapped(int(low.x), wrap.x, size.x),
+            mask_wrapped(int(low.y), wrap.y, size.y));
+        ivec2 q = ivec2(mask_wrapped(int(low.x) + 1, wrap.x, size.x),
+            mask_wrapped(int(low.y) + 1, wrap.y, size.y));
+        opacity = mix(mix(mask_texel(header, p, size.x),
+            mask_texel(header, ivec2(q.x, p.y), size.x), f.x),
+                      mix(mask_texel(header, ivec2(p.x, q.y), size.x),
+                          mask_texel(header, q, size.x), f.x), f.y);
     }
     return opacity * at.z >= uintBitsToFloat(bvh_masks[header + 4u]);
 }
@@ -168,7 +179,8 @@ bool is_helper_invocation() {
 // where the hit lies behind the lifted origin. Where both tests hit, `t` and `weights` become
 // bitwise those of the software test. At a triangle's edge that only the device hits, the device's
 // values stay.
-bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
+bool accept_hit(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away,
+    float t_max, inout float t, inout vec2 weights) {
     BvhInstance instance = bvh_instances[instance_number];
     float lift = BVH_SLACK * max_of(abs(origin));
     vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
@@ -192,24 +204,29 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     uint flags = any ? gl_RayFlagsTerminateOnFirstHitEXT : gl_RayFlagsNoneEXT;
     float t_min = 0.0;
     for (uint tries = 0u; send && tries < BVH_TRIES && t_min < t_max; ++tries) {
-        rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_SHADOW_MASK : 0xffu, from, t_min, direction, t_max);
+        rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_SHADOW_MASK : 0xffu, from,
+            t_min, direction, t_max);
         // Only alpha-masked triangles produce candidates.
         while (rayQueryProceedEXT(bvh_query)) {
             uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, false);
-            uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, false);
+            uint number = bvh_instances[instance].first
+                + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, false);
             float t = rayQueryGetIntersectionTEXT(bvh_query, false);
             vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, false);
             bool is_hit = accept_hit(instance, number, origin, direction, away, t_max, t, weights);
             uint mask = bvh_instances[instance].mask;
-            if (is_hit && (mask == NONE || mask_alpha_test(mask, bvh_instances[instance].corners + number, weights))) {
+            if (is_hit && (mask == NONE
+                || mask_alpha_test(mask, bvh_instances[instance].corners + number, weights))) {
                 rayQueryConfirmIntersectionEXT(bvh_query);
             }
         }
-        if (rayQueryGetIntersectionTypeEXT(bvh_query, true) == gl_RayQueryCommittedIntersectionNoneEXT) {
+        if (rayQueryGetIntersectionTypeEXT(bvh_query, true)
+            == gl_RayQueryCommittedIntersectionNoneEXT) {
             return none;
         }
         uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, true);
-        uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, true);
+        uint number = bvh_instances[instance].first
+            + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, true);
         float found = rayQueryGetIntersectionTEXT(bvh_query, true);
         float t = found;
         vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, true);
@@ -274,7 +291,8 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
                     float t;
                     vec2 weights;
                     uint number = node.first + i;
-                    bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t, weights);
+                    bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
+                        weights);
 #ifdef BVH_ALPHA_MASKS
                     if (is_hit && instance.mask != NONE) {
                         is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);

@@ -26,7 +26,8 @@ float channel_at(vec2 at, int channel) {
     float most = 0.0;
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
-            float v = to_half_range(texelFetch(light_image, clamp(low + ivec2(x - 1, y - 1), ivec2(0), last), 0).rgb)[channel];
+            float v = to_half_range(texelFetch(light_image,
+                clamp(low + ivec2(x - 1, y - 1), ivec2(0), last), 0).rgb)[channel];
             sum += across[x] * down[y] * v;
             if (x > 0 && x < 3 && y > 0 && y < 3) {
                 least = min(least, v);

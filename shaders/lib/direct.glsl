@@ -27,10 +27,11 @@ bool needs_light_transmittance = false;
 void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
     light_transmittance = vec3(1.0);
     if (needs_light_transmittance || diffuse != vec3(0.0) || specular != vec3(0.0)) {
-        light_transmittance = light_through_volumes(light, s.position, 0.5);
+        light_transmittance = volume_transmittance_to_light(light, s.position, 0.5);
         if ((light.kind & LIGHT_SHADOW) != 0u) {
             vec3 all = diffuse + specular;
-            light_transmittance *= light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
+            light_transmittance *= light_visibility(light, s,
+                max(all.r, max(all.g, all.b)) * frame.pre_exposure);
         }
         diffuse *= light_transmittance;
         specular *= light_transmittance;

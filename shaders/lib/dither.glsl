@@ -24,7 +24,8 @@ vec3 dithered(vec3 code, uvec2 pixel) {
     vec2 u = vec2(pcg2d(pixel) >> 8u) / 16777216.0;
     float triangular = u.x + u.y - 1.0;
     float even = u.x - 0.5;
-    bvec3 middle = bvec3(vec3(greaterThanEqual(code, vec3(0.5))) * vec3(lessThanEqual(code, vec3(254.5))));
+    bvec3 middle = bvec3(vec3(greaterThanEqual(code, vec3(0.5)))
+        * vec3(lessThanEqual(code, vec3(254.5))));
     return floor(code + mix(vec3(even), vec3(triangular), middle) + 0.5);
 }
 

@@ -42,7 +42,8 @@ struct LightMap {
 };
 
 LightMap environment_map() {
-    return LightMap(0u, environment.width, environment.height, environment.square_rows, environment.irradiance_offset,
+    return LightMap(0u, environment.width, environment.height, environment.square_rows,
+        environment.irradiance_offset,
                     environment.specular_offset);
 }
 
@@ -77,15 +78,18 @@ vec3 environment_table(uint offset, uint size, vec2 at) {
     vec2 f = p - low;
     uint x = uint(low.x);
     uint y = uint(low.y);
-    return mix(mix(environment_fetch(offset, size, x, y), environment_fetch(offset, size, x + 1u, y), f.x),
-               mix(environment_fetch(offset, size, x, y + 1u), environment_fetch(offset, size, x + 1u, y + 1u), f.x),
+    return mix(mix(environment_fetch(offset, size, x, y),
+        environment_fetch(offset, size, x + 1u, y), f.x),
+               mix(environment_fetch(offset, size, x, y + 1u),
+                   environment_fetch(offset, size, x + 1u, y + 1u), f.x),
                f.y);
 }
 
 // Octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section 3.2).
 vec3 environment_octahedral(uint offset, uint size, vec3 d) {
     d /= abs(d.x) + abs(d.y) + abs(d.z);
-    vec2 e = d.y >= 0.0 ? d.xz : (1.0 - abs(d.zx)) * vec2(d.x >= 0.0 ? 1.0 : -1.0, d.z >= 0.0 ? 1.0 : -1.0);
+    vec2 e = d.y >= 0.0 ? d.xz
+        : (1.0 - abs(d.zx)) * vec2(d.x >= 0.0 ? 1.0 : -1.0, d.z >= 0.0 ? 1.0 : -1.0);
     return environment_table(offset, size, e * 0.5 + 0.5);
 }
 
@@ -99,7 +103,8 @@ vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     for (uint i = 0u; i + 1u < low; ++i) {
         offset += SPECULAR_SIZES[i] * SPECULAR_SIZES[i];
     }
-    vec3 sharp = low == 0u ? map_luminance(map, d) : environment_octahedral(offset, SPECULAR_SIZES[low - 1u], d);
+    vec3 sharp = low == 0u ? map_luminance(map, d)
+        : environment_octahedral(offset, SPECULAR_SIZES[low - 1u], d);
     uint next = low == 0u ? offset : offset + SPECULAR_SIZES[low - 1u] * SPECULAR_SIZES[low - 1u];
     return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), part);
 }
@@ -116,7 +121,8 @@ vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
                       d.y < 0.0 ? -probe.half_size.y : probe.half_size.y,
                       d.z < 0.0 ? -probe.half_size.z : probe.half_size.z);
     // A ray parallel to a face never hits it.
-    vec3 t = vec3(abs(d.x) > 1e-6 ? (faces.x - local.x) / d.x : 1e30, abs(d.y) > 1e-6 ? (faces.y - local.y) / d.y : 1e30,
+    vec3 t = vec3(abs(d.x) > 1e-6 ? (faces.x - local.x) / d.x : 1e30,
+        abs(d.y) > 1e-6 ? (faces.y - local.y) / d.y : 1e30,
                   abs(d.z) > 1e-6 ? (faces.z - local.z) / d.z : 1e30);
     vec3 to = local + d * min(t.x, min(t.y, t.z)) + probe.center - probe.position;
     float size = length(to);
@@ -149,12 +155,14 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
         if (weight > 0.0) {
             rest -= weight;
             if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
-                sum += weight * environment_octahedral(probe_map(probes[i]).irradiance, IRRADIANCE_SIZE, normal);
+                sum += weight * environment_octahedral(probe_map(probes[i]).irradiance,
+                    IRRADIANCE_SIZE, normal);
             }
         }
     }
     if (rest > 0.0 && environment.enabled != 0u) {
-        sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(normal));
+        sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE,
+            environment_direction(normal));
     }
     return sum;
 }
@@ -191,7 +199,8 @@ vec3 multi_bounce_ao(float visible, vec3 reflectance) {
 
 // DFG table: scale and bias of F0, and the diffuse reflectance of a white base color.
 vec3 environment_reflectances(Surface s) {
-    return environment_table(environment.dfg_offset, DFG_SIZE, vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
+    return environment_table(environment.dfg_offset, DFG_SIZE,
+        vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
 }
 
 // Specular environment reflection (nits) toward the camera, without occlusion. Split sum: Karis
@@ -221,21 +230,24 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
     vec3 dfg = environment_reflectances(s);
 #ifdef LIB_WATER
     bool under = in_water != NONE;
-    vec3 irradiance = environment_irradiance(s.position, under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
+    vec3 irradiance = environment_irradiance(s.position,
+        under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
     irradiance *= under ? water_sky(s.position, v.bent_normal) : vec3(1.0);
 #else
     vec3 irradiance = environment_irradiance(s.position, v.bent_normal);
 #endif
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
-        (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance) : vec3(v.ambient);
+        (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance)
+            : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (add_environment_specular) {
         specular = environment_reflection(s) * specular_visibility(s, v);
 #ifdef LIB_WATER
         // Underwater, a surface mirrors the sky cone and the bed: approximated by its irradiance.
         if (under) {
-            specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI * v.map;
+            specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y)
+                * irradiance / PI * v.map;
         }
 #endif
     }

@@ -44,7 +44,8 @@ vec3 layer_albedo(float nv, float roughness) {
     vec2 f = p - low;
     uint i = uint(low.y) * LAYER_TABLE_SIZE + uint(low.x);
     return mix(mix(layer_table[i], layer_table[i + 1u], f.x),
-               mix(layer_table[i + LAYER_TABLE_SIZE], layer_table[i + LAYER_TABLE_SIZE + 1u], f.x), f.y);
+               mix(layer_table[i + LAYER_TABLE_SIZE], layer_table[i + LAYER_TABLE_SIZE + 1u], f.x),
+                   f.y);
 }
 
 // Estevez and Kulla 2017, "Production Friendly Microfacet Sheen BRDF", equation 2.
@@ -85,10 +86,12 @@ float max3(vec3 v) { return max(v.r, max(v.g, v.b)); }
 // its supplement's fit of the CIE observer.
 vec3 film_sensitivity(float path, vec3 shift) {
     float phase = 2.0 * PI * path * 1e-9;
-    vec3 xyz = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13) * sqrt(2.0 * PI * vec3(4.3278e9, 9.3046e9, 6.6121e9))
+    vec3 xyz = vec3(5.4856e-13, 4.4201e-13, 5.2481e-13)
+        * sqrt(2.0 * PI * vec3(4.3278e9, 9.3046e9, 6.6121e9))
         * cos(vec3(1.6810e6, 1.7953e6, 2.2084e6) * phase + shift)
         * exp(-phase * phase * vec3(4.3278e9, 9.3046e9, 6.6121e9));
-    xyz.x += 9.7470e-14 * sqrt(2.0 * PI * 4.5282e9) * cos(2.2399e6 * phase + shift.x) * exp(-4.5282e9 * phase * phase);
+    xyz.x += 9.7470e-14 * sqrt(2.0 * PI * 4.5282e9) * cos(2.2399e6 * phase + shift.x)
+        * exp(-4.5282e9 * phase * phase);
     xyz /= 1.0685e-7;
     return vec3(3.2404542 * xyz.x - 1.5371385 * xyz.y - 0.4985314 * xyz.z,
                 -0.9692660 * xyz.x + 1.8760108 * xyz.y + 0.0415560 * xyz.z,
@@ -166,7 +169,8 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
         vec3 film = film_fresnel(f0, y.film_ior, y.film_thickness, cosine);
         f.opaque = mix(f.opaque, film, y.iridescence);
         f.glass = mix(f.glass, film, y.iridescence);
-        f.metal = mix(f.metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine), y.iridescence);
+        f.metal = mix(f.metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine),
+            y.iridescence);
     }
     return f;
 }
@@ -195,7 +199,8 @@ float base_albedo(Layers y, float nv) {
 // Transmittance of the sheen layer for view and light cosines.
 float below_sheen(Layers y, float nl, float nv) {
     float most = max3(y.sheen_color);
-    return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z, layer_albedo(nl, y.sheen_roughness).z) : 1.0;
+    return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z,
+        layer_albedo(nl, y.sheen_roughness).z) : 1.0;
 }
 
 // Fresnel reflectance of the coat; the layers below receive the rest: KHR_materials_clearcoat.
@@ -207,30 +212,35 @@ float coat_fresnel(Surface s, Layers y) {
 // D V n.l of the base lobe.
 float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
     if (y.alphas.x == y.alphas.y) {
-        return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha) * v_smith(nl, nv, s.alpha) * nl;
+        return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha)
+            * v_smith(nl, nv, s.alpha) * nl;
     }
     vec3 local_h = vec3(dot(y.tangent, h), dot(y.bitangent, h), dot(s.normal, h));
     vec3 local_l = vec3(dot(y.tangent, l), dot(y.bitangent, l), nl);
     vec3 local_v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), nv);
-    return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas) * nl;
+    return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas)
+        * nl;
 }
 
 // Mean of the base lobe's D V n.l over a disk of this angular radius (rad) around l. `vh`: cosine
 // between the view and the half vector; for a disk, of its representative half vector.
-float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv, inout float vh) {
+float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv,
+    inout float vh) {
     if (radius <= 0.0) {
         return base_lobe(s, y, l, h, nl, nv);
     }
     bool even = y.alphas.x == y.alphas.y;
     mat3 axes = even ? orthonormal_basis(s.normal) : mat3(y.tangent, y.bitangent, s.normal);
-    MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius, even ? vec2(s.alpha) : y.alphas);
+    MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius,
+        even ? vec2(s.alpha) : y.alphas);
     vh = disk.vh;
     return disk.lobe;
 }
 
 // As evaluate_brdf_sun_disk: per irradiance on a plane that faces the light, with the cosine
 // (1/sr).
-void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
+void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse,
+    out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     // A disk that the surface's horizon cuts illuminates both sides.
@@ -250,15 +260,18 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         float under = below * below_sheen(y, nl, nv);
         float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl * s.base_color;
+        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl
+            * s.base_color;
         specular = under * lobe * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
-            specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0));
+            specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
+                clamp(dot(s.normal, h), 0.0, 1.0));
         }
         float coat_nl = dot(y.coat_normal, l);
         if (y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
             mat3 axes = orthonormal_basis(y.coat_normal);
-            specular += coat * mirrored_disk(s.view * axes, l * axes, radius, vec2(y.coat_alpha)).lobe;
+            specular += coat * mirrored_disk(s.view * axes, l * axes, radius,
+                vec2(y.coat_alpha)).lobe;
         } else if (y.coat > 0.0 && coat_nl > 0.0) {
             float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
             specular += coat * coat_nl
@@ -275,7 +288,8 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
         float lobe = base_lobe_sun_disk(s, y, mirrored, radius, hm, behind, nv, vh);
         Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
         float under = below * below_sheen(y, behind, nv) * (1.0 - s.metallic);
-        diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * behind
+        diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque))
+            / PI * behind
             * y.diffuse_transmission_color;
         // Rough panes spread transmission as they spread reflection.
         if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {

@@ -5,7 +5,8 @@
 #include "lib/ggx_sampling.glsl"
 
 // Shadow rays to a light behind a two-sided surface start from its other side.
-void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffuse, inout vec3 specular) {
+void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffuse,
+    inout vec3 specular) {
 #ifdef RAY_TRACED_SHADOWS
     vec3 seen_origin = ray_origin;
 #endif
@@ -29,7 +30,8 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
     // half_width is 0 for point lights.
-    evaluate_extended_brdf(s, y, l, arriving_radius(light.half_width, s.position, entry), diffuse, specular);
+    evaluate_extended_brdf(s, y, l, arriving_radius(light.half_width, s.position, entry), diffuse,
+        specular);
     diffuse *= e;
     specular *= e;
     apply_shadow_extended(light, s, dot(s.normal, l) < 0.0, diffuse, specular);
@@ -39,7 +41,8 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
 // As direct_light_extended, for one area light. The base lobe (isotropic or not) and the coat are
 // integrated as in lib/area.glsl. Sheen, a wide lobe, and film reflectance are evaluated at the
 // middle of the light's visible part.
-void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
+void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse,
+    out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     float nv = max(dot(s.normal, s.view), 1e-4);
@@ -94,7 +97,8 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
-            specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0)) / nl * area.irradiance;
+            specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
+                clamp(dot(s.normal, h), 0.0, 1.0)) / nl * area.irradiance;
         }
     }
     diffuse *= light.intensity;
@@ -123,7 +127,8 @@ vec2 even_point(int i) {
 // normals, each with a lookup as wide as its share of the lobe.
 vec3 environment_stretched(Surface s, Layers y) {
     const int FACETS = 24;
-    vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), max(dot(s.normal, s.view), 1e-4));
+    vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view),
+        max(dot(s.normal, s.view), 1e-4));
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y) * inversesqrt(float(FACETS)));
     float seen = length(vec3(y.alphas * v.xy, v.z));
     vec3 sum = vec3(0.0);
@@ -184,7 +189,8 @@ float below_sheen_around(Layers y, float nv) {
 
 // As environment_light: split sums for base and coat; for sheen its albedo times the mean luminance
 // over its lobe.
-void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
+void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse,
+    out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     if (!has_environment()) {
@@ -206,11 +212,13 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float lambert = below * below_sheen_around(y, nv) * opaque * (1.0 - max3(f.opaque));
     vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
     vec3 visible =
-        (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance) : vec3(v.ambient);
+        (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance)
+            : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (y.diffuse_transmission > 0.0) {
         vec3 behind = environment_irradiance(s.position, -s.normal);
-        diffuse += lambert * v.ambient * y.diffuse_transmission * y.diffuse_transmission_color / PI * behind;
+        diffuse += lambert * v.ambient * y.diffuse_transmission * y.diffuse_transmission_color / PI
+            * behind;
     }
     float all = albedo.x + albedo.y;
     float w = all > 0.0 ? albedo.y / all : 0.0;
@@ -221,11 +229,13 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
 #endif
     vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
     bool even = y.alphas.x == y.alphas.y;
-    vec3 seen = even ? all * prefiltered_environment(s.position, towards, roughness) : environment_stretched(s, y);
+    vec3 seen = even ? all * prefiltered_environment(s.position, towards, roughness)
+        : environment_stretched(s, y);
     seen *= specular_visibility(s, v);
     specular = under * mixed_reflectance(s, y, f, all) * seen;
     if (max3(y.sheen_color) > 0.0) {
-        specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * v.ambient * environment_sheen(s, y);
+        specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * v.ambient
+            * environment_sheen(s, y);
     }
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
@@ -234,7 +244,8 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
         over.normal = y.coat_normal;
         over.alpha = y.coat_alpha;
         vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
-        specular += coat * (reflects.x + reflects.y) * prefiltered_environment(s.position, shine, sqrt(y.coat_alpha))
+        specular += coat * (reflects.x + reflects.y) * prefiltered_environment(s.position, shine,
+            sqrt(y.coat_alpha))
             * specular_visibility(over, v);
     }
 }

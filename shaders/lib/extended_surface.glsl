@@ -3,7 +3,8 @@
 #define LIB_EXTENDED_SURFACE
 #include "lib/ggx_sampling.glsl"
 
-layout(set = 0, binding = 22, scalar) readonly buffer extended_material_block { ExtendedMaterial layered[]; };
+layout(set = 0, binding = 22, scalar)
+    readonly buffer extended_material_block { ExtendedMaterial layered[]; };
 layout(set = 2, binding = 0) uniform sampler2D transmission_texture;
 layout(set = 2, binding = 1) uniform sampler2D thickness_texture;
 layout(set = 2, binding = 2) uniform sampler2D specular_texture;
@@ -25,7 +26,8 @@ vec4 sample_layer(sampler2D picture, uint slot) {
     if ((layered[index].textures >> slot & 1u) == 0u) {
         return vec4(1.0);
     }
-    return sample_rows(picture, layered[index].uv_rows[slot * 2], layered[index].uv_rows[slot * 2 + 1]);
+    return sample_rows(picture, layered[index].uv_rows[slot * 2],
+        layered[index].uv_rows[slot * 2 + 1]);
 }
 
 // Tangent and bitangent of the mesh, orthogonal to a normal and on the viewer's side.
@@ -49,7 +51,8 @@ Layers fragment_layers(Surface s) {
     // KHR_materials_specular: F0 = min(((n-1)/(n+1))^2 color, 1), times the strength.
     float ratio = m.ior > 0.0 ? (m.ior - 1.0) / (m.ior + 1.0) : 1.0;
     y.specular = m.specular * sample_layer(specular_texture, 2u).a;
-    y.f0 = clamp(ratio * ratio * m.specular_color * sample_layer(specular_color_texture, 3u).rgb, 0.0, 1.0);
+    y.f0 = clamp(ratio * ratio * m.specular_color * sample_layer(specular_color_texture, 3u).rgb,
+        0.0, 1.0);
     // An index of 1 has no interface.
     y.specular = m.ior == 1.0 ? 0.0 : y.specular;
     mesh_axes(s.normal, y.tangent, y.bitangent);
@@ -59,7 +62,8 @@ Layers fragment_layers(Surface s) {
     if (strength > 0.0) {
         vec2 turned = vec2(cos(m.rotation), sin(m.rotation));
         vec2 direction = (m.textures >> 9u & 1u) != 0u ? anisotropy.rg * 2.0 - 1.0 : vec2(1.0, 0.0);
-        direction = vec2(direction.x * turned.x - direction.y * turned.y, direction.x * turned.y + direction.y * turned.x);
+        direction = vec2(direction.x * turned.x - direction.y * turned.y,
+            direction.x * turned.y + direction.y * turned.x);
         float l2 = dot(direction, direction);
         direction = l2 > 1e-8 ? direction * inversesqrt(l2) : vec2(1.0, 0.0);
         vec3 t = y.tangent * direction.x + y.bitangent * direction.y;
@@ -68,7 +72,8 @@ Layers fragment_layers(Surface s) {
         y.alphas.x = mix(s.alpha, 1.0, strength * strength);
     }
     y.coat = clamp(m.coat * sample_layer(coat_texture, 4u).r, 0.0, 1.0);
-    float coat_roughness = clamp(m.coat_roughness * sample_layer(coat_roughness_texture, 5u).g, 0.0, 1.0);
+    float coat_roughness = clamp(m.coat_roughness * sample_layer(coat_roughness_texture, 5u).g, 0.0,
+        1.0);
     y.coat_alpha = max(coat_roughness * coat_roughness, MIN_ALPHA);
     float l2 = dot(in_normal, in_normal);
     vec3 n = l2 > 0.0 ? in_normal * inversesqrt(l2) : vec3(0.0, 1.0, 0.0);
@@ -87,12 +92,17 @@ Layers fragment_layers(Surface s) {
     }
     y.coat_normal *= side;
     y.sheen_color = clamp(m.sheen_color * sample_layer(sheen_color_texture, 7u).rgb, 0.0, 1.0);
-    y.sheen_roughness = clamp(m.sheen_roughness * sample_layer(sheen_roughness_texture, 8u).a, MIN_SHEEN_ROUGHNESS, 1.0);
+    y.sheen_roughness = clamp(m.sheen_roughness * sample_layer(sheen_roughness_texture, 8u).a,
+        MIN_SHEEN_ROUGHNESS, 1.0);
     y.iridescence = clamp(m.iridescence * sample_layer(iridescence_texture, 10u).r, 0.0, 1.0);
     y.film_ior = m.film_ior;
-    y.film_thickness = mix(m.film_minimum, m.film_maximum, sample_layer(film_thickness_texture, 11u).g);
-    y.diffuse_transmission = clamp(m.diffuse_transmission * sample_layer(diffuse_transmission_texture, 12u).a, 0.0, 1.0);
-    y.diffuse_transmission_color = clamp(m.diffuse_transmission_color * sample_layer(diffuse_transmission_color_texture, 13u).rgb, 0.0, 1.0);
+    y.film_thickness = mix(m.film_minimum, m.film_maximum,
+        sample_layer(film_thickness_texture, 11u).g);
+    y.diffuse_transmission =
+        clamp(m.diffuse_transmission * sample_layer(diffuse_transmission_texture, 12u).a, 0.0, 1.0);
+    y.diffuse_transmission_color =
+        clamp(m.diffuse_transmission_color * sample_layer(diffuse_transmission_color_texture,
+        13u).rgb, 0.0, 1.0);
     y.transmission = clamp(m.transmission * sample_layer(transmission_texture, 0u).r, 0.0, 1.0);
     y.thin = (m.flags & EXTENDED_VOLUME) == 0u;
     // As in the path tracer, an index of 0 means total reflection.
@@ -102,7 +112,8 @@ Layers fragment_layers(Surface s) {
 
 // Thickness (m) of the volume behind the fragment, with the node's scale.
 float fragment_thickness(float scale) {
-    return layered[materials[material_index].layers].thickness * scale * sample_layer(thickness_texture, 1u).g;
+    return layered[materials[material_index].layers].thickness * scale
+        * sample_layer(thickness_texture, 1u).g;
 }
 
 #endif

@@ -70,7 +70,8 @@ bool shows_light(Light light, bool is_surface, vec3 at, vec3 ray, float pitch) {
     if ((light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL) {
         return !is_surface && length(ray + light.direction) < light.half_width + 1.5 * pitch;
     }
-    return is_surface && distance(at, light.position) < light_bounding_radius(light) * 1.02 + 2e-3 * length(light.position);
+    return is_surface && distance(at, light.position)
+        < light_bounding_radius(light) * 1.02 + 2e-3 * length(light.position);
 }
 
 #endif

@@ -30,7 +30,7 @@ layout(location = 12) FLAT mat4 previous_position_matrix;
 layout(location = 5) FLAT vec4 far_terms;
 #ifdef RAY_CONSTANTS
 // Camera-relative position to pixel and depth, all times w.
-layout(location = 6) FLAT mat4 picture_of;
+layout(location = 6) FLAT mat4 position_to_pixel;
 #endif
 #endif
 

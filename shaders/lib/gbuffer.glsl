@@ -33,7 +33,8 @@ bool load_surface(ivec2 pixel, uvec2 seen, out Surface s) {
     float roughness;
     float occlusion;
     bool unlit;
-    unpack_surface(texelFetch(surface_image, pixel, 0).xy, s.base_color, s.metallic, roughness, occlusion, unlit);
+    unpack_surface(texelFetch(surface_image, pixel, 0).xy, s.base_color, s.metallic, roughness,
+        occlusion, unlit);
     s.position = position_at(pixel, uintBitsToFloat(seen.x));
     s.normal = unpack_normal(seen.y);
     s.view = view_at(s.position);
@@ -42,7 +43,8 @@ bool load_surface(ivec2 pixel, uvec2 seen, out Surface s) {
 }
 
 bool load_surface(ivec2 pixel, float depth, out Surface s) {
-    return load_surface(pixel, uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x), s);
+    return load_surface(pixel, uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x),
+        s);
 }
 
 // Position change from a pixel to the next one along an axis, on the side with the smaller second
@@ -53,15 +55,18 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     bool has_low = all(greaterThanEqual(pixel - 2 * axis, ivec2(0)));
     bool has_high = all(lessThanEqual(pixel + 2 * axis, last));
     float low = has_low ? texelFetch(depth_image, pixel - axis, 0).x : 0.0;
-    float low_bend = has_low ? abs(2.0 * low - texelFetch(depth_image, pixel - 2 * axis, 0).x - depth) : 2.0;
+    float low_bend = has_low
+        ? abs(2.0 * low - texelFetch(depth_image, pixel - 2 * axis, 0).x - depth) : 2.0;
     float high = has_high ? texelFetch(depth_image, pixel + axis, 0).x : 0.0;
-    float high_bend = has_high ? abs(2.0 * high - texelFetch(depth_image, pixel + 2 * axis, 0).x - depth) : 2.0;
+    float high_bend = has_high
+        ? abs(2.0 * high - texelFetch(depth_image, pixel + 2 * axis, 0).x - depth) : 2.0;
     bool below = low_bend < high_bend;
     float there = below ? low : high;
     if (there <= 0.0) {
         return vec3(0.0);
     }
-    return below ? position - position_at(pixel - axis, low) : position_at(pixel + axis, high) - position;
+    return below ? position - position_at(pixel - axis, low)
+        : position_at(pixel + axis, high) - position;
 }
 
 // Fraction of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,

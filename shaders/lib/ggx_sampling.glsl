@@ -9,7 +9,8 @@ mat3 orthonormal_basis(vec3 n) {
     float side = n.z < 0.0 ? -1.0 : 1.0;
     float a = -1.0 / (side + n.z);
     float b = n.x * n.y * a;
-    return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
+    return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x),
+        vec3(b, side + n.y * n.y * a, -n.y), n);
 }
 
 // Anisotropic GGX normal distribution; h along tangent, bitangent, normal. Burley 2012, section B.2

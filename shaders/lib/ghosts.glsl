@@ -35,7 +35,8 @@ float amplitude(float a, float b) {
 
 // Reflectance of unpolarized light. Mirrors `reflectance` in src/optics/coating.rs. The film has no
 // evanescent wave: steeper rays are clamped to grazing ones.
-float reflectance(float n0, float n2, float film_index, float film, float cosine, float wavelength) {
+float reflectance(float n0, float n2, float film_index, float film, float cosine,
+    float wavelength) {
     float c0 = clamp(cosine, 0.0, 1.0);
     float sine2 = (1.0 - c0 * c0) * n0 * n0;
     float c2 = 1.0 - sine2 / (n2 * n2);
@@ -60,7 +61,7 @@ float reflectance(float n0, float n2, float film_index, float film, float cosine
 
 // State of a ghost ray.
 struct GhostRay {
-    vec2 place;
+    vec2 sensor_position;
     float weight;
     float soft;                // of rims
     float hard;                // of rims
@@ -113,7 +114,7 @@ void cross_rim(inout GhostRay f, vec2 q, float at_least, uint step) {
 
 GhostRay new_ghost_ray() {
     GhostRay f;
-    f.place = vec2(0.0);
+    f.sensor_position = vec2(0.0);
     f.weight = 1.0;
     f.soft = 1e6;
     f.hard = 0.0;
@@ -137,7 +138,7 @@ void across(vec3 d, out vec3 first, out vec3 second) {
 GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint channel) {
     GhostRay f = new_ghost_ray();
     vec2 u = d.xy / d.z;
-    f.place = matrix.xz * p + matrix.yw * u;
+    f.sensor_position = matrix.xz * p + matrix.yw * u;
     f.weight = part;
     uint step = 0u;
     int index = 0, way = 1, phase = 0;
@@ -163,7 +164,8 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
     GhostRay f = new_ghost_ray();
     vec3 first, second;
     across(d, first, second);
-    vec3 o = vec3(0.0, 0.0, ghosts.front_z) + first * p.x + second * p.y - d * (2.0 * ghosts.front_radius);
+    vec3 o = vec3(0.0, 0.0, ghosts.front_z) + first * p.x + second * p.y
+        - d * (2.0 * ghosts.front_radius);
     int index = 0, way = 1, phase = 0;
     for (uint i = 0u; i < path.crossings; ++i) {
         GhostSurface s = surfaces[index];
@@ -172,7 +174,8 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
         float at_least = 0.0;
         if (s.curvature != 0.0) {
             float c = s.curvature;
-            vec2 m = vec2((s.flags & CURVED_X) != 0u ? 1.0 : 0.0, (s.flags & CURVED_Y) != 0u ? 1.0 : 0.0);
+            vec2 m = vec2((s.flags & CURVED_X) != 0u ? 1.0 : 0.0,
+                (s.flags & CURVED_Y) != 0u ? 1.0 : 0.0);
             vec2 h = flat_place.xy;
             float a = c * dot(m * h, h);
             float g = d.z - c * dot(m * d.xy, h);
@@ -188,7 +191,8 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
         }
         o = place;
         vec2 q = place.xy / s.radius;
-        bool reflects = phase == 0 && index == int(path.first) || phase == 1 && index == int(path.second);
+        bool reflects = phase == 0 && index == int(path.first)
+            || phase == 1 && index == int(path.second);
         if ((s.flags & STOP) != 0u) {
             cross_iris(f, q, i);
         } else {
@@ -199,7 +203,8 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
             float n2 = from_after ? s.before[channel] : s.after[channel];
             vec3 n = from_after ? normal : -normal;
             float cosine = -dot(d, n);
-            float reflected = reflectance(n0, n2, s.film_index, s.film, cosine, ghosts.wavelength[channel]);
+            float reflected = reflectance(n0, n2, s.film_index, s.film, cosine,
+                ghosts.wavelength[channel]);
             f.weight *= reflects ? reflected : 1.0 - reflected;
             if (reflects) {
                 d = normalize(d + n * (2.0 * cosine));
@@ -215,8 +220,9 @@ GhostRay follow(GhostPath path, vec4 matrix, float part, vec2 p, vec3 d, uint ch
         }
         index += way;
     }
-    f.place = (o + d * ((ghosts.sensor_z - o.z) / d.z)).xy;
-    bool finite = all(lessThan(abs(f.place), vec2(1e6))) && f.weight >= 0.0 && f.weight <= 1.0 && f.hard < 1e6;
+    f.sensor_position = (o + d * ((ghosts.sensor_z - o.z) / d.z)).xy;
+    bool finite = all(lessThan(abs(f.sensor_position), vec2(1e6))) && f.weight >= 0.0
+        && f.weight <= 1.0 && f.hard < 1e6;
     f.arrives = finite && d.z > 0.0;
     return f;
 }

@@ -15,7 +15,8 @@ vec4 upsample_bloom(texture2D image, ivec2 texel) {
     vec2 part = at - vec2(low);
     low += MARGIN;
     vec4 upper = mix(texelFetch(image, low, 0), texelFetch(image, low + ivec2(1, 0), 0), part.x);
-    vec4 lower = mix(texelFetch(image, low + ivec2(0, 1), 0), texelFetch(image, low + 1, 0), part.x);
+    vec4 lower = mix(texelFetch(image, low + ivec2(0, 1), 0), texelFetch(image, low + 1, 0),
+        part.x);
     return mix(upper, lower, part.y);
 }
 

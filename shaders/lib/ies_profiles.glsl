@@ -56,7 +56,8 @@ bool profile_locate(uint first, uint count, float x, out uint before, out float 
 }
 
 // Likewise for horizontal angles, folded by the file's symmetry; `after` may wrap to the first.
-bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, out uint before, out uint after, out float part) {
+bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, out uint before,
+    out uint after, out float part) {
     float turn = x < 0.0 ? x + 360.0 : x;
     float signed = turn > 180.0 ? turn - 360.0 : turn;
     bool found = true;
@@ -119,15 +120,18 @@ float profile_factor(Light light, vec3 away) {
     uint row, column, next;
     float down_part, across_part;
     bool inside = profile_locate(profile_words[head + 4u], rows, degrees(v), row, down_part);
-    inside = profile_locate_horizontal(profile_words[head + 1u], profile_words[head + 5u], profile_words[head + 3u],
+    inside = profile_locate_horizontal(profile_words[head + 1u], profile_words[head + 5u],
+        profile_words[head + 3u],
                                        degrees(h), column, next, across_part) && inside;
     if (!inside) {
         return 0.0;
     }
     uint below = min(row + 1u, rows - 1u);
     uint values = profile_words[head + 6u];
-    float a = mix(profile_float(values + column * rows + row), profile_float(values + column * rows + below), down_part);
-    float b = mix(profile_float(values + next * rows + row), profile_float(values + next * rows + below), down_part);
+    float a = mix(profile_float(values + column * rows + row),
+        profile_float(values + column * rows + below), down_part);
+    float b = mix(profile_float(values + next * rows + row),
+        profile_float(values + next * rows + below), down_part);
     return mix(a, b, across_part);
 }
 

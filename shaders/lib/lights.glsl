@@ -14,7 +14,8 @@ vec3 light_illuminance(Light light, bool directional, vec3 position, out vec3 to
     float d2 = max(dot(d, d), 1e-12);
     to_light = d * inversesqrt(d2);
     // KHR_lights_punctual, "inner and outer cone angles"; (0, 1) for point lights.
-    float cone = clamp(dot(light.direction, -to_light) * light.spot_scale + light.spot_offset, 0.0, 1.0);
+    float cone = clamp(dot(light.direction, -to_light) * light.spot_scale + light.spot_offset, 0.0,
+        1.0);
     // KHR_lights_punctual, "range property": 1 - (d/range)^4, not squared; only where the file sets
     // a range.
     float r2 = d2 * light.inverse_range2;

@@ -22,7 +22,8 @@ vec2 blue_noise_2d(uvec2 texel, uint number) {
     }
     uint seed = random(random(texel.x >> 3u) + (texel.y >> 3u));
     vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
-    vec2 point = vec2((float(code) + 0.5) / 64.0, float(bitfieldReverse(code) >> 26u) / 64.0 + 1.0 / 128.0);
+    vec2 point = vec2((float(code) + 0.5) / 64.0,
+        float(bitfieldReverse(code) >> 26u) / 64.0 + 1.0 / 128.0);
     return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
 }
 

@@ -15,7 +15,8 @@ uvec2 pack_surface(vec3 base_color, float metallic, float roughness, float occlu
                  (base.b & 15u) | m << 4 | r << 12 | o << 24 | (unlit ? 1u << 31 : 0u));
 }
 
-void unpack_surface(uvec2 p, out vec3 base_color, out float metallic, out float roughness, out float occlusion, out bool unlit) {
+void unpack_surface(uvec2 p, out vec3 base_color, out float metallic, out float roughness,
+    out float occlusion, out bool unlit) {
     uvec3 base = uvec3(p.x & 4095u, p.x >> 12 & 4095u, (p.x >> 24) << 4 | (p.y & 15u));
     vec3 root = vec3(base) / 4095.0;
     base_color = root * root;

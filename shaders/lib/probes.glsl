@@ -8,7 +8,8 @@ float probe_weight(Probe probe, vec3 position) {
     vec3 inside = probe.half_size - abs(position - probe.center);
     float nearest = min(inside.x, min(inside.y, inside.z));
     // Walls at the faces of the box count as inside.
-    return probe.blend > 0.0 ? clamp(nearest / probe.blend, 0.0, 1.0) : float(nearest > -probe.margin);
+    return probe.blend > 0.0 ? clamp(nearest / probe.blend, 0.0, 1.0)
+        : float(nearest > -probe.margin);
 }
 
 // Whether a position is on or beyond a wall of the box: nothing inside the box occludes the wall.

@@ -43,7 +43,8 @@ vec3 hit_position(BvhHit hit) {
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
     vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
-    return inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+    return inverse(transpose(rows))
+        * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
 }
 
 // Finds the pixel's surface in the BVH: the depth buffer's point is accurate to `span` (m) along
@@ -88,7 +89,8 @@ float gradient_noise(vec2 pixel) {
 // Sample i of n: Hammersley set with a Cranley-Patterson rotation per pixel (Cranley and Patterson
 // 1976).
 vec2 light_sample(uint i, uint n, vec2 shift) {
-    return fract(vec2((float(i) + 0.5) / float(n), float(bitfieldReverse(i)) * (1.0 / 4294967296.0)) + shift);
+    return fract(vec2((float(i) + 0.5) / float(n), float(bitfieldReverse(i)) * (1.0 / 4294967296.0))
+        + shift);
 }
 
 // Area-preserving map from the unit square to the unit disk. Shirley and Chiu 1997.
@@ -105,7 +107,8 @@ vec2 concentric(vec2 u) {
 vec3 in_cone(mat3 axes, float height, vec2 disk) {
     float low = dot(disk, disk) * height;
     // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
-    return axes[2] * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
+    return axes[2] * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y)
+        * sqrt(height * (2.0 - low));
 }
 
 // Uniform sample of the unit disk's segment above the height `low`. The segment up to the angle t
@@ -146,14 +149,17 @@ vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
     vec3 n1 = normalize(vec3(-z0, 0.0, high.x));
     vec3 n2 = normalize(vec3(0.0, -z0, high.y));
     vec3 n3 = normalize(vec3(z0, 0.0, -low.x));
-    float k = 2.0 * PI - acos(clamp(-dot(n2, n3), -1.0, 1.0)) - acos(clamp(-dot(n3, n0), -1.0, 1.0));
-    float solid_angle = acos(clamp(-dot(n0, n1), -1.0, 1.0)) + acos(clamp(-dot(n1, n2), -1.0, 1.0)) - k;
+    float k = 2.0 * PI - acos(clamp(-dot(n2, n3), -1.0, 1.0))
+        - acos(clamp(-dot(n3, n0), -1.0, 1.0));
+    float solid_angle = acos(clamp(-dot(n0, n1), -1.0, 1.0)) + acos(clamp(-dot(n1, n2), -1.0, 1.0))
+        - k;
     if (solid_angle < 0.2) {
         return vec4(0.0);
     }
     float a = u.x * solid_angle + k;
     float f = (cos(a) * n0.z - n2.z) / (abs(sin(a)) < 1e-7 ? 1e-7 : sin(a));
-    float c = clamp((f > 0.0 ? 1.0 : -1.0) * inversesqrt(max(f * f + n0.z * n0.z, 1e-12)), -0.9999999, 0.9999999);
+    float c = clamp((f > 0.0 ? 1.0 : -1.0) * inversesqrt(max(f * f + n0.z * n0.z, 1e-12)),
+        -0.9999999, 0.9999999);
     float x = clamp(-(c * z0) * inversesqrt(max(1.0 - c * c, 1e-12)), low.x, high.x);
     float d = sqrt(x * x + z0 * z0);
     float h0 = low.y * inversesqrt(d * d + low.y * low.y);
@@ -190,7 +196,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
         vec3 axis = d * inversesqrt(d2);
         vec3 l = in_cone(orthonormal_basis(axis), height, concentric(u));
         float along = dot(d, l);
-        float t = along - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
+        float t = along
+            - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
         return vec4(l * t, dot(normal, l));
     }
     vec3 up = cross(light.direction, light.right);
@@ -225,7 +232,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
         // Triangles", Graphics Gems).
         float root = sqrt(u.x);
         vec2 weights = vec2(1.0 - root, root * u.y) - 1.0 / 3.0;
-        p = vec2(light.half_width * weights.x + light.spot_offset * weights.y, light.half_height * weights.y);
+        p = vec2(light.half_width * weights.x + light.spot_offset * weights.y,
+            light.half_height * weights.y);
         size = vec2(1.0);
     }
     d += light.right * (p.x * size.x) + up * (p.y * size.y);
@@ -245,7 +253,8 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
 float traced_visibility(Light light, Surface s, float share) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
-    uint count = one ? 1u : min(uint(clamp(ceil(share * 256.0), 1.0, 1024.0)), frame.shadow_samples);
+    uint count = one ? 1u : min(uint(clamp(ceil(share * 256.0), 1.0, 1024.0)),
+        frame.shadow_samples);
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;
@@ -259,7 +268,8 @@ float traced_visibility(Light light, Surface s, float share) {
             continue;
         }
         all += to.w;
-        if (trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE) {
+        if (trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance
+            == NONE) {
             free += to.w;
         }
     }

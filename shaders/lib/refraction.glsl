@@ -22,8 +22,10 @@ vec3 background_linear(texture2D image, vec2 place, float steep) {
     vec2 part = clamp((at - vec2(low) - 0.5) * steep + 0.5, 0.0, 1.0);
     ivec2 high = clamp(low + 1, ivec2(0), size - 1);
     low = clamp(low, ivec2(0), size - 1);
-    return mix(mix(texelFetch(image, low, 0).rgb, texelFetch(image, ivec2(high.x, low.y), 0).rgb, part.x),
-               mix(texelFetch(image, ivec2(low.x, high.y), 0).rgb, texelFetch(image, high, 0).rgb, part.x), part.y);
+    return mix(mix(texelFetch(image, low, 0).rgb, texelFetch(image, ivec2(high.x, low.y), 0).rgb,
+        part.x),
+               mix(texelFetch(image, ivec2(low.x, high.y), 0).rgb, texelFetch(image, high, 0).rgb,
+                   part.x), part.y);
 }
 
 vec3 background_level(uint level, vec2 place) {
@@ -43,14 +45,16 @@ vec3 background_at(vec2 place, float level) {
     level = clamp(level, 0.0, float(BACKGROUND_LEVELS - 1u));
     uint low = uint(level);
     vec3 sharp = background_level(low, place);
-    return level > float(low) ? mix(sharp, background_level(low + 1u, place), level - float(low)) : sharp;
+    return level > float(low) ? mix(sharp, background_level(low + 1u, place), level - float(low))
+        : sharp;
 }
 
 // Projects to the image position (0 to 1); false outside the image.
 bool place_of(vec3 position, out vec2 place) {
     vec4 clip = frame.view_projection * vec4(position, 1.0);
     place = clip.xy / max(clip.w, 1e-6) * 0.5 + 0.5;
-    return clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0))) && all(lessThan(place, vec2(1.0)));
+    return clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0)))
+        && all(lessThan(place, vec2(1.0)));
 }
 
 float background_distance(vec2 place) {
@@ -63,7 +67,8 @@ float pixel_at_surface;
 float pixel_size_here() {
     vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
     vec4 here = frame.inverse_projection * vec4(ndc, gl_FragCoord.z, 1.0);
-    vec4 beside = frame.inverse_projection * vec4(ndc.x + 2.0 / float(frame.size.x), ndc.y, gl_FragCoord.z, 1.0);
+    vec4 beside = frame.inverse_projection * vec4(ndc.x + 2.0 / float(frame.size.x), ndc.y,
+        gl_FragCoord.z, 1.0);
     return distance(here.xyz / here.w, beside.xyz / beside.w);
 }
 

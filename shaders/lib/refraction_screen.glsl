@@ -37,7 +37,8 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
     }
     if (!seen || sky && skip_suns) {
         if (has_environment()) {
-            return prefiltered_environment(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+            return prefiltered_environment(from, d, clamp(sqrt(spread), 0.0, 1.0))
+                * frame.pre_exposure;
         }
         if (sky && skip_suns) {
             return vec3(0.0);
@@ -75,7 +76,8 @@ bool has_back(Surface s, out vec2 place, out vec3 position, out vec3 normal) {
 }
 
 // Light through the surface along one refraction: `h` is the microfacet normal at the entry.
-vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread, vec3 absorption) {
+vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread,
+    vec3 absorption) {
     float vh = dot(s.view, h);
     vh = clamp(vh, 0.0, 1.0);
     float into = 1.0 - max3(layer_fresnel(s, y, vh, schlick_weight(vh)).glass);
@@ -127,8 +129,10 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
         if (has_environment()) {
             // Light reflected at the back face leaves as from a slab: along the surface's own
             // reflection.
-            back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
-                * prefiltered_environment(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
+            back_reflection = into * into * stays * tint * exp(-absorption * path)
+                * frame.pre_exposure
+                * prefiltered_environment(s.position, reflect(-s.view, h),
+                    clamp(sqrt(spread), 0.0, 1.0));
         }
     } else {
         // Total internal reflection: the light leaves through a face parallel to the first, if it
@@ -138,7 +142,8 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
         leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
         out_of = 1.0;
     }
-    return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
+    return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path,
+        leaves, spread);
 }
 
 // Pre-exposed light from below a water surface: the image where the refracted ray hits it, else
@@ -160,7 +165,8 @@ vec3 water_light(Surface s, Layers y, float share) {
         t = i > 2 ? 0.5 * (t + next) : next;
         vec2 at;
         // Off-screen hits use the image straight behind the surface.
-        if (!place_of(s.position + d * t, at) || background_distance(at) > 0.0 && background_distance(at) < start) {
+        if (!place_of(s.position + d * t, at) || background_distance(at) > 0.0
+            && background_distance(at) < start) {
             place = own;
             t = water_depth / max(-d.y, 0.05);
             break;
@@ -169,7 +175,8 @@ vec3 water_light(Surface s, Layers y, float share) {
     }
     float pixel_size = pixel_size_at(start + per_meter * t, start);
     float spread = s.alpha > MIN_ALPHA ? 1.5 * (y.ior - 1.0) * s.alpha : 0.0;
-    vec3 seen = deep ? vec3(0.0) : background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
+    vec3 seen = deep ? vec3(0.0)
+        : background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
     vec3 through = exp(-m.absorption * t) * seen + water_glow(s.position, d, t);
     return share * into / (WATER_IOR * WATER_IOR) * through;
 }

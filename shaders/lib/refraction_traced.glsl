@@ -68,7 +68,8 @@ HitPoint make_surface_hit(BvhHit hit, vec3 d) {
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
     vec3 away = triangle_normal(instance, triangle);
     vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    vec3 n = w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
+    vec3 n = w.x * unpack_vertex_normal(triangle.normal_a)
+        + w.y * unpack_vertex_normal(triangle.normal_b)
         + w.z * unpack_vertex_normal(triangle.normal_c);
     n = rows * n;
     float l2 = dot(n, n);
@@ -104,46 +105,55 @@ void queue_sky_rays(vec3 position, vec3 light) {
         vec2 step = level * (depth / (WATER_IOR * water_cosine(up)));
         vec3 entry = position + vec3(step.x, depth, step.y);
         vec3 share = light * (frame.pre_exposure / float(SKY_RAYS));
-        path_add(Path(entry, vec3(level.x, up, level.y), vec3(0.0, 1.0, 0.0), share, NONE, 0.0, true, true, 1e9));
+        path_add(Path(entry, vec3(level.x, up, level.y), vec3(0.0, 1.0, 0.0), share, NONE, 0.0,
+            true, true, 1e9));
     }
 }
 
 // Shades an opaque off-screen hit (pre-exposed luminance): emission and environment light on a
 // diffuse surface of its mean color. Textured emission stays dark. Lights without a surface queue
 // one shadow ray each.
-vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
-    Material m = materials[met.material];
-    float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
-    bool glows = (m.flags & MATERIAL_EMISSION_MAP) == 0u && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
+vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
+    Material m = materials[surface_hit.material];
+    float side = dot(surface_hit.away, d) > 0.0 ? -1.0 : 1.0;
+    bool glows = (m.flags & MATERIAL_EMISSION_MAP) == 0u
+        && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
     vec3 light = glows ? m.emission.rgb : vec3(0.0);
-    vec3 n = met.normal * side;
+    vec3 n = surface_hit.normal * side;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
         vec3 matte = mean_base_color(m) / PI;
-        in_water = water_at(met.position);
+        in_water = water_at(surface_hit.position);
         if (has_environment()) {
             bool under = in_water != NONE;
-            vec3 around = matte * environment_irradiance(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
+            vec3 around = matte * environment_irradiance(surface_hit.position,
+                under ? vec3(0.0, 1.0, 0.0) : n);
             if (!under) {
                 light += around;
             } else if (frame.probe_count != 0u) {
-                light += around * water_sky(met.position, n) * water_returns(met.position);
+                light += around * water_sky(surface_hit.position, n)
+                    * water_returns(surface_hit.position);
             } else {
-                queue_sky_rays(met.position, share * around * water_sky(met.position, n) * water_returns(met.position));
+                queue_sky_rays(surface_hit.position,
+                    share * around * water_sky(surface_hit.position, n)
+                    * water_returns(surface_hit.position));
             }
         }
-        vec3 returned = water_returns(met.position);
+        vec3 returned = water_returns(surface_hit.position);
         for (uint i = 0u; i < min(frame.light_count, REFRACTION_LIGHTS); ++i) {
-            Light lamp = lights[i];
-            if ((lamp.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
+            Light emitter = lights[i];
+            if ((emitter.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
                 continue;
             }
-            bool sun = (lamp.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
+            bool sun = (emitter.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
             vec3 l, from, entry;
-            vec3 e = arriving_light(lamp, met.position, l, from, entry);
-            e *= returned * profile_factor(lamp, -from) * max(dot(n, l), 0.0) * frame.pre_exposure;
-            float reach = sun ? 1e9 : distance(lamp.position, entry) * (1.0 - LIGHT_RAY_MARGIN);
-            reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
-            vec3 away = entry == met.position ? met.away * side : vec3(0.0, 1.0, 0.0);
+            vec3 e = arriving_light(emitter, surface_hit.position, l, from, entry);
+            e *= returned * profile_factor(emitter, -from) * max(dot(n, l), 0.0)
+                * frame.pre_exposure;
+            float reach = sun ? 1e9 : distance(emitter.position, entry) * (1.0 - LIGHT_RAY_MARGIN);
+            reach = (emitter.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF
+                ? reach : 1e-9;
+            vec3 away = entry == surface_hit.position ? surface_hit.away * side
+                : vec3(0.0, 1.0, 0.0);
             path_add(Path(entry, from, away, share * matte * e, NONE, 0.0, true, true, reach));
         }
     }
@@ -155,46 +165,51 @@ vec3 shade_hit(HitPoint met, vec3 d, vec3 share) {
 // Luminance (nits by channel) of the nearest light surface hit before `t`, which becomes its
 // distance; w: 1 for a hit. The BVH contains no light surfaces.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
-    vec4 met = vec4(0.0);
-    uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u : min(frame.light_count, REFRACTION_LIGHTS);
+    vec4 surface_hit = vec4(0.0);
+    uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
+        : min(frame.light_count, REFRACTION_LIGHTS);
     for (uint i = 0u; i < count; ++i) {
-        Light lamp = lights[i];
-        uint kind = (lamp.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE : lamp.kind & LIGHT_KIND_BITS;
-        vec3 to = lamp.position - from;
+        Light emitter = lights[i];
+        uint kind = (emitter.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE
+            : emitter.kind & LIGHT_KIND_BITS;
+        vec3 to = emitter.position - from;
         float at = -1.0;
         if (kind == LIGHT_SPHERE || kind == LIGHT_TUBE) {
             // A tube is a sphere swept along its axis.
-            float along = kind == LIGHT_TUBE ? dot(d, lamp.right) : 0.0;
-            vec3 across = d - along * lamp.right;
-            vec3 off = kind == LIGHT_TUBE ? to - dot(to, lamp.right) * lamp.right : to;
+            float along = kind == LIGHT_TUBE ? dot(d, emitter.right) : 0.0;
+            vec3 across = d - along * emitter.right;
+            vec3 off = kind == LIGHT_TUBE ? to - dot(to, emitter.right) * emitter.right : to;
             float a = max(dot(across, across), 1e-12);
             float b = dot(across, off);
-            float inside = b * b - a * (dot(off, off) - lamp.half_width * lamp.half_width);
+            float inside = b * b - a * (dot(off, off) - emitter.half_width * emitter.half_width);
             at = inside >= 0.0 ? (b - sqrt(inside)) / a : -1.0;
-            float place = at * along - dot(to, lamp.right);
-            if (kind == LIGHT_TUBE && abs(place) > lamp.half_height) {
+            float place = at * along - dot(to, emitter.right);
+            if (kind == LIGHT_TUBE && abs(place) > emitter.half_height) {
                 // Past the straight part: the round end.
-                vec3 end = to + lamp.right * (sign(place) * lamp.half_height);
+                vec3 end = to + emitter.right * (sign(place) * emitter.half_height);
                 b = dot(d, end);
-                inside = b * b - (dot(end, end) - lamp.half_width * lamp.half_width);
+                inside = b * b - (dot(end, end) - emitter.half_width * emitter.half_width);
                 at = inside >= 0.0 ? b - sqrt(inside) : -1.0;
             }
         } else if (kind == LIGHT_RECTANGLE || kind == LIGHT_DISK) {
-            float steep = dot(d, lamp.direction);
-            bool shines = steep < 0.0 || (lamp.kind & LIGHT_TWO_SIDED) != 0u;
-            at = abs(steep) > 1e-9 ? dot(to, lamp.direction) / steep : -1.0;
+            float steep = dot(d, emitter.direction);
+            bool shines = steep < 0.0 || (emitter.kind & LIGHT_TWO_SIDED) != 0u;
+            at = abs(steep) > 1e-9 ? dot(to, emitter.direction) / steep : -1.0;
             vec3 p = d * at - to;
-            vec2 place = vec2(dot(p, lamp.right), dot(p, cross(lamp.direction, lamp.right)));
-            bool inside = kind == LIGHT_DISK ? dot(place, place) <= lamp.half_width * lamp.half_width
-                                             : all(lessThanEqual(abs(place), vec2(lamp.half_width, lamp.half_height)));
+            vec2 place = vec2(dot(p, emitter.right),
+                dot(p, cross(emitter.direction, emitter.right)));
+            bool inside = kind == LIGHT_DISK ? dot(place, place)
+                <= emitter.half_width * emitter.half_width
+                                             : all(lessThanEqual(abs(place),
+                                                 vec2(emitter.half_width, emitter.half_height)));
             at = inside && shines ? at : -1.0;
         }
         if (at > 0.0 && at < t) {
             t = at;
-            met = vec4(lamp.intensity, 1.0);
+            surface_hit = vec4(emitter.intensity, 1.0);
         }
     }
-    return met;
+    return surface_hit;
 }
 #endif
 
@@ -223,17 +238,18 @@ float unmasked(float v, float l, float alpha) {
 
 // Quasirandom points in four dimensions: powers of the root of x^5 = x + 1 (Roberts 2018, "The
 // Unreasonable Effectiveness of Quasirandom Sequences").
-const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
+const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087,
+    0.5385972572236101);
 
 // Continues a path at a face of a refractive body or of a thin wall; `glass` is the refracted
 // fraction.
-void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
-    Material m = materials[met.material];
+void cross_face(Path path, HitPoint surface_hit, uint layer, float glass, float width) {
+    Material m = materials[surface_hit.material];
     ExtendedMaterial l = layered[layer];
     vec3 d = path.direction;
-    float side = dot(met.normal, d) < 0.0 ? 1.0 : -1.0;
-    vec3 n = met.normal * side;
-    vec3 away = met.away * side;
+    float side = dot(surface_hit.normal, d) < 0.0 ? 1.0 : -1.0;
+    vec3 n = surface_hit.normal * side;
+    vec3 away = surface_hit.away * side;
     float roughness = clamp(m.roughness, 0.0, 1.0);
     float alpha = roughness * roughness;
     bool is_rough = alpha > MIN_ALPHA;
@@ -251,12 +267,15 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
     bool thin = (l.flags & EXTENDED_VOLUME) == 0u;
     float eta = thin || side > 0.0 ? index : 1.0 / index;
     float reflects = fresnel_exact(cosine, eta);
-    reflects = reflects < 1.0 && index == 1.0 ? 0.0 : reflects < 1.0 ? reflects * clamp(l.specular, 0.0, 1.0) : 1.0;
+    reflects = reflects < 1.0 && index == 1.0 ? 0.0 : reflects < 1.0
+        ? reflects * clamp(l.specular, 0.0, 1.0) : 1.0;
     vec3 share = path.share * glass;
     vec3 back = reflect(d, h);
     float back_cosine = dot(back, n);
-    float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha) : 1.0;
-    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, false, false, 0.0);
+    float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha)
+        : 1.0;
+    Path mirrored = Path(surface_hit.position, back, away, share * (reflects * kept), path.body,
+        width, false, false, 0.0);
     Path through = mirrored;
     through.share = vec3(0.0);
     if (reflects < 1.0) {
@@ -267,7 +286,8 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
         uint body = thin ? path.body : side > 0.0 ? layer : NONE;
         // A clear pane transmits straight on; shadow rays pass it too.
         bool straight = thin && !is_rough;
-        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width,
+        through = Path(surface_hit.position, on, -away, share * ((1.0 - reflects) * kept) * tint,
+            body, width,
                        straight && path.skip_lights, straight && path.skip_suns, 0.0);
     }
     // The path added last is traced first.
@@ -282,13 +302,14 @@ void cross_face(Path path, HitPoint met, uint layer, float glass, float width) {
 }
 
 // Light at the end of a path, times a share: from the image where the end is visible, else from the
-// environment, else by shading the hit. `met` is valid where `hit` is true.
-vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, float width, float spread) {
-    vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
+// environment, else by shading the hit. `surface_hit` is valid where `hit` is true.
+vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint surface_hit, float width,
+    float spread) {
+    vec3 end = hit ? surface_hit.position : path.origin + path.direction * 1e5;
     float along = dot(end, frame.forward.xyz);
     float pixel = pixel_size_at(along, dot(s.position, frame.forward.xyz));
     vec3 to = frame.forward.w != 0.0 ? frame.forward.xyz : normalize(end);
-    float steep = dot(met.away, to);
+    float steep = dot(surface_hit.away, to);
     vec2 place;
     bool shown = place_of(end, place);
     if (shown) {
@@ -297,7 +318,7 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
         // the pixel's depth range. A sun's reflection is in the surface's highlight, so its disk in
         // the image would count twice.
         shown = !hit ? there <= 0.0 && !path.skip_suns
-                     : steep * dot(met.away, path.direction) > 0.0
+                     : steep * dot(surface_hit.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
     if (shown && hit && water_here != NONE) {
@@ -305,20 +326,24 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, HitPoint met, floa
         // walls around them.
         vec2 step = 0.75 / vec2(textureSize(background_0, 0));
         for (int i = 0; i < 4; ++i) {
-            float beside = background_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
+            float beside =
+                background_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0,
+                (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
             shown = shown && beside > along - 0.002 * along - 3.0 * pixel / max(abs(steep), 0.03);
         }
     }
     if (shown) {
-        return share * background_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
+        return share * background_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4))
+            : 0.0);
     }
     if (hit) {
-        return shade_hit(met, path.direction, share);
+        return shade_hit(surface_hit, path.direction, share);
     }
     if (!has_environment()) {
         return vec3(0.0);
     }
-    return share * prefiltered_environment(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+    return share * prefiltered_environment(path.origin, path.direction,
+        clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
 }
 
 // Refracted and mirrored light of the surface, pre-exposed. One loop for all rays: each further
@@ -340,7 +365,8 @@ vec3 refracted_light(Surface s, Layers y) {
     float bends = y.thin ? 2.0 : y.ior - 1.0;
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     vec4 shift = vec4(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)),
-                      gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
+                      gradient_noise(pixel + vec2(71.0, 5.0)),
+                          gradient_noise(pixel.yx + vec2(13.0, 59.0)));
     mat3 axes = orthonormal_basis(s.normal);
     vec3 v = s.view * axes;
     // The occlusion map dims the mirrored indirect light, not the transmitted light.
@@ -350,7 +376,8 @@ vec3 refracted_light(Surface s, Layers y) {
         bool mirrors = job >= through;
         vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
         path_facet = u.zw;
-        vec3 h = (mirrors ? is_rough : spreads) ? axes * sample_ggx_vndf(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
+        vec3 h = (mirrors ? is_rough : spreads)
+            ? axes * sample_ggx_vndf(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
         vec3 reflects = layer_fresnel(s, y, vh, schlick_weight(vh)).glass;
         vec3 color = vec3(1.0);
@@ -360,10 +387,12 @@ vec3 refracted_light(Surface s, Layers y) {
             path_color = float(job % 3u) - 1.0;
         }
         vec3 on = mirrors ? reflects * (map / float(mirrored))
-                          : (1.0 - max3(reflects)) * float(colors) / float(through) * s.base_color * color;
+                          : (1.0 - max3(reflects)) * float(colors) / float(through) * s.base_color
+                              * color;
         vec3 d = reflect(-s.view, h);
         if (!mirrors) {
-            float index = max(y.ior + path_color * (y.ior - 1.0) * 0.025 * layered[layer].dispersion, 1.0);
+            float index = max(y.ior + path_color * (y.ior - 1.0) * 0.025
+                * layered[layer].dispersion, 1.0);
             d = y.thin ? d - 2.0 * dot(d, s.normal) * s.normal : refract(-s.view, h, 1.0 / index);
         }
         float side = mirrors ? 1.0 : -1.0;
@@ -375,7 +404,8 @@ vec3 refracted_light(Surface s, Layers y) {
         }
         float kept = cosine <= 0.0 ? 0.0 : is_rough ? unmasked(nv, cosine, s.alpha) : 1.0;
         // Lookup width of a facet, in directions.
-        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
+        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha
+            * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
         if (water_here != NONE && !mirrors) {
             // Surfaces in water are shaded with their brightness in water; outside, radiance scales
             // by the inverse square of the index.
@@ -385,26 +415,28 @@ vec3 refracted_light(Surface s, Layers y) {
         // A rough pane has a lobe for transmitted sunlight (evaluate_extended_brdf).
         bool skip_suns = mirrors || y.thin && is_rough;
         uint body = mirrors || y.thin ? NONE : layer;
-        path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors, skip_suns, 0.0));
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors,
+            skip_suns, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
         for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
             Path path = path_waiting[--path_count];
-            bool to_lamp = path.reach > 0.0;
-            float reach = to_lamp ? path.reach : 1e30;
+            bool to_emitter = path.reach > 0.0;
+            float reach = to_emitter ? path.reach : 1e30;
             BvhHit hit = BvhHit(reach, vec2(0.0), NONE, 0u);
             // The last paths take the light of their direction without tracing.
             if (i < most) {
-                hit = trace_ray(path.origin, path.direction, path.away, reach, to_lamp);
+                hit = trace_ray(path.origin, path.direction, path.away, reach, to_emitter);
             }
-            if (to_lamp) {
+            if (to_emitter) {
                 sum += hit.instance == NONE && i < most ? path.share : vec3(0.0);
                 continue;
             }
 #ifdef AREA_LIGHTS
             // The surface's own reflections of light surfaces are integrated as for other surfaces.
-            vec4 lamp = intersect_lights(path.origin, path.direction, hit.t);
-            if (lamp.w > 0.0) {
-                sum += path.skip_lights ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;
+            vec4 emitter = intersect_lights(path.origin, path.direction, hit.t);
+            if (emitter.w > 0.0) {
+                sum += path.skip_lights ? vec3(0.0)
+                    : path.share * left_of(path.body, hit.t) * emitter.rgb * frame.pre_exposure;
                 continue;
             }
 #endif
@@ -413,23 +445,25 @@ vec3 refracted_light(Surface s, Layers y) {
                 sum += path.share * water_glow(path.origin, path.direction, hit.t);
                 path.share *= is_hit ? 1.0 : 0.0;
             }
-            HitPoint met = HitPoint(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
+            HitPoint surface_hit = HitPoint(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
             float glass = 0.0;
             float width = path.width + spread * hit.t;
             uint met_layer = NONE;
             if (is_hit) {
-                met = make_surface_hit(hit, path.direction);
+                surface_hit = make_surface_hit(hit, path.direction);
                 path.share *= left_of(path.body, hit.t);
-                met_layer = materials[met.material].layers;
+                met_layer = materials[surface_hit.material].layers;
                 if (met_layer != NONE) {
-                    glass = (1.0 - clamp(materials[met.material].metallic, 0.0, 1.0)) * layered[met_layer].transmission;
+                    glass = (1.0 - clamp(materials[surface_hit.material].metallic, 0.0, 1.0))
+                        * layered[met_layer].transmission;
                 }
             }
             if (glass < 1.0) {
-                sum += light_at_end(s, path, path.share * (1.0 - glass), is_hit, met, width, spread);
+                sum += light_at_end(s, path, path.share * (1.0 - glass), is_hit, surface_hit, width,
+                    spread);
             }
             if (glass > 0.0) {
-                cross_face(path, met, met_layer, glass, width);
+                cross_face(path, surface_hit, met_layer, glass, width);
             }
         }
     }

@@ -12,11 +12,13 @@ const float MOTION_DIGITS = 0.002;
 #ifdef LIB_FLAT_CONSTANTS
 // Homogeneous pixel position of a point in this frame and in the last one: pixels times w, and w.
 vec3 current_pixel(vec4 place) {
-    return vec3(dot(current_pixel_rows[0], place), dot(current_pixel_rows[1], place), dot(current_pixel_rows[2], place));
+    return vec3(dot(current_pixel_rows[0], place), dot(current_pixel_rows[1], place),
+        dot(current_pixel_rows[2], place));
 }
 
 vec3 previous_pixel(vec4 place) {
-    return vec3(dot(previous_pixel_rows[0], place), dot(previous_pixel_rows[1], place), dot(previous_pixel_rows[2], place));
+    return vec3(dot(previous_pixel_rows[0], place), dot(previous_pixel_rows[1], place),
+        dot(previous_pixel_rows[2], place));
 }
 
 vec2 to_pixels(vec3 seen) {
@@ -33,7 +35,8 @@ vec3 reprojected_position(vec2 at, float depth) {
 #ifdef LIB_FLAT_CONSTANTS
     vec4 p = previous_position_matrix * vec4(at, depth, 1.0);
 #else
-    vec4 p = REPROJECTION_BLOCK.previous_from_clip * vec4(at / vec2(REPROJECTION_BLOCK.size) * 2.0 - 1.0, depth, 1.0);
+    vec4 p = REPROJECTION_BLOCK.previous_from_clip
+        * vec4(at / vec2(REPROJECTION_BLOCK.size) * 2.0 - 1.0, depth, 1.0);
 #endif
     return p.xyz / p.w;
 }

@@ -28,13 +28,15 @@ void set_shadow_plane_across(vec3 dx, vec3 dy, float doubt, vec3 shading) {
     vec3 face = cross(dx, dy);
     float square = dot(face, face);
     bool flat_pixel = !(square > 1e-30 * dot(dx, dx) * dot(dy, dy)) || isinf(square);
-    set_shadow_plane(flat_pixel ? shading : face * inversesqrt(square), flat_pixel ? 1.0 : doubt, shading);
+    set_shadow_plane(flat_pixel ? shading : face * inversesqrt(square), flat_pixel ? 1.0 : doubt,
+        shading);
 }
 
 // Depth slope of a plane across the map, in clip coordinates: the plane's derivative, inverted
 // (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC 2006, receiver plane depth bias).
 vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
-    vec3 a = normalize(cross(normal, abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0)));
+    vec3 a = normalize(cross(normal, abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0)
+        : vec3(0.0, 1.0, 0.0)));
     vec4 along = to_clip * vec4(a, 0.0);
     vec4 across = to_clip * vec4(cross(normal, a), 0.0);
     vec3 u = along.xyz - ndc * along.w;
@@ -81,7 +83,8 @@ const float SHADOW_REACH = 2.1;
 
 // Visibility of a surface point in one map; `texel` is the texel size (m) there, `slack` the depth
 // uncertainty as a factor and an offset.
-float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_light, float texel, vec2 slack) {
+float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_light, float texel,
+    vec2 slack) {
     float cosine = dot(shadow_plane, to_light);
     // Where the light is on different sides of the plane and of the smooth surface, the plane
     // shadows itself.
@@ -136,7 +139,8 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
                 float texel = shadow_texel(cascade, 1.0);
-                float lit = mapped_visibility(cascade, position, shading, -light.direction, texel, vec2(1.0, slack));
+                float lit = mapped_visibility(cascade, position, shading, -light.direction, texel,
+                    vec2(1.0, slack));
                 if (counts >= 0.0) {
                     return mix(lit, nearer, counts);
                 }
@@ -149,14 +153,16 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
         }
         return nearer;
     }
-    float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w), vec4(position, 1.0));
+    float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w),
+        vec4(position, 1.0));
     if (w <= 0.0) {
         return 1.0;
     }
     // Relative uncertainty of positions from the depth buffer, with a margin.
     float slack = 1.0 + 1e-4 + 4e-6 * length(position) / w;
     vec3 to_light = normalize(light.position - position);
-    return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w), vec2(slack, 0.0));
+    return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w),
+        vec2(slack, 0.0));
 }
 
 #endif

@@ -35,11 +35,11 @@ float ssr_weight(float roughness) {
 }
 
 // Combines the mean ray results: the light, and the fraction of the environment reflection that
-// remains, with environment visibility `open`. `shown` and `sky` are the fractions of rays that hit
-// a surface and the sky.
-vec4 reflection_of(Surface s, vec3 light, float shown, float sky, float open) {
+// remains, with environment visibility `open`. `hit_fraction` and `sky` are the fractions of rays
+// that hit a surface and the sky.
+vec4 reflection_of(Surface s, vec3 light, float hit_fraction, float sky, float open) {
     float share = ssr_weight(sqrt(s.alpha));
-    float environment = sky + max(1.0 - shown - sky, 0.0) * open;
+    float environment = sky + max(1.0 - hit_fraction - sky, 0.0) * open;
     return vec4(to_half_range(light * share), mix(open, environment, share));
 }
 
@@ -49,7 +49,8 @@ float visible_density(Surface s, vec3 l) {
     vec3 h = normalize(l + s.view);
     float nv = clamp(dot(s.normal, s.view), 1e-4, 1.0);
     float a2 = s.alpha * s.alpha;
-    return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha) * 0.5 / (nv + sqrt(a2 + (1.0 - a2) * nv * nv));
+    return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha) * 0.5
+        / (nv + sqrt(a2 + (1.0 - a2) * nv * nv));
 }
 
 #endif

@@ -34,13 +34,16 @@ uvec2 pack_light(vec3 v) {
 
 vec3 unpack_light(uvec2 bits) {
     uint exponent = bits.x >> 30 | (bits.y & 15u) << 2;
-    return vec3(uvec3(bits.x, bits.x >> 10, bits.x >> 20) & 1023u) * power_of_two(int(exponent) - 57);
+    return vec3(uvec3(bits.x, bits.x >> 10, bits.x >> 20) & 1023u)
+        * power_of_two(int(exponent) - 57);
 }
 
 // A share in twelve bits: RAY_MISS is the last code, and MIN_SHARE is not 0.
 const uint SKY_BITS = 4095u;
-uint pack_share(float share) { return share < 0.0 ? SKY_BITS : uint(share * float(SKY_BITS - 1u) + 0.5); }
-float unpack_share(uint bits) { return bits == SKY_BITS ? RAY_MISS : float(bits) / float(SKY_BITS - 1u); }
+uint pack_share(float share) { return share < 0.0 ? SKY_BITS
+    : uint(share * float(SKY_BITS - 1u) + 0.5); }
+float unpack_share(uint bits) { return bits == SKY_BITS ? RAY_MISS
+    : float(bits) / float(SKY_BITS - 1u); }
 
 // A vector of length 1e-7 to 1e15: 18 digits and a sign per component, and one exponent.
 uvec2 pack_end(vec3 to) {
@@ -48,22 +51,27 @@ uvec2 pack_end(vec3 to) {
     float most = max(max(size.x, size.y), size.z);
     // most < 2^exponent
     int exponent = int(floatBitsToUint(most) >> 23) - 126;
-    uvec3 digits = uvec3(ivec3(clamp(round(to * power_of_two(18 - exponent)), -262143.0, 262143.0))) & 0x7ffffu;
-    return uvec2(digits.x | digits.y << 19, digits.y >> 13 | digits.z << 6 | uint(exponent + 64) << 25);
+    uvec3 digits = uvec3(ivec3(clamp(round(to * power_of_two(18 - exponent)), -262143.0, 262143.0)))
+        & 0x7ffffu;
+    return uvec2(digits.x | digits.y << 19,
+        digits.y >> 13 | digits.z << 6 | uint(exponent + 64) << 25);
 }
 
 vec3 unpack_end(uvec2 bits) {
-    ivec3 digits = ivec3(uvec3(bits.x << 13, (bits.x >> 19 | bits.y << 13) << 13, bits.y << 7)) >> 13;
+    ivec3 digits =
+        ivec3(uvec3(bits.x << 13, (bits.x >> 19 | bits.y << 13) << 13, bits.y << 7)) >> 13;
     return vec3(digits) * power_of_two(int(bits.y >> 25) - 82);
 }
 
 uvec4 pack_ray(Ray ray) {
-    uvec2 found = pack_light(ray.light) | uvec2(0u, pack_short(ray.density) << 16 | pack_share(ray.share) << 4);
+    uvec2 found = pack_light(ray.light)
+        | uvec2(0u, pack_short(ray.density) << 16 | pack_share(ray.share) << 4);
     return uvec4(pack_end(ray.to), found);
 }
 
 Ray unpack_ray(uvec4 bits) {
-    return Ray(unpack_end(bits.xy), unpack_short(bits.w >> 16), unpack_light(bits.zw), unpack_share(bits.w >> 4 & 4095u));
+    return Ray(unpack_end(bits.xy), unpack_short(bits.w >> 16), unpack_light(bits.zw),
+        unpack_share(bits.w >> 4 & 4095u));
 }
 
 #endif

@@ -22,13 +22,14 @@ vec3 specular_albedo(Surface s) {
 // Reflected light found by rays, times the specular albedo. The occlusion map dims it, as it is
 // indirect light.
 vec3 found_light(Surface s, ivec2 pixel, vec3 reflection) {
-    return reflection != vec3(0.0) ? specular_albedo(s) * surface_occlusion(pixel) * reflection : vec3(0.0);
+    return reflection != vec3(0.0) ? specular_albedo(s) * surface_occlusion(pixel) * reflection
+        : vec3(0.0);
 }
 
 // Adds the found reflection and the remaining environment reflection; their weights sum to that of
 // the environment alone.
 vec3 with_reflections(vec3 light, vec3 environment, float share, vec3 found) {
-    return to_half_range(light + (ssr.bare == 0u ? environment * share : vec3(0.0)) + found);
+    return to_half_range(light + (ssr.hits_only == 0u ? environment * share : vec3(0.0)) + found);
 }
 
 #endif

@@ -12,7 +12,8 @@ const int BURST_LAST = 8;
 // Light of a texel. Stored times 2^level and the cube of the distance, which makes it nearly
 // constant.
 vec3 burst_texel(ivec2 at, int level) {
-    uint packed = burst_texels[(level * 2 * BURST_HALF + at.y + BURST_HALF) * 2 * BURST_HALF + at.x + BURST_HALF];
+    uint packed = burst_texels[(level * 2 * BURST_HALF + at.y + BURST_HALF) * 2 * BURST_HALF + at.x
+        + BURST_HALF];
     // EXT_texture_shared_exponent: three mantissas of nine bits, an exponent with a bias of 15.
     vec3 mantissas = vec3(packed & 511u, packed >> 9 & 511u, packed >> 18 & 511u);
     vec2 middle = vec2(at) + 0.5;
@@ -27,7 +28,8 @@ vec3 burst_square(vec2 at, float side, float own) {
     float fine = reach < 3.0 * side ? 0.125 : reach < 10.5 * side ? 0.5 : 1.0;
     int level = clamp(int(floor(log2(max(side * fine, 1.0)))), 0, BURST_LAST);
     // Texels at least as large as the box, between which light is linear.
-    while (level < BURST_LAST && reach + 0.5 * ldexp(1.0, level) > ldexp(float(BURST_HALF), level)) {
+    while (level < BURST_LAST && reach + 0.5 * ldexp(1.0, level)
+        > ldexp(float(BURST_HALF), level)) {
         ++level;
     }
     float scale = 1.0;

@@ -15,7 +15,8 @@ float disk_cosine(float z, float sine) {
     float cos_half = clamp(-cosine * z / (sine * slope), -1.0, 1.0);
     float sin_half = sqrt(max(1.0 - cos_half * cos_half, 0.0));
     float along = cosine * slope - sine * z * cos_half;
-    float sum = sine * sine * acos(cos_half) * z - sine * cosine * slope * sin_half + atan(sine * sin_half, along);
+    float sum = sine * sine * acos(cos_half) * z - sine * cosine * slope * sin_half
+        + atan(sine * sin_half, along);
     return max(sum, 0.0) / (PI * sine * sine);
 }
 
@@ -29,8 +30,10 @@ struct MirroredDisk {
 // `deviation` and `skew` are those of its deviator. Smith 1961, "Eigenvalues of a symmetric 3 x 3
 // matrix". The arc cosine loses precision where the other eigenvalues are much larger; Newton
 // iterations from above restore it.
-float positive_eigenvalue(float trace, float minors, float determinant, float deviation, float skew) {
-    float x = trace / 3.0 + 2.0 * deviation * cos(acos(clamp(skew, -1.0, 1.0)) / 3.0) + 1e-3 * deviation;
+float positive_eigenvalue(float trace, float minors, float determinant, float deviation,
+    float skew) {
+    float x = trace / 3.0 + 2.0 * deviation * cos(acos(clamp(skew, -1.0, 1.0)) / 3.0)
+        + 1e-3 * deviation;
     x = minors > 0.0 ? min(x, determinant / minors) : x;
     for (int i = 0; i < 4; ++i) {
         float value = ((x - trace) * x + minors) * x - determinant;
@@ -74,7 +77,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float deviation = sqrt((dot(off, off) + 2.0 * dot(rest, rest)) / 6.0);
     off /= deviation;
     vec3 side = rest / deviation;
-    float skew = 0.5 * (off.x * off.y * off.z + 2.0 * side.x * side.y * side.z - dot(off, side * side));
+    float skew = 0.5 * (off.x * off.y * off.z + 2.0 * side.x * side.y * side.z
+        - dot(off, side * side));
     float value = positive_eigenvalue(trace, minors, determinant, deviation, skew);
     // The axis: the largest column of the adjugate of the matrix minus the eigenvalue.
     vec3 d = diagonal - value;
@@ -90,7 +94,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     }
     // The squared tangents of the cone's half angles are the other two eigenvalues over this one.
     float product = determinant / value;
-    float share = max(axis.z, 0.0) * sqrt(product / (2.0 * value * value - value * trace + product));
+    float share = max(axis.z, 0.0)
+        * sqrt(product / (2.0 * value * value - value * trace + product));
     vec3 h = normalize(axis / scale);
     float vh = clamp(dot(v, h), 0.0, 1.0);
     // For a disk that the surface's horizon cuts, the mean direction may be below it although part
@@ -108,7 +113,8 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
 float lobe_towards(vec3 v, vec3 l, vec2 alphas, float most, out float vh) {
     vec3 h = normalize(l + v);
     vh = clamp(dot(v, h), 0.0, 1.0);
-    return l.z > 0.0 ? min(d_ggx_anisotropic(h, alphas) * v_smith_anisotropic(l, v, alphas) * l.z, most) : 0.0;
+    return l.z > 0.0 ? min(d_ggx_anisotropic(h, alphas) * v_smith_anisotropic(l, v, alphas) * l.z,
+        most) : 0.0;
 }
 
 // Specular reflection of a disk of this angular radius (rad) around `l` toward `v`, both unit and
@@ -137,7 +143,8 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
             float out_by = sine * sqrt(i / COUNT);
             float turn = 2.399963 * i;
             float vh;
-            float lobe = lobe_towards(v, axes * vec3(out_by * cos(turn), out_by * sin(turn), sqrt(1.0 - out_by * out_by)), alphas,
+            float lobe = lobe_towards(v, axes * vec3(out_by * cos(turn), out_by * sin(turn),
+                sqrt(1.0 - out_by * out_by)), alphas,
                                       1.0 / (PI * sine * sine), vh);
             sum += lobe;
             vhs += lobe * vh;
@@ -167,7 +174,8 @@ void evaluate_brdf_sun_disk(Surface s, vec3 l, float radius, out vec3 diffuse, o
     mat3 axes = orthonormal_basis(s.normal);
     MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius, vec2(s.alpha));
     float w = schlick_weight(disk.vh);
-    float lets_in = 1.0 - mix(DIELECTRIC_F0, 1.0, schlick_weight(clamp(dot(s.view, h) * inversesqrt(length2), 0.0, 1.0)));
+    float lets_in = 1.0 - mix(DIELECTRIC_F0, 1.0,
+        schlick_weight(clamp(dot(s.view, h) * inversesqrt(length2), 0.0, 1.0)));
     vec3 f = mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic), vec3(1.0), w);
     diffuse = (1.0 - s.metallic) * lets_in / PI * nl * s.base_color;
     specular = disk.lobe * f;

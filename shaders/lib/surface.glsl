@@ -85,7 +85,8 @@ float fragment_occlusion() {
 #ifdef UNTEXTURED
     return 1.0;
 #else
-    return 1.0 + materials[material_index].occlusion_strength * (sample_slot(occlusion_texture, 3).r - 1.0);
+    return 1.0 + materials[material_index].occlusion_strength
+        * (sample_slot(occlusion_texture, 3).r - 1.0);
 #endif
 }
 

@@ -26,16 +26,18 @@ vec4 eight_bit_step(vec4 light) {
 // Maximum change of the displayed value (exposed light) toward a mean of `count` frames. Short
 // histories use the greater of both values: else a pixel that was dark would lag by the exposure's
 // brightness.
-vec4 stabilization_step(vec4 shown, vec4 mean, float count) {
+vec4 stabilization_step(vec4 displayed, vec4 mean, float count) {
     float early = STABILIZATION_FRAMES / count;
-    return STABILIZATION_STEP * (eight_bit_step(shown) + early * early * early * eight_bit_step(max(shown, mean)));
+    return STABILIZATION_STEP * (eight_bit_step(displayed)
+        + early * early * early * eight_bit_step(max(displayed, mean)));
 }
 
 // Displayed value: the last one, moved toward the mean by at most `step`. NaN fails every
 // comparison, so it selects the mean.
-vec4 stabilize(vec4 mean, vec4 shown, vec4 step) {
-    bool sound = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(MAX_HALF)));
-    return sound ? clamp(mean, shown - step, shown + step) : mean;
+vec4 stabilize(vec4 mean, vec4 displayed, vec4 step) {
+    bool sound = all(greaterThanEqual(displayed, vec4(0.0)))
+        && all(lessThanEqual(displayed, vec4(MAX_HALF)));
+    return sound ? clamp(mean, displayed - step, displayed + step) : mean;
 }
 
 #endif

@@ -11,7 +11,8 @@ vec4 upsample_bilinear(texture2D image, ivec2 texel) {
     ivec2 high = min(low + 1, last);
     low = clamp(low, ivec2(0), last);
     vec4 upper = mix(texelFetch(image, low, 0), texelFetch(image, ivec2(high.x, low.y), 0), part.x);
-    vec4 lower = mix(texelFetch(image, ivec2(low.x, high.y), 0), texelFetch(image, high, 0), part.x);
+    vec4 lower = mix(texelFetch(image, ivec2(low.x, high.y), 0), texelFetch(image, high, 0),
+        part.x);
     return mix(upper, lower, part.y);
 }
 

@@ -5,7 +5,7 @@
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 62) uniform texture2D volume_light_image;
-layout(set = 0, binding = 63) uniform texture2D volume_through_image;
+layout(set = 0, binding = 63) uniform texture2D volume_transmittance_image;
 
 // Attenuates the light of a surface, premultiplied by its opacity, by the volumes in front of it
 // and adds their in-scattering. The in-scattered light is scaled from the whole view ray by the
@@ -18,11 +18,11 @@ vec3 apply_volumes(vec3 light, float opacity, vec3 position) {
     float along = parallel ? dot(position, frame.forward.xyz) : length(position);
     vec3 direction = parallel ? frame.forward.xyz : position / max(along, 1e-20);
     vec3 origin = parallel ? position - direction * along : vec3(0.0);
-    vec3 through = exp(-volume_depth(origin, direction, along, 0.5));
+    vec3 transmittance = exp(-volume_depth(origin, direction, along, 0.5));
     ivec2 texel = ivec2(gl_FragCoord.xy) / int(volume_head.scale);
-    vec3 all = texelFetch(volume_through_image, texel, 0).rgb;
-    vec3 share = clamp((1.0 - through) / max(1.0 - all, vec3(1e-4)), 0.0, 1.0);
-    return light * through + texelFetch(volume_light_image, texel, 0).rgb * share * opacity;
+    vec3 all = texelFetch(volume_transmittance_image, texel, 0).rgb;
+    vec3 share = clamp((1.0 - transmittance) / max(1.0 - all, vec3(1e-4)), 0.0, 1.0);
+    return light * transmittance + texelFetch(volume_light_image, texel, 0).rgb * share * opacity;
 }
 
 #endif

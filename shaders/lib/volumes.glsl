@@ -9,7 +9,8 @@ layout(set = 0, binding = 60, scalar) readonly buffer volume_block {
     Volume volumes[];
 };
 // Density of each voxel and of the next one along x, as half floats.
-layout(set = 0, binding = 61, scalar) readonly buffer volume_density_block { uint volume_densities[]; };
+layout(set = 0, binding = 61, scalar)
+    readonly buffer volume_density_block { uint volume_densities[]; };
 
 vec3 to_volume(uint i, vec4 p) {
     return vec3(dot(volumes[i].rows[0], p), dot(volumes[i].rows[1], p), dot(volumes[i].rows[2], p));
@@ -34,8 +35,10 @@ float volume_density(uint i, vec3 place) {
     vec3 f = x - vec3(low);
     uint z0 = first + low.z * size.y * size.x + low.x;
     uint z1 = first + high.z * size.y * size.x + low.x;
-    float near = mix(volume_row(z0 + low.y * size.x, f.x), volume_row(z0 + high.y * size.x, f.x), f.y);
-    float far = mix(volume_row(z1 + low.y * size.x, f.x), volume_row(z1 + high.y * size.x, f.x), f.y);
+    float near = mix(volume_row(z0 + low.y * size.x, f.x), volume_row(z0 + high.y * size.x, f.x),
+        f.y);
+    float far = mix(volume_row(z1 + low.y * size.x, f.x), volume_row(z1 + high.y * size.x, f.x),
+        f.y);
     return mix(near, far, f.z);
 }
 
@@ -45,12 +48,14 @@ vec2 volume_span(uint i, vec3 origin, vec3 direction, float limit) {
     vec3 o = to_volume(i, vec4(origin, 1.0));
     vec3 d = to_volume(i, vec4(direction, 0.0));
     // Avoids division by zero for rays parallel to a face.
-    d = mix(d, mix(vec3(1e-20), vec3(-1e-20), lessThan(d, vec3(0.0))), lessThan(abs(d), vec3(1e-20)));
+    d = mix(d, mix(vec3(1e-20), vec3(-1e-20), lessThan(d, vec3(0.0))),
+        lessThan(abs(d), vec3(1e-20)));
     vec3 a = -o / d;
     vec3 b = (1.0 - o) / d;
     vec3 near = min(a, b);
     vec3 far = max(a, b);
-    return vec2(max(max(max(near.x, near.y), near.z), 0.0), min(min(min(far.x, far.y), far.z), limit));
+    return vec2(max(max(max(near.x, near.y), near.z), 0.0),
+        min(min(min(far.x, far.y), far.z), limit));
 }
 
 // Optical depth (by channel) along a ray; `shift` (0 to 1) is the sample position within each step.
@@ -64,7 +69,8 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
             if (volumes[i].first != NONE) {
                 // Samples advance by a constant step in grid space.
                 vec3 from = to_volume(i, vec4(origin + direction * span.x, 1.0));
-                vec3 step = to_volume(i, vec4(direction * way, 0.0)) / float(volume_head.shadow_steps);
+                vec3 step = to_volume(i, vec4(direction * way, 0.0))
+                    / float(volume_head.shadow_steps);
                 mean = 0.0;
                 for (uint k = 0u; k < volume_head.shadow_steps; ++k) {
                     mean += volume_density(i, from + step * (float(k) + shift));
@@ -78,14 +84,15 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
 }
 
 // Transmittance of the volumes toward a light, taken at its center.
-vec3 light_through_volumes(Light light, vec3 position, float shift) {
+vec3 volume_transmittance_to_light(Light light, vec3 position, float shift) {
     if (volume_head.count == 0u) {
         return vec3(1.0);
     }
     bool directional = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
     vec3 way = directional ? -light.direction : light.position - position;
     float distance = directional ? 1e9 : length(way);
-    return exp(-volume_depth(position, directional ? way : way / max(distance, 1e-20), distance, shift));
+    return exp(-volume_depth(position, directional ? way : way / max(distance, 1e-20), distance,
+        shift));
 }
 
 #endif

@@ -6,46 +6,47 @@
 // Maximum lights evaluated per view ray; more lights are sampled randomly.
 const uint MAX_VOLUME_LIGHTS = 8u;
 
-uint lamps[MAX_VOLUME_LIGHTS];
+uint light_indices[MAX_VOLUME_LIGHTS];
 float light_weights[MAX_VOLUME_LIGHTS];
-uint lamp_count;
+uint selected_light_count;
 
 // Bounding radius of the emitter.
-float light_radius(Light lamp) {
-    uint kind = lamp.kind & LIGHT_KIND_BITS;
+float light_radius(Light emitter) {
+    uint kind = emitter.kind & LIGHT_KIND_BITS;
     if (kind == LIGHT_POINT) {
         return 0.0;
     }
     if (kind == LIGHT_RECTANGLE) {
-        return length(vec2(lamp.half_width, lamp.half_height));
+        return length(vec2(emitter.half_width, emitter.half_height));
     }
     if (kind == LIGHT_TUBE) {
-        return lamp.half_width + lamp.half_height;
+        return emitter.half_width + emitter.half_height;
     }
-    return kind == LIGHT_TRIANGLE ? max(lamp.half_width, lamp.half_height) : lamp.half_width;
+    return kind == LIGHT_TRIANGLE ? max(emitter.half_width, emitter.half_height)
+        : emitter.half_width;
 }
 
-float lamp_area(Light lamp) {
-    uint kind = lamp.kind & LIGHT_KIND_BITS;
-    float r = lamp.half_width;
+float emitter_area(Light emitter) {
+    uint kind = emitter.kind & LIGHT_KIND_BITS;
+    float r = emitter.half_width;
     return kind == LIGHT_SPHERE || kind == LIGHT_DISK ? PI * r * r
-        : kind == LIGHT_RECTANGLE ? 4.0 * r * lamp.half_height
-        : kind == LIGHT_TUBE ? r * (4.0 * lamp.half_height + PI * r)
-        : kind == LIGHT_TRIANGLE ? 0.5 * r * lamp.half_height : 1.0;
+        : kind == LIGHT_RECTANGLE ? 4.0 * r * emitter.half_height
+        : kind == LIGHT_TUBE ? r * (4.0 * emitter.half_height + PI * r)
+        : kind == LIGHT_TRIANGLE ? 0.5 * r * emitter.half_height : 1.0;
 }
 
 // Position of the closest approach of a view ray to a light, and its distance, at least the light's
 // radius.
-vec2 lamp_passed(Light lamp, vec3 origin, vec3 d) {
-    vec3 to = lamp.position - origin;
+vec2 closest_approach(Light emitter, vec3 origin, vec3 d) {
+    vec3 to = emitter.position - origin;
     float along = dot(to, d);
     vec3 off = to - d * along;
-    float radius = light_radius(lamp);
+    float radius = light_radius(emitter);
     return vec2(along, sqrt(max(dot(off, off) + radius * radius, 1e-12)));
 }
 
 // Angle that a segment of a view ray subtends at a light, without cancellation.
-float lamp_angle(vec2 passed, float a, float b) {
+float subtended_angle(vec2 passed, float a, float b) {
     return atan(passed.y * (b - a), passed.y * passed.y + (a - passed.x) * (b - passed.x));
 }
 
@@ -53,9 +54,9 @@ float lamp_angle(vec2 passed, float a, float b) {
 // contribution, with unbiased weights.
 void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 seed, uint number) {
     uint all = frame.light_count - frame.directional_count;
-    lamp_count = min(all, MAX_VOLUME_LIGHTS);
-    for (uint k = 0u; k < lamp_count; ++k) {
-        lamps[k] = frame.directional_count + k;
+    selected_light_count = min(all, MAX_VOLUME_LIGHTS);
+    for (uint k = 0u; k < selected_light_count; ++k) {
+        light_indices[k] = frame.directional_count + k;
         light_weights[k] = 1.0;
     }
     if (all <= MAX_VOLUME_LIGHTS) {
@@ -69,17 +70,18 @@ void sample_volume_lights(vec3 origin, vec3 d, float begin, float end, uvec2 see
         chosen[k] = 0.0;
     }
     for (uint i = 0u; i < all; ++i) {
-        Light lamp = lights[frame.directional_count + i];
-        vec2 passed = lamp_passed(lamp, origin, d);
-        float strength = max(lamp.intensity.r, max(lamp.intensity.g, lamp.intensity.b)) * lamp_area(lamp);
-        float weight = strength * lamp_angle(passed, begin, end) / passed.y;
+        Light emitter = lights[frame.directional_count + i];
+        vec2 passed = closest_approach(emitter, origin, d);
+        float strength = max(emitter.intensity.r, max(emitter.intensity.g, emitter.intensity.b))
+            * emitter_area(emitter);
+        float weight = strength * subtended_angle(passed, begin, end) / passed.y;
         sum += weight;
         // Chao 1982, "A general purpose unequal probability sampling plan": independent reservoirs
         // of size one.
         for (uint k = 0u; k < MAX_VOLUME_LIGHTS; ++k) {
             dice[k] = random(dice[k]);
             if (float(dice[k] >> 8u) * (1.0 / 16777216.0) * sum < weight) {
-                lamps[k] = frame.directional_count + i;
+                light_indices[k] = frame.directional_count + i;
                 chosen[k] = weight;
             }
         }
@@ -98,9 +100,9 @@ struct LightStep {
 
 // Equiangular sample: uniform in the angle that the step subtends at the light. A factor 1/(d^2 +
 // r^2) over the step is integrated exactly, all else in the mean.
-LightStep sample_equiangular(Light lamp, vec3 origin, vec3 d, vec2 ends, float shift) {
-    vec2 passed = lamp_passed(lamp, origin, d);
-    float angle = lamp_angle(passed, ends.x, ends.y);
+LightStep sample_equiangular(Light emitter, vec3 origin, vec3 d, vec2 ends, float shift) {
+    vec2 passed = closest_approach(emitter, origin, d);
+    float angle = subtended_angle(passed, ends.x, ends.y);
     // From the nearer end, by the tangent of a difference.
     float tangent = tan(angle * shift);
     float x = ends.x - passed.x;
@@ -117,35 +119,36 @@ float triangle_angle(vec3 a, vec3 b, vec3 c) {
 }
 
 // Solid angle (sr) of the emitting side of an area light at distance vector `d`.
-float light_solid_angle(Light lamp, vec3 d) {
-    uint kind = lamp.kind & LIGHT_KIND_BITS;
+float light_solid_angle(Light emitter, vec3 d) {
+    uint kind = emitter.kind & LIGHT_KIND_BITS;
     if (kind == LIGHT_SPHERE) {
-        float sine2 = lamp.half_width * lamp.half_width / max(dot(d, d), 1e-12);
+        float sine2 = emitter.half_width * emitter.half_width / max(dot(d, d), 1e-12);
         return sine2 < 1.0 ? 2.0 * PI * sine2 / (1.0 + sqrt(1.0 - sine2)) : 4.0 * PI;
     }
-    vec3 right = lamp.right;
-    vec3 up = cross(lamp.direction, lamp.right);
-    bool two = (lamp.kind & LIGHT_TWO_SIDED) != 0u || kind == LIGHT_TUBE;
-    if (!two && dot(d, lamp.direction) >= 0.0) {
+    vec3 right = emitter.right;
+    vec3 up = cross(emitter.direction, emitter.right);
+    bool two = (emitter.kind & LIGHT_TWO_SIDED) != 0u || kind == LIGHT_TUBE;
+    if (!two && dot(d, emitter.direction) >= 0.0) {
         return 0.0;
     }
     if (kind == LIGHT_TRIANGLE) {
-        vec3 a = d - (right * (lamp.half_width + lamp.spot_offset) + up * lamp.half_height) / 3.0;
-        vec3 b = a + right * lamp.half_width;
-        vec3 c = a + right * lamp.spot_offset + up * lamp.half_height;
+        vec3 a = d - (right * (emitter.half_width + emitter.spot_offset) + up * emitter.half_height)
+            / 3.0;
+        vec3 b = a + right * emitter.half_width;
+        vec3 c = a + right * emitter.spot_offset + up * emitter.half_height;
         return triangle_angle(normalize(a), normalize(b), normalize(c));
     }
-    vec2 size = vec2(lamp.half_width, lamp.half_height);
+    vec2 size = vec2(emitter.half_width, emitter.half_height);
     if (kind == LIGHT_TUBE) {
         // Outline: a strip through the axis; each round end counts by its area.
         vec3 facing = d - right * dot(d, right);
         up = normalize(cross(facing, right) + right * 1e-12);
-        size = vec2(lamp.half_height + PI / 4.0 * lamp.half_width, lamp.half_width);
+        size = vec2(emitter.half_height + PI / 4.0 * emitter.half_width, emitter.half_width);
     }
     if (kind == LIGHT_DISK) {
         // Twelve triangles with the disk's area.
         const float steps = 12.0;
-        float grown = lamp.half_width * sqrt(2.0 * PI / steps / sin(2.0 * PI / steps));
+        float grown = emitter.half_width * sqrt(2.0 * PI / steps / sin(2.0 * PI / steps));
         vec3 middle = normalize(d);
         vec3 last = normalize(d + right * grown);
         float sum = 0.0;
@@ -209,9 +212,11 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
     }
 #ifdef RAY_TRACED_SHADOWS
     ray_origin = position;
-    vec3 facing = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL ? -light.direction : normalize(light.position - position);
+    vec3 facing = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL ? -light.direction
+        : normalize(light.position - position);
     vec4 to = sample_light(light, facing, u);
-    return to.w > 0.0 && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE ? 1.0 : 0.0;
+    return to.w > 0.0 && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
+        true).instance == NONE ? 1.0 : 0.0;
 #else
     return 1.0;
 #endif
@@ -219,22 +224,23 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
 
 // Illuminance (lx by channel) of a light at a point, on a plane perpendicular to each ray, and the
 // direction to the light (unit).
-vec3 volume_light(Light lamp, vec3 position, vec2 u, out vec3 to_lamp) {
+vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
 #ifdef AREA_LIGHTS
-    if ((lamp.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
-        vec3 d = lamp.position - position;
-        to_lamp = normalize(d);
-        vec3 lux = lamp.intensity * light_solid_angle(lamp, d);
+    if ((emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
+        vec3 d = emitter.position - position;
+        to_emitter = normalize(d);
+        vec3 lux = emitter.intensity * light_solid_angle(emitter, d);
 #ifdef RAY_TRACED_SHADOWS
         if (lux != vec3(0.0)) {
             ray_origin = position;
-            vec4 to = sample_light(lamp, to_lamp, u);
+            vec4 to = sample_light(emitter, to_emitter, u);
             if (to.w <= 0.0) {
                 return vec3(0.0);
             }
-            to_lamp = normalize(to.xyz);
-            bool shadow = frame.shadow_method != SHADOWS_OFF && (lamp.kind & LIGHT_SHADOW) != 0u;
-            if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN, true).instance != NONE) {
+            to_emitter = normalize(to.xyz);
+            bool shadow = frame.shadow_method != SHADOWS_OFF && (emitter.kind & LIGHT_SHADOW) != 0u;
+            if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
+                true).instance != NONE) {
                 return vec3(0.0);
             }
         }
@@ -242,9 +248,9 @@ vec3 volume_light(Light lamp, vec3 position, vec2 u, out vec3 to_lamp) {
         return lux;
     }
 #endif
-    vec3 lux = light_illuminance(lamp, false, position, to_lamp);
-    lux *= profile_factor(lamp, -to_lamp);
-    return lux != vec3(0.0) ? lux * volume_light_visibility(lamp, position, u) : lux;
+    vec3 lux = light_illuminance(emitter, false, position, to_emitter);
+    lux *= profile_factor(emitter, -to_emitter);
+    return lux != vec3(0.0) ? lux * volume_light_visibility(emitter, position, u) : lux;
 }
 
 #endif

@@ -9,7 +9,8 @@ layout(set = 0, binding = 41, scalar) readonly buffer vpl_node_block { VplNode v
 // Cosine and sine of an angle minus another, at least 0.
 vec2 less_angle(vec2 angle, vec2 other) {
     return angle.x >= other.x ? vec2(1.0, 0.0)
-                              : vec2(angle.x * other.x + angle.y * other.y, angle.y * other.x - angle.x * other.y);
+                              : vec2(angle.x * other.x + angle.y * other.y,
+                                  angle.y * other.x - angle.x * other.y);
 }
 
 vec2 with_sine(float cosine) {

@@ -37,8 +37,10 @@ float water_caustics(vec2 entry) {
     vec2 part = at - vec2(corner);
     ivec2 size = ivec2(map.xy);
     uint first = uint(map.z) * 4096u + uint(map.w);
-    float above = mix(caustic_texel(corner, size, first), caustic_texel(corner + ivec2(1, 0), size, first), part.x);
-    float below = mix(caustic_texel(corner + ivec2(0, 1), size, first), caustic_texel(corner + 1, size, first), part.x);
+    float above = mix(caustic_texel(corner, size, first),
+        caustic_texel(corner + ivec2(1, 0), size, first), part.x);
+    float below = mix(caustic_texel(corner + ivec2(0, 1), size, first),
+        caustic_texel(corner + 1, size, first), part.x);
     return mix(above, below, part.y);
 }
 
@@ -47,7 +49,8 @@ uint water_at(vec3 p) {
     for (uint i = 0u; i < frame.water_count; ++i) {
         vec4 place = frame.water_extent[i];
         float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
-        if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy)) && all(lessThan(p.xz, place.zw))) {
+        if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy))
+            && all(lessThan(p.xz, place.zw))) {
             return i;
         }
     }
@@ -76,7 +79,8 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
         entry = position + to_light * (depth / t);
         // The flux through a level plane is conserved.
         float gathered = (light.kind & LIGHT_CAUSTICS) != 0u ? water_caustics(entry.xz) : 1.0;
-        return straight * (gathered * (1.0 - water_fresnel(c)) * c / t) * exp(-extinction * (depth / t));
+        return straight * (gathered * (1.0 - water_fresnel(c)) * c / t)
+            * exp(-extinction * (depth / t));
     }
     vec3 d = light.position - position;
     float above = light.position.y - frame.water_medium[in_water].w;
@@ -104,11 +108,14 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
     float t = max(to_light.y, 1e-4);
     // Flux of a thin cone over its area on a level plane: r = above tan i + depth tan t,
     // differentiated.
-    float spread = (above / c + depth / (WATER_IOR * t)) * (above / (c * c) + depth * c / (WATER_IOR * t * t * t));
-    float cone = clamp(dot(light.direction, -from) * light.spot_scale + light.spot_offset, 0.0, 1.0);
+    float spread = (above / c + depth / (WATER_IOR * t))
+        * (above / (c * c) + depth * c / (WATER_IOR * t * t * t));
+    float cone = clamp(dot(light.direction, -from) * light.spot_scale + light.spot_offset, 0.0,
+        1.0);
     float r2 = dot(d, d) * light.inverse_range2;
     float window = clamp(1.0 - r2 * r2, 0.0, 1.0);
-    return light.intensity * (cone * cone * window * (1.0 - water_fresnel(c)) / (spread * t)) * exp(-extinction * (depth / t));
+    return light.intensity * (cone * cone * window * (1.0 - water_fresnel(c)) / (spread * t))
+        * exp(-extinction * (depth / t));
 }
 
 // Transmittance of the water along a straight path, for area lights and environment light.
@@ -118,7 +125,8 @@ vec3 water_on_the_way(vec3 position, vec3 to_light) {
     }
     float depth = frame.water_medium[in_water].w - position.y;
     float c = clamp(to_light.y, 0.05, 1.0);
-    return (1.0 - water_fresnel(c)) * exp(-frame.water_medium[in_water].rgb * (depth / water_cosine(c)));
+    return (1.0 - water_fresnel(c))
+        * exp(-frame.water_medium[in_water].rgb * (depth / water_cosine(c)));
 }
 
 // Illuminance by a uniform sky of an underwater plane, over that of a level plane in air.
@@ -148,7 +156,8 @@ vec3 water_returns(vec3 position) {
 // integral over depth of sun and sky light times the transmittance back, in closed form. `sky`:
 // illuminance of the surface by the environment (lx); `lit`: visible fraction (by channel) of the
 // first suns at the surface.
-vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec3 lit[MAX_WATER_SUNS], uint suns) {
+vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky,
+    vec3 lit[MAX_WATER_SUNS], uint suns) {
     vec3 extinction = max(frame.water_medium[water].rgb, vec3(1e-7));
     vec3 scattering = frame.water_scatter[water].rgb;
     // Depth gained per meter of the path.

@@ -21,7 +21,9 @@ WaterLayer water_layer(float turn, float layer, vec2 velocity, float period) {
     float cycle = floor(turn);
     float phase = turn - cycle;
     return WaterLayer(1.0 - abs(2.0 * phase - 1.0), velocity * ((phase - 0.5) * period),
-                      WATER_LAYER_SHIFT * layer + 0.5 * vec2(greaterThan(fract(vec2(cycle + 1.0, cycle) * 0.25), vec2(0.4, 0.4))));
+                      WATER_LAYER_SHIFT * layer
+                          + 0.5 * vec2(greaterThan(fract(vec2(cycle + 1.0, cycle) * 0.25),
+                          vec2(0.4, 0.4))));
 }
 
 struct WaterRipples {
@@ -36,7 +38,8 @@ struct WaterRipples {
 // the derivatives.
 WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     vec4 to_map = frame.water_flow[water];
-    vec4 texel = textureGrad(water_flow_texture, p * to_map.zw + to_map.xy, dx * to_map.zw, dy * to_map.zw);
+    vec4 texel = textureGrad(water_flow_texture, p * to_map.zw + to_map.xy, dx * to_map.zw,
+        dy * to_map.zw);
     vec4 motion = frame.water_motion[water];
     // 8-bit value 128 means 0.
     vec2 part = clamp((texel.rg * 255.0 - 128.0) / 127.0, vec2(-1.0), vec2(1.0));
@@ -48,8 +51,10 @@ WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     vec3 ripple = frame.water_ripple[water].xyz;
     vec2 gx = dx * ripple.z;
     vec2 gy = dy * ripple.z;
-    vec4 ra = textureGrad(water_ripple_texture, (p - r.a.back) * ripple.z + ripple.xy + r.a.shift, gx, gy);
-    vec4 rb = textureGrad(water_ripple_texture, (p - r.b.back) * ripple.z + ripple.xy + r.b.shift, gx, gy);
+    vec4 ra = textureGrad(water_ripple_texture, (p - r.a.back) * ripple.z + ripple.xy + r.a.shift,
+        gx, gy);
+    vec4 rb = textureGrad(water_ripple_texture, (p - r.b.back) * ripple.z + ripple.xy + r.b.shift,
+        gx, gy);
     vec3 na = ra.xyz * 2.0 - 1.0;
     vec3 nb = rb.xyz * 2.0 - 1.0;
     // Blending slopes with this norm preserves their variance, of which blended normals lose up to
@@ -57,8 +62,10 @@ WaterRipples water_ripples(uint water, vec2 p, vec2 dx, vec2 dy) {
     float squares = r.a.weight * r.a.weight + r.b.weight * r.b.weight;
     r.flow = min(length(part), 1.0);
     float strength = mix(motion.z, motion.w, r.flow);
-    r.slope = -(r.a.weight * na.xy / max(na.z, 0.1) + r.b.weight * nb.xy / max(nb.z, 0.1)) * (strength * inversesqrt(squares));
-    r.variance = (r.a.weight * r.a.weight * ra.a * ra.a + r.b.weight * r.b.weight * rb.a * rb.a) / squares * strength * strength;
+    r.slope = -(r.a.weight * na.xy / max(na.z, 0.1) + r.b.weight * nb.xy / max(nb.z, 0.1))
+        * (strength * inversesqrt(squares));
+    r.variance = (r.a.weight * r.a.weight * ra.a * ra.a + r.b.weight * r.b.weight * rb.a * rb.a)
+        / squares * strength * strength;
     return r;
 }
 

@@ -31,14 +31,17 @@ WaterSurface water_surface(uint water, vec3 p, vec3 dx, vec3 dy) {
     w.variance = r.variance;
     w.foam = 0.0;
     vec4 foam = frame.water_foam[water];
-    float shore = foam.y > 0.0 ? clamp(1.0 - water_depth / foam.y, 0.0, 1.0) * (0.3 + 0.7 * r.flow) : 0.0;
+    float shore = foam.y > 0.0 ? clamp(1.0 - water_depth / foam.y, 0.0, 1.0) * (0.3 + 0.7 * r.flow)
+        : 0.0;
     float amount = min(foam.x + shore, 1.0);
     if (amount > 0.0) {
         vec3 tile = frame.water_foam_offset[water].xyz;
         vec2 gx = dx.xz * tile.z;
         vec2 gy = dy.xz * tile.z;
-        float fa = textureGrad(water_foam_texture, (p.xz - r.a.back) * tile.z + tile.xy + r.a.shift, gx, gy).a;
-        float fb = textureGrad(water_foam_texture, (p.xz - r.b.back) * tile.z + tile.xy + r.b.shift, gx, gy).a;
+        float fa = textureGrad(water_foam_texture, (p.xz - r.a.back) * tile.z + tile.xy + r.a.shift,
+            gx, gy).a;
+        float fb = textureGrad(water_foam_texture, (p.xz - r.b.back) * tile.z + tile.xy + r.b.shift,
+            gx, gy).a;
         w.foam = amount * (r.a.weight * fa + r.b.weight * fb);
     }
     return w;
@@ -51,16 +54,19 @@ float water_depth_here(vec3 p) {
         return 1e4;
     }
     float along = dot(p, frame.forward.xyz);
-    vec3 floor_point = frame.forward.w != 0.0 ? p + frame.forward.xyz * (there - along) : p * (there / max(along, 1e-6));
+    vec3 floor_point = frame.forward.w != 0.0 ? p + frame.forward.xyz * (there - along)
+        : p * (there / max(along, 1e-6));
     return max(p.y - floor_point.y, 0.0);
 }
 
 // Light scattered by the drawn water along a path (pre-exposed luminance).
 vec3 water_glow(vec3 from, vec3 direction, float t) {
     if (has_environment() || frame.directional_count > 0u) {
-        vec3 sky = has_environment() ? environment_irradiance(from, vec3(0.0, 1.0, 0.0)) : vec3(0.0);
+        vec3 sky = has_environment() ? environment_irradiance(from, vec3(0.0, 1.0, 0.0))
+            : vec3(0.0);
         float depth = max(frame.water_medium[water_here].w - from.y, 0.0);
-        return water_scatters(water_here, depth, direction, t, sky, water_suns, frame.directional_count) * frame.pre_exposure;
+        return water_scatters(water_here, depth, direction, t, sky, water_suns,
+            frame.directional_count) * frame.pre_exposure;
     }
     return vec3(0.0);
 }

@@ -8,16 +8,18 @@ const float MAX_HALF = 65504.0;
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 // A mean with weights 1 / (1 + luminance) equals the plain mean of compressed values, inverted by
-// `stretch`. `judged` scales light to the smoothed exposure of the history comparison: else
+// `stretch`. `exposure_scale` scales light to the smoothed exposure of the history comparison: else
 // compression before and after an exposure step would differ.
-vec3 compress_luminance(vec3 c, float judged) {
-    c *= judged;
+vec3 compress_luminance(vec3 c, float exposure_scale) {
+    c *= exposure_scale;
     return c / (1.0 + luminance(c));
 }
-vec3 stretch(vec3 c, float judged) { return c / (max(1.0 - luminance(c), 0.1 / MAX_HALF) * judged); }
+vec3 stretch(vec3 c, float exposure_scale) { return c
+    / (max(1.0 - luminance(c), 0.1 / MAX_HALF) * exposure_scale); }
 
 vec3 to_ycocg(vec3 c) {
-    return vec3(dot(c, vec3(0.25, 0.5, 0.25)), dot(c, vec3(0.5, 0.0, -0.5)), dot(c, vec3(-0.25, 0.5, -0.25)));
+    return vec3(dot(c, vec3(0.25, 0.5, 0.25)), dot(c, vec3(0.5, 0.0, -0.5)),
+        dot(c, vec3(-0.25, 0.5, -0.25)));
 }
 
 vec3 from_ycocg(vec3 c) {

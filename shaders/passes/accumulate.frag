@@ -21,7 +21,8 @@ void main() {
     // The first frame ignores the history.
     if (weight < 1.0) {
         // Finite for any exposure step: a single float ends at 3.4e38.
-        vec3 before = min(texelFetch(history_image, pixel, 0).rgb * frame.history_scale, vec3(1e30));
+        vec3 before = min(texelFetch(history_image, pixel, 0).rgb * frame.history_scale,
+            vec3(1e30));
         mean = mix(before, light, weight);
     }
     out_history = vec4(mean, 1.0);

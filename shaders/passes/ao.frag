@@ -52,7 +52,8 @@ struct Slice {
 //
 // Samples are pixel centers beside the slice. They are moved into it along the tangent plane: any
 // other way would raise near samples of a level surface above it.
-float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, float start, uint probe) {
+float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, float start,
+    uint probe) {
     float cosine = low;
     float reach = length(to_end);
     for (uint i = 0u; i < ao.steps; ++i) {
@@ -74,7 +75,8 @@ float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, f
             float flat_length = sqrt(rise * rise + aside * aside);
             // Fades out occluders near the radius, which prevents a visible cutoff.
             float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
-            seen = flat_length > 0.0 && !lit_by(probe, hiding) ? mix(low, rise / flat_length, weight) : low;
+            seen = flat_length > 0.0 && !lit_by(probe, hiding)
+                ? mix(low, rise / flat_length, weight) : low;
         }
         // Behind an occluder the horizon decays: its thickness is assumed equal to its width on the
         // screen.
@@ -116,7 +118,8 @@ void main() {
         vec3 across = cos(angle) * right + sin(angle) * up;
         // Pixels per meter in that direction.
         vec4 step = frame.view_projection * vec4(across, 0.0);
-        vec2 slope = (step.xy * clip.w - clip.xy * step.w) / (clip.w * clip.w) * 0.5 * vec2(frame.size);
+        vec2 slope = (step.xy * clip.w - clip.xy * step.w) / (clip.w * clip.w) * 0.5
+            * vec2(frame.size);
         vec2 to_end = slope * ao.radius;
         if (!(dot(to_end, to_end) >= 1.0)) {
             continue;
@@ -128,7 +131,8 @@ void main() {
         if (share < 1e-4) {
             continue;
         }
-        float n = acos(clamp(dot(flat_normal, view) / share, -1.0, 1.0)) * sign_not_zero(dot(flat_normal, across));
+        float n = acos(clamp(dot(flat_normal, view) / share, -1.0, 1.0))
+            * sign_not_zero(dot(flat_normal, across));
         vec2 center = vec2(pixel) + 0.5;
         Slice slice = Slice(view, across, axis, dot(normal, axis) / max(dot(normal, view), 1e-3));
         float ahead = horizon(position, slice, center, to_end, -sin(n), start, probe);
@@ -140,7 +144,8 @@ void main() {
         float low1 = n - 0.5 * PI;
         float low2 = n + 0.5 * PI;
         hidden += share * (arc(low1, n) + arc(low2, n) - arc(h1, n) - arc(h2, n));
-        vec2 direction = arc_direction(low1, n) + arc_direction(low2, n) - arc_direction(h1, n) - arc_direction(h2, n);
+        vec2 direction = arc_direction(low1, n) + arc_direction(low2, n) - arc_direction(h1, n)
+            - arc_direction(h2, n);
         hidden_direction += share * (direction.x * across + direction.y * view);
     }
     out_hidden = vec4(hidden_direction, hidden) / float(ao.slices);

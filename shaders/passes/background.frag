@@ -43,12 +43,14 @@ void main() {
             // is chosen to conserve the area. Disks smaller than a pixel fade instead.
             float f2 = footprint * footprint;
             float soft = sqrt(max(radius * radius - f2 / 12.0, f2 / 4.0));
-            float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0) * min(3.0 * radius * radius / f2, 1.0);
+            float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0)
+                * min(3.0 * radius * radius / f2, 1.0);
             float kept = lights[i].half_width;
             if (kept < radius) {
                 // The horizon cuts the disk with a soft edge; a fading disk scales by its visible
                 // area.
-                coverage *= 3.0 * radius * radius < f2 ? kept * kept / (radius * radius) : clamp(d.y / footprint + 0.5, 0.0, 1.0);
+                coverage *= 3.0 * radius * radius < f2 ? kept * kept / (radius * radius)
+                    : clamp(d.y / footprint + 0.5, 0.0, 1.0);
             }
             // A disk of uniform luminance L has the illuminance L pi sin^2(radius) on a plane that
             // faces it.

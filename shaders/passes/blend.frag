@@ -65,14 +65,14 @@ void main() {
         // As in the lighting pass.
         uint next = 0u;
         do {
-            uint lamp = 0u;
+            uint light_index = 0u;
             bool found = false;
             while (!found && next < frame.light_count) {
-                lamp = next++;
-                found = has_surface(lights[lamp]);
+                light_index = next++;
+                found = has_surface(lights[light_index]);
             }
             if (found) {
-                direct_area_light(lights[lamp], s, d, r);
+                direct_area_light(lights[light_index], s, d, r);
                 diffuse += d;
                 specular += r;
             }
@@ -86,7 +86,8 @@ void main() {
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;
     emission *= opacity;
-    out_light = vec4(to_half_range(apply_volumes(diffuse + specular + emission, opacity, s.position)), opacity);
+    out_light = vec4(to_half_range(apply_volumes(diffuse + specular + emission, opacity,
+        s.position)), opacity);
 #ifdef SPLIT_LIGHTING
     out_diffuse = vec4(to_half_range(diffuse), opacity);
     out_specular = vec4(to_half_range(specular), opacity);

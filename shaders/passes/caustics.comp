@@ -24,7 +24,8 @@ layout(push_constant, scalar) uniform caustics_block { CausticsConstants caustic
 
 void deposit(ivec2 at, float amount) {
     if (all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, ivec2(caustics.texels)))) {
-        atomicAdd(deposits[caustics.first + uint(at.y) * caustics.texels.x + uint(at.x)], uint(amount * CAUSTIC_UNIT + 0.5));
+        atomicAdd(deposits[caustics.first + uint(at.y) * caustics.texels.x + uint(at.x)],
+            uint(amount * CAUSTIC_UNIT + 0.5));
     }
 }
 
@@ -58,7 +59,8 @@ void main() {
     float lets_in = (1.0 - water_fresnel(c)) / (1.0 - water_fresnel(to_sun.y));
     // Under a sun near the horizon the ratio is unbounded; clamped, thousands of such bundles fit
     // into the counter.
-    float share = min(c / (normal.y * to_sun.y) * lets_in, 64.0) / float(CAUSTIC_BUNDLES * CAUSTIC_BUNDLES);
+    float share = min(c / (normal.y * to_sun.y) * lets_in, 64.0)
+        / float(CAUSTIC_BUNDLES * CAUSTIC_BUNDLES);
     ivec2 corner = ivec2(floor(texel - 0.5));
     vec2 part = texel - 0.5 - vec2(corner);
     deposit(corner, share * (1.0 - part.x) * (1.0 - part.y));
@@ -68,7 +70,8 @@ void main() {
     if (all(greaterThanEqual(texel, vec2(0.0))) && all(lessThan(texel, vec2(caustics.texels)))) {
         uvec2 block = uvec2(texel) / CAUSTIC_BLOCK;
         uint blocks_across = (caustics.texels.x + CAUSTIC_BLOCK - 1u) / CAUSTIC_BLOCK;
-        uint word = caustics.all_texels + 2u * (caustics.first_block + block.y * blocks_across + block.x);
+        uint word = caustics.all_texels
+            + 2u * (caustics.first_block + block.y * blocks_across + block.x);
         atomicAdd(deposits[word], uint(min(depth * 1000.0, CAUSTIC_DEEPEST)));
         atomicAdd(deposits[word + 1u], 1u);
     }

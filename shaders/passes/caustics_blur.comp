@@ -48,7 +48,8 @@ void main() {
     // across it: the derivative of Snell's law. A uniform ellipse of half axis r has the standard
     // deviation r / 2.
     float fine = 2.0 * frame.water_bed[caustics.water].w;
-    float along = length(vec2(sun.half_width * c / (WATER_IOR * t * t * t), fine * (1.0 - c / (WATER_IOR * t)) / (t * t)));
+    float along = length(vec2(sun.half_width * c / (WATER_IOR * t * t * t),
+        fine * (1.0 - c / (WATER_IOR * t)) / (t * t)));
     float across = length(vec2(sun.half_width / (WATER_IOR * t), fine * (t - c / WATER_IOR) / t));
     float depth = depth_about(texel);
     float coarse = max(meters.x, meters.y);
@@ -78,5 +79,6 @@ void main() {
             }
         }
     }
-    out_caustics[caustics.first + uint(texel.y * size.x + texel.x)] = sum / (weights * CAUSTIC_UNIT);
+    out_caustics[caustics.first + uint(texel.y * size.x + texel.x)] =
+        sum / (weights * CAUSTIC_UNIT);
 }

@@ -31,10 +31,10 @@ shared uint nearest_slice;
 shared uint pixel_counts[SLICES];
 shared uint lowest[SLICES * 3u];
 shared uint highest[SLICES * 3u];
-shared uint least_alphas[SLICES];
-shared uint greatest_bases[SLICES];
-shared uint least_views[SLICES];
-shared uint greatest_f0s[SLICES];
+shared uint min_alphas[SLICES];
+shared uint max_base_colors[SLICES];
+shared uint min_view_cosines[SLICES];
+shared uint max_f0s[SLICES];
 // List lengths of the slices; then their starts within the tile.
 shared uint list_starts[SLICES];
 shared uint tile_start;
@@ -62,7 +62,7 @@ struct Cluster {
 // the view-normal angle. D falls with the former, F rises with the view-half angle. Each interval
 // of the view-half angle therefore takes D at its start and F at its end. The maximum D at an angle
 // is that of the alpha nearest to the angle's tangent.
-float greatest_specular(float alpha, float nv, float f0) {
+float max_specular(float alpha, float nv, float f0) {
     const uint PIECES = 12u;
     float view_angle = acos(clamp(nv, 0.0, 1.0));
     float greatest = 0.0;
@@ -97,7 +97,8 @@ bool misses(Light light, Cluster c, float gap2) {
     float cos_outer = clamp(-light.spot_offset / light.spot_scale, 0.0, 1.0);
     float along = dot(d, light.direction);
     float across = sqrt(max(dot(d, d) - along * along, 0.0));
-    return cos_outer * across - sqrt(1.0 - cos_outer * cos_outer) * along > radius || along < -radius;
+    return cos_outer * across - sqrt(1.0 - cos_outer * cos_outer) * along > radius
+        || along < -radius;
 }
 
 // Traverses the light tree; writes the first `room` lights from `offset` and returns their number.
@@ -139,10 +140,10 @@ void main() {
         lowest[thread * 3u + axis] = 0xffffffffu;
         highest[thread * 3u + axis] = 0u;
     }
-    least_alphas[thread] = ordered(1.0);
-    greatest_bases[thread] = ordered(0.0);
-    least_views[thread] = ordered(1.0);
-    greatest_f0s[thread] = ordered(DIELECTRIC_F0);
+    min_alphas[thread] = ordered(1.0);
+    max_base_colors[thread] = ordered(0.0);
+    min_view_cosines[thread] = ordered(1.0);
+    max_f0s[thread] = ordered(DIELECTRIC_F0);
     if (thread == 0u) {
         nearest_slice = 0u;
     }
@@ -183,10 +184,10 @@ void main() {
                 atomicMin(lowest[slice * 3u + axis], ordered(low[axis]));
                 atomicMax(highest[slice * 3u + axis], ordered(high[axis]));
             }
-            atomicMin(least_alphas[slice], ordered(alpha));
-            atomicMax(greatest_bases[slice], ordered(base));
-            atomicMin(least_views[slice], ordered(facing));
-            atomicMax(greatest_f0s[slice], ordered(f0));
+            atomicMin(min_alphas[slice], ordered(alpha));
+            atomicMax(max_base_colors[slice], ordered(base));
+            atomicMin(min_view_cosines[slice], ordered(facing));
+            atomicMax(max_f0s[slice], ordered(f0));
             atomicAdd(pixel_counts[slice], count);
             count = 0u;
         }
@@ -222,7 +223,7 @@ void main() {
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
     bool lit = pixel_counts[thread] > 0u && lamps > 0u;
-    bool listed = lit && frame.cull_bound > 0.0;
+    bool listed = lit && frame.cull_threshold > 0.0;
     Cluster c;
     uint below = 0u;
     float to_white = 0.0;
@@ -230,16 +231,18 @@ void main() {
     if (listed) {
         uint at = thread * 3u;
         c.low = vec3(unordered(lowest[at]), unordered(lowest[at + 1u]), unordered(lowest[at + 2u]));
-        c.high = vec3(unordered(highest[at]), unordered(highest[at + 1u]), unordered(highest[at + 2u]));
-        float most = unordered(greatest_bases[thread]) / PI
-            + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
+        c.high = vec3(unordered(highest[at]), unordered(highest[at + 1u]),
+            unordered(highest[at + 2u]));
+        float most = unordered(max_base_colors[thread]) / PI
+            + max_specular(unordered(min_alphas[thread]), unordered(min_view_cosines[thread]),
+                unordered(max_f0s[thread]));
         to_white = most * frame.pre_exposure;
         // Bisection for the maximum threshold whose loss is within the bound; losses increase with
         // the threshold.
         uint above = STEPS;
         while (above > below) {
             uint middle = (below + above) / 2u;
-            if (losses[middle] * to_white <= frame.cull_bound) {
+            if (losses[middle] * to_white <= frame.cull_threshold) {
                 below = middle + 1u;
             } else {
                 above = middle;

@@ -9,16 +9,17 @@
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0, scalar) uniform cull_block { CullConstants cull; };
-layout(set = 0, binding = 1, scalar) readonly buffer instance_transform_block { InstanceTransform placements[]; };
+layout(set = 0, binding = 1, scalar)
+    readonly buffer instance_transform_block { InstanceTransform placements[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer bucket_block { CullBucket buckets[]; };
 // Per instance: rank within its block by level, one byte each; and its state.
 layout(set = 0, binding = 3, scalar) writeonly buffer rank_block { uvec2 ranks[]; };
 // Per block: visible instances by level; the upper half of the last word counts occluded ones.
 layout(set = 0, binding = 4, scalar) writeonly buffer count_block { uvec4 counts[]; };
 #ifdef OCCLUDERS
-layout(set = 0, binding = 5, scalar) readonly buffer seen_block { uint seen[]; };
+layout(set = 0, binding = 5, scalar) readonly buffer was_visible_block { uint was_visible[]; };
 #else
-layout(set = 0, binding = 5, scalar) writeonly buffer seen_block { uint seen[]; };
+layout(set = 0, binding = 5, scalar) writeonly buffer was_visible_block { uint was_visible[]; };
 #endif
 #ifdef OCCLUSION_TEST
 layout(set = 0, binding = 6, scalar) readonly buffer pyramid_block { float pyramid[]; };
@@ -35,7 +36,8 @@ bool in_view(vec3 center, float radius) {
     bool inside = true;
     for (uint i = 0u; i < 5u; ++i) {
         vec4 plane = cull.planes[i];
-        precise float distance = plane.x * center.x + plane.y * center.y + plane.z * center.z + plane.w;
+        precise float distance = plane.x * center.x + plane.y * center.y + plane.z * center.z
+            + plane.w;
         inside = inside && distance >= reach;
     }
     return inside;
@@ -45,7 +47,8 @@ bool in_view(vec3 center, float radius) {
 uint detail(CullBucket bucket, float stretch, vec3 center, float radius) {
     uint level = 0u;
     if (cull.error_scale > 0.0) {
-        precise float along = cull.forward.x * center.x + cull.forward.y * center.y + cull.forward.z * center.z;
+        precise float along = cull.forward.x * center.x + cull.forward.y * center.y
+            + cull.forward.z * center.z;
         precise float nearest = cull.parallel != 0u ? 1.0 : along - radius;
         for (uint i = 1u; i < bucket.levels; ++i) {
             precise float error = bucket.error[i] * stretch * cull.error_scale;
@@ -68,7 +71,8 @@ float farthest(uint level, uvec2 texel) {
 
 // Whether the mesh's bounding box is behind the depth pyramid at all pixels that it may cover.
 bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
-    vec3 center = p.axis_x * bucket.center.x + p.axis_y * bucket.center.y + p.axis_z * bucket.center.z + translation;
+    vec3 center = p.axis_x * bucket.center.x + p.axis_y * bucket.center.y
+        + p.axis_z * bucket.center.z + translation;
     vec3 x = p.axis_x * bucket.half_size.x;
     vec3 y = p.axis_y * bucket.half_size.y;
     vec3 z = p.axis_z * bucket.half_size.z;
@@ -76,11 +80,13 @@ bool hidden(CullBucket bucket, InstanceTransform p, vec3 translation) {
     vec2 high = vec2(-1e30);
     float nearest = 0.0;
     for (uint i = 0u; i < 8u; ++i) {
-        vec3 corner = center + ((i & 1u) != 0u ? x : -x) + ((i & 2u) != 0u ? y : -y) + ((i & 4u) != 0u ? z : -z);
+        vec3 corner = center + ((i & 1u) != 0u ? x : -x) + ((i & 2u) != 0u ? y : -y)
+            + ((i & 4u) != 0u ? z : -z);
         vec4 clip = cull.view_projection * vec4(corner, 1.0);
         // A corner in front of the near plane, or too near the camera plane for the arithmetic, may
         // be visible.
-        if (!(clip.w > 1e-6 * (abs(corner.x) + abs(corner.y) + abs(corner.z))) || !(clip.z < clip.w)) {
+        if (!(clip.w > 1e-6 * (abs(corner.x) + abs(corner.y) + abs(corner.z)))
+            || !(clip.z < clip.w)) {
             return false;
         }
         vec3 ndc = clip.xyz / clip.w;
@@ -136,7 +142,8 @@ void main() {
         precise vec3 center = translation + p.offset;
         drawn = in_view(center, p.radius);
 #ifdef OCCLUDERS
-        drawn = drawn && seen[index] != 0u && (buckets[p.bucket].flags & BUCKET_OCCLUDES) != 0u;
+        drawn = drawn && was_visible[index] != 0u
+            && (buckets[p.bucket].flags & BUCKET_OCCLUDES) != 0u;
 #endif
 #ifdef OCCLUSION_TEST
         if (drawn && hidden(buckets[p.bucket], p, translation)) {
@@ -149,7 +156,7 @@ void main() {
             level = detail(buckets[p.bucket], p.stretch, center, p.radius);
         }
 #ifndef OCCLUDERS
-        seen[index] = drawn ? 1u : 0u;
+        was_visible[index] = drawn ? 1u : 0u;
 #endif
     }
     uvec2 own = uvec2(0u);
@@ -167,12 +174,14 @@ void main() {
     }
     uvec2 before = sums[thread] - own;
     if (index < cull.placements) {
-        uint packed = (before.x & 0xffu) | (before.x >> 16) << 8 | (before.y & 0xffu) << 16 | (before.y >> 16) << 24;
+        uint packed = (before.x & 0xffu) | (before.x >> 16) << 8 | (before.y & 0xffu) << 16
+            | (before.y >> 16) << 24;
         ranks[index] = uvec2(packed, level | (drawn ? STATE_DRAWN : 0u));
     }
     if (thread == BLOCK - 1u) {
         uvec2 all = sums[thread];
         counts[gl_WorkGroupID.x] =
-            uvec4(all.x & 0xffffu, all.x >> 16, all.y & 0xffffu, (all.y >> 16) | hidden_count << 16);
+            uvec4(all.x & 0xffffu, all.x >> 16, all.y & 0xffffu,
+                (all.y >> 16) | hidden_count << 16);
     }
 }

@@ -8,7 +8,8 @@
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0, scalar) uniform cull_block { CullConstants cull; };
-layout(set = 0, binding = 1, scalar) readonly buffer instance_transform_block { InstanceTransform placements[]; };
+layout(set = 0, binding = 1, scalar)
+    readonly buffer instance_transform_block { InstanceTransform placements[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer bucket_block { CullBucket buckets[]; };
 layout(set = 0, binding = 3, scalar) readonly buffer rank_block { uvec2 ranks[]; };
 layout(set = 0, binding = 4, scalar) readonly buffer base_block { uvec4 bases[]; };

@@ -56,9 +56,11 @@ void main() {
             // Circles of one or two pixels stay round: their shape is invisible, and must not
             // remove light from the pixel itself.
             float shaped = clamp(radius - 1.0, 0.0, 1.0);
-            float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim), shaped);
+            float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim),
+                shaped);
             float area = mix(1.0, area_here, shaped);
-            float weight = coc_class_weight(circle.a, 0u) * disc(radius * edge, distance) / (disc_area(radius) * area);
+            float weight = coc_class_weight(circle.a, 0u) * disc(radius * edge, distance)
+                / (disc_area(radius) * area);
             if (front) {
                 near += weight * vec4(circle.rgb, 1.0);
             } else {

@@ -10,7 +10,7 @@ layout(local_size_x = 16, local_size_y = 16) in;
 layout(set = 0, binding = 0) uniform texture2D coc_image;
 layout(set = 0, binding = 1, rgba16f) uniform writeonly image2D near_image;
 layout(set = 0, binding = 2, rgba16f) uniform writeonly image2D far_image;
-layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D behind_image;
+layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D background_image;
 layout(set = 0, binding = 4, rg16f) uniform writeonly image2D radius_image;
 layout(set = 0, binding = 5, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
@@ -58,7 +58,7 @@ void main() {
     if (pixels > 0.0) {
         imageStore(near_image, texel, near / pixels);
         imageStore(far_image, texel, far / pixels);
-        imageStore(behind_image, texel, behind / pixels);
+        imageStore(background_image, texel, behind / pixels);
         imageStore(radius_image, texel, vec4(radii, 0.0, 0.0));
         atomicMax(near_reach, floatBitsToUint(near.a > 0.0 ? radii.x : 0.0));
         atomicMax(far_reach, floatBitsToUint(far.a > 0.0 ? radii.y : 0.0));

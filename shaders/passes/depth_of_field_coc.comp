@@ -38,14 +38,16 @@ shared uint greatest;
 shared uint ranks[256];
 
 vec3 light_at(ivec2 pixel) {
-    return to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), ivec2(frame.size) - 1), 0).rgb);
+    return to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), ivec2(frame.size) - 1),
+        0).rgb);
 }
 
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 // Signed CoC radius (pixels): thin lens, src/camera/focus.rs. Distances are along the axis.
 float circle_radius(ivec2 pixel) {
-    return lens.radius_at_infinity - lens.radius_slope * inverse_depth(texelFetch(depth_image, pixel, 0).x);
+    return lens.radius_at_infinity - lens.radius_slope
+        * inverse_depth(texelFetch(depth_image, pixel, 0).x);
 }
 
 void main() {

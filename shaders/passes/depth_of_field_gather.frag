@@ -7,7 +7,7 @@
 
 layout(set = 0, binding = 0) uniform texture2D near_image;
 layout(set = 0, binding = 1) uniform texture2D far_image;
-layout(set = 0, binding = 2) uniform texture2D behind_image;
+layout(set = 0, binding = 2) uniform texture2D background_image;
 layout(set = 0, binding = 3) uniform texture2D radius_image;
 layout(set = 0, binding = 4) uniform texture2D near_coarser;
 layout(set = 0, binding = 5) uniform texture2D far_coarser;
@@ -21,7 +21,7 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 
 layout(location = 0) out vec4 out_near;
 layout(location = 1) out vec4 out_far;
-layout(location = 2) out vec4 out_behind;
+layout(location = 2) out vec4 out_background;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
@@ -45,20 +45,22 @@ void main() {
                 float distance = length(offset);
                 if (distance < radii.x + 0.5) {
                     float edge = aperture_edge(offset, -1.0, near_rim);
-                    near += texelFetch(near_image, at, 0) * (disc(radii.x * edge, distance) / (disc_area(radii.x) * area_here));
+                    near += texelFetch(near_image, at, 0)
+                        * (disc(radii.x * edge, distance) / (disc_area(radii.x) * area_here));
                 }
                 if (distance < radii.y + 0.5) {
                     float edge = aperture_edge(offset, 1.0, far_rim);
-                    far += texelFetch(far_image, at, 0) * (disc(radii.y * edge, distance) / (disc_area(radii.y) * area_here));
+                    far += texelFetch(far_image, at, 0)
+                        * (disc(radii.y * edge, distance) / (disc_area(radii.y) * area_here));
                 }
             }
         }
     }
-    vec4 behind = texelFetch(behind_image, texel, 0);
+    vec4 background = texelFetch(background_image, texel, 0);
     out_near = over(upsample_bilinear(near_coarser, texel), whole(near));
     out_far = over(whole(far), upsample_bilinear(far_coarser, texel));
     // Coarser levels fill only where this one has hardly any coverage: they are less sharp, and may
     // contain the foreground of this class itself. The weight stays within the half float range.
-    behind = whole(behind + upsample_bilinear(background_coarser, texel) / 16.0);
-    out_behind = behind * max(1.0, 1.0 / (256.0 * max(behind.a, 1e-6)));
+    background = whole(background + upsample_bilinear(background_coarser, texel) / 16.0);
+    out_background = background * max(1.0, 1.0 / (256.0 * max(background.a, 1e-6)));
 }

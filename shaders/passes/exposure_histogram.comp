@@ -18,7 +18,8 @@ const uint TILES = 4u;
 shared uint counts[256];
 
 // Significand bits of 2^(k/8), k = 1 to 7, rounded up: integers, so that every device bins alike.
-const uint EDGES[7] = uint[7](0xb95c2u, 0x1837f1u, 0x25fed7u, 0x3504f4u, 0x45672bu, 0x5744fdu, 0x6ac0c7u);
+const uint EDGES[7] = uint[7](0xb95c2u, 0x1837f1u, 0x25fed7u, 0x3504f4u, 0x45672bu, 0x5744fdu,
+    0x6ac0c7u);
 
 uint bin_of(float exposed) {
     // NaN fails the comparison too.

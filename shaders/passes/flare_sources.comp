@@ -172,7 +172,8 @@ void main() {
         for (uint step = THREADS / 2u; step > 0u; step /= 2u) {
             if (thread < step) {
                 float other = best_rank[thread + step];
-                bool better = other > best_rank[thread] || (other == best_rank[thread] && best[thread + step] < best[thread]);
+                bool better = other > best_rank[thread]
+                    || (other == best_rank[thread] && best[thread + step] < best[thread]);
                 if (better) {
                     best_rank[thread] = other;
                     best[thread] = best[thread + step];

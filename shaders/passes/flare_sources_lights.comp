@@ -49,7 +49,8 @@ vec2 sunflower(uint i) {
 vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
     vec4 clip = frame.view_projection * vec4(d, far ? 0.0 : 1.0);
     vec2 place = (clip.xy / max(clip.w, 1e-30) * 0.5 + 0.5) * vec2(frame.size) + shift;
-    if (clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0))) && all(lessThan(place, vec2(frame.size)))) {
+    if (clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0)))
+        && all(lessThan(place, vec2(frame.size)))) {
         float depth = texelFetch(depth_image, ivec2(place), 0).x;
         vec4 there = frame.view_projection * vec4(d * nearer, 1.0);
         float own = far ? 0.0 : there.z / max(there.w, 1e-30);
@@ -78,7 +79,8 @@ void main() {
     float distance2 = max(dot(d, d), 1e-12);
     vec3 to = d * inversesqrt(distance2);
     float bound = far ? 0.0 : light_bounding_radius(light);
-    float angular = far ? light.half_width : kind == LIGHT_POINT ? 0.0 : atan(bound, sqrt(distance2));
+    float angular = far ? light.half_width : kind == LIGHT_POINT ? 0.0
+        : atan(bound, sqrt(distance2));
     bool body = far ? light.half_width > 0.0 : kind != LIGHT_POINT;
     vec3 up = cross(light.direction, light.right);
     float cosine = -dot(light.direction, to);
@@ -115,14 +117,16 @@ void main() {
     source.direction = to_camera(to, constants.right.xyz, constants.up.xyz, frame.forward.xyz);
     source.angular_radius = angular;
     source.illuminance = lux * frame.pre_exposure;
-    source.flags = SOURCE_LIGHT | (body ? SOURCE_VISIBLE_EMITTER : 0u) | (far ? SOURCE_INFINITE : 0u);
+    source.flags = SOURCE_LIGHT | (body ? SOURCE_VISIBLE_EMITTER : 0u)
+        | (far ? SOURCE_INFINITE : 0u);
     source.light = number;
     vec2 sum = vec2(0.0);
     float front = -source.direction.z;
     float strength = bright_luminance(source.illuminance);
     bool bright = !body || bright_luminance(nits) * frame.pre_exposure > BRIGHT;
     // Light from behind does not enter the lens.
-    bool wanted = front > 0.01 && bright && (light.kind & LIGHT_HIDDEN) == 0u && strength > MIN_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);
+    bool wanted = front > 0.01 && bright && (light.kind & LIGHT_HIDDEN) == 0u
+        && strength > MIN_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);
     for (uint i = 0u; wanted && i < SAMPLES; ++i) {
         vec2 p = sunflower(i);
         vec3 at = d;
@@ -130,19 +134,24 @@ void main() {
         bool flat_shape = kind == LIGHT_DISK || kind == LIGHT_RECTANGLE || kind == LIGHT_TRIANGLE;
         float nearer = 1.0 - (flat_shape ? BEFORE_FLAT : BEFORE);
         if (far) {
-            vec3 side = normalize(cross(to, abs(to.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
+            vec3 side = normalize(cross(to, abs(to.y) < 0.9 ? vec3(0.0, 1.0, 0.0)
+                : vec3(1.0, 0.0, 0.0)));
             at = normalize(to + tan(angular) * (side * p.x + cross(to, side) * p.y));
             shift = body ? vec2(0.0) : p * POINT_RADIUS;
         } else if (kind == LIGHT_POINT) {
             shift = p * POINT_RADIUS;
         } else if (kind == LIGHT_SPHERE || kind == LIGHT_TUBE) {
-            vec3 side = normalize(cross(to, abs(to.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
-            vec3 wide = kind == LIGHT_TUBE ? light.right * (light.half_height + light.half_width) : side * light.half_width;
-            vec3 high = kind == LIGHT_TUBE ? cross(to, light.right) * light.half_width : cross(to, side) * light.half_width;
+            vec3 side = normalize(cross(to, abs(to.y) < 0.9 ? vec3(0.0, 1.0, 0.0)
+                : vec3(1.0, 0.0, 0.0)));
+            vec3 wide = kind == LIGHT_TUBE ? light.right * (light.half_height + light.half_width)
+                : side * light.half_width;
+            vec3 high = kind == LIGHT_TUBE ? cross(to, light.right) * light.half_width
+                : cross(to, side) * light.half_width;
             at = d + 0.98 * (wide * p.x + high * p.y);
             nearer -= 1.05 * light.half_width * inversesqrt(distance2);
         } else if (kind == LIGHT_RECTANGLE) {
-            vec2 u = vec2((float(i) + 0.5) / float(SAMPLES), float(bitfieldReverse(i)) * (1.0 / 4294967296.0)) * 2.0 - 1.0;
+            vec2 u = vec2((float(i) + 0.5) / float(SAMPLES),
+                float(bitfieldReverse(i)) * (1.0 / 4294967296.0)) * 2.0 - 1.0;
             at = d + light.right * (u.x * light.half_width) + up * (u.y * light.half_height);
         } else if (kind == LIGHT_DISK) {
             at = d + (light.right * p.x + up * p.y) * light.half_width;
@@ -151,7 +160,8 @@ void main() {
             float root = sqrt((float(i) + 0.5) / float(SAMPLES));
             float part = float(bitfieldReverse(i)) * (1.0 / 4294967296.0);
             vec2 weights = vec2(1.0 - root, root * part) - 1.0 / 3.0;
-            at = d + light.right * (light.half_width * weights.x + light.spot_offset * weights.y) + up * (light.half_height * weights.y);
+            at = d + light.right * (light.half_width * weights.x + light.spot_offset * weights.y)
+                + up * (light.half_height * weights.y);
         }
         vec2 found = seen(at, far, max(nearer, 0.0), shift);
         // Emissive meshes inside the image are found as bright pixels.
@@ -162,6 +172,7 @@ void main() {
     source.outside = sum.y / float(SAMPLES);
     source.rank = strength * source.visibility;
     // NaN fails the comparison too.
-    source.rank = source.rank > MIN_SOURCE * pixel_solid_angle(constants.pitch, max(front, 0.01)) ? source.rank : 0.0;
+    source.rank = source.rank > MIN_SOURCE * pixel_solid_angle(constants.pitch, max(front, 0.01))
+        ? source.rank : 0.0;
     candidates[number] = source;
 }

@@ -17,11 +17,11 @@ layout(set = 0, binding = 5, scalar) writeonly buffer flare_tile_block { FlareTi
 layout(push_constant, scalar) uniform flare_constant_block { FlareConstants constants; };
 
 // Maximum lights whose emitters a tile may show; with more, pixels test all lights.
-const uint LAMPS_A_TILE = 32u;
+const uint LIGHTS_PER_TILE = 32u;
 
 shared uint any_bright;
-shared uint lamp_count;
-shared uint lamps[LAMPS_A_TILE];
+shared uint selected_light_count;
+shared uint lamps[LIGHTS_PER_TILE];
 shared vec4 lights_sum[256];
 shared vec4 places_sum[256];
 
@@ -30,7 +30,7 @@ void main() {
     uint thread = gl_LocalInvocationIndex;
     if (thread == 0u) {
         any_bright = 0u;
-        lamp_count = 0u;
+        selected_light_count = 0u;
     }
     barrier();
     vec3 excess = vec3(0.0);
@@ -57,9 +57,10 @@ void main() {
         FlareSource lamp = candidates[i];
         // Chords are no longer than arcs.
         float reach = lamp.angular_radius * 1.05 + tile_radius + 4.0 * constants.pitch + 2e-3;
-        if (lamp.rank > 0.0 && (lamp.flags & SOURCE_VISIBLE_EMITTER) != 0u && length(lamp.direction - in_camera) < reach) {
-            uint at = atomicAdd(lamp_count, 1u);
-            if (at < LAMPS_A_TILE) {
+        if (lamp.rank > 0.0 && (lamp.flags & SOURCE_VISIBLE_EMITTER) != 0u
+            && length(lamp.direction - in_camera) < reach) {
+            uint at = atomicAdd(selected_light_count, 1u);
+            if (at < LIGHTS_PER_TILE) {
                 lamps[at] = i;
             }
         }
@@ -69,13 +70,15 @@ void main() {
         float depth = texelFetch(depth_image, pixel, 0).x;
         vec2 place = vec2(pixel) + 0.5;
         vec3 ray = bright_ray(place, frame.inverse_projection, vec2(frame.size));
-        vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0, max(depth, 1e-30), 1.0);
+        vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0,
+            max(depth, 1e-30), 1.0);
         vec3 at = p.xyz / p.w;
-        bool all_lamps = lamp_count > LAMPS_A_TILE;
-        uint count = all_lamps ? constants.light_count : lamp_count;
+        bool all_lights = selected_light_count > LIGHTS_PER_TILE;
+        uint count = all_lights ? constants.light_count : selected_light_count;
         for (uint i = 0u; i < count && bright; ++i) {
-            uint lamp = all_lamps ? i : lamps[i];
-            bool shows = candidates[lamp].rank > 0.0 && (candidates[lamp].flags & SOURCE_VISIBLE_EMITTER) != 0u
+            uint lamp = all_lights ? i : lamps[i];
+            bool shows = candidates[lamp].rank > 0.0
+                && (candidates[lamp].flags & SOURCE_VISIBLE_EMITTER) != 0u
                 && shows_light(lights[lamp], depth > 0.0, at, ray, constants.pitch);
             // Emissive triangles count as bright pixels.
             bright = !(shows && (lights[lamp].kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE);

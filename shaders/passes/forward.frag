@@ -122,15 +122,15 @@ void main() {
 #endif
     for (uint i = 0u; i < count; ++i) {
 #ifdef BLENDED
-        uint lamp = i;
+        uint light_index = i;
 #else
-        uint lamp = i < first || all ? i : entries[list.x + i - first];
+        uint light_index = i < first || all ? i : entries[list.x + i - first];
 #endif
-        if (!has_surface(lights[lamp])) {
-            direct_light_extended(lights[lamp], s, y, d, r);
+        if (!has_surface(lights[light_index])) {
+            direct_light_extended(lights[light_index], s, y, d, r);
 #ifdef BLENDED
-            if (lamp < min(frame.directional_count, MAX_WATER_SUNS)) {
-                water_suns[lamp] = light_transmittance;
+            if (light_index < min(frame.directional_count, MAX_WATER_SUNS)) {
+                water_suns[light_index] = light_transmittance;
             }
 #endif
             diffuse += d;
@@ -141,19 +141,19 @@ void main() {
     // As in the lighting pass.
     uint next = 0u;
     do {
-        uint lamp = 0u;
+        uint light_index = 0u;
         bool found = false;
         while (!found && next < count) {
 #ifdef BLENDED
-            lamp = next;
+            light_index = next;
 #else
-            lamp = next < first || all ? next : entries[list.x + next - first];
+            light_index = next < first || all ? next : entries[list.x + next - first];
 #endif
-            found = has_surface(lights[lamp]);
+            found = has_surface(lights[light_index]);
             ++next;
         }
         if (found) {
-            direct_area_light_extended(lights[lamp], s, y, d, r);
+            direct_area_light_extended(lights[light_index], s, y, d, r);
             diffuse += d;
             specular += r;
         }
@@ -182,14 +182,16 @@ void main() {
     }
     bool comes_in = water_here != NONE && water_depth < frame.water_foam[water_here].z;
     if ((flags & MATERIAL_BLEND) != 0u || comes_in) {
-        opacity = comes_in ? smoothstep(0.0, frame.water_foam[water_here].z, water_depth) : clamp(base.a, 0.0, 1.0);
+        opacity = comes_in ? smoothstep(0.0, frame.water_foam[water_here].z, water_depth)
+            : clamp(base.a, 0.0, 1.0);
         diffuse *= opacity;
         specular *= opacity;
         emission *= opacity;
         refracted *= opacity;
     }
     // The refracted background already includes the volumes of the whole view ray.
-    vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission), s.position);
+    vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission),
+        s.position);
     out_light = vec4(to_half_range(own + refracted), opacity);
     specular += refracted;
 #else

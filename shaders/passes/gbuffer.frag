@@ -25,10 +25,12 @@ void main() {
     bool unlightable = (flags & (MATERIAL_UNLIT | MATERIAL_LIGHT_SURFACE)) != 0u;
     vec2 metallic_roughness = fragment_metallic_roughness();
     vec3 emission = fragment_emission() * frame.pre_exposure;
-    out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlightable);
+    out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y,
+        fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base color at any exposure, as if it emitted that fraction of the
     // luminance of white. Light meters ignore it.
     vec3 shown = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
-    out_emission = vec4(to_half_range(unlit ? shown : emission), materials[material_index].forward_mark);
+    out_emission = vec4(to_half_range(unlit ? shown : emission),
+        materials[material_index].forward_mark);
 }

@@ -23,7 +23,8 @@ void main() {
     vec3 base_color;
     float metallic, roughness, occlusion;
     bool unlit;
-    unpack_surface(texelFetch(surface_image, pixel, 0).xy, base_color, metallic, roughness, occlusion, unlit);
+    unpack_surface(texelFetch(surface_image, pixel, 0).xy, base_color, metallic, roughness,
+        occlusion, unlit);
     vec3 position = position_at(pixel, depth);
     vec3 value = vec3(0.0);
     switch (channel) {

@@ -31,7 +31,8 @@ void main() {
     precise vec4 world = instance.to_world * vec4(position, 1.0);
     precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
     out_position = world.xyz;
-    out_normal = mat3(instance.normal0.xyz, instance.normal1.xyz, instance.normal2.xyz) * normal.xyz;
+    out_normal = mat3(instance.normal0.xyz, instance.normal1.xyz, instance.normal2.xyz)
+        * normal.xyz;
     out_tangent = vec4(mat3(instance.to_world) * tangent.xyz, tangent.w * instance.normal2.w);
     out_uv = vec4(uv0, uv1);
     out_color = color;

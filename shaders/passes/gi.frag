@@ -22,7 +22,8 @@ layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
-layout(set = 0, binding = 6, scalar) readonly buffer hit_material_block { HitMaterial hit_materials[]; };
+layout(set = 0, binding = 6, scalar)
+    readonly buffer hit_material_block { HitMaterial hit_materials[]; };
 
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
@@ -50,31 +51,34 @@ const uint PANES = 4u;
 
 // Illuminance (lx by channel) of one light at a ray hit, with shadows, and the luminance of its
 // specular highlight.
-vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
-    uint kind = lamp.kind & LIGHT_KIND_BITS;
+vec3 hit_light_illuminance(Light emitter, Surface s, vec2 u, out vec3 highlight) {
+    uint kind = emitter.kind & LIGHT_KIND_BITS;
     vec3 e, diffuse;
     highlight = vec3(0.0);
     if (kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL) {
         vec3 l;
-        e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, s.position, l);
-        e *= profile_factor(lamp, -l);
+        e = light_illuminance(emitter, kind == LIGHT_DIRECTIONAL, s.position, l);
+        e *= profile_factor(emitter, -l);
         // half_width is 0 for point lights.
-        evaluate_brdf_sun_disk(s, l, lamp.half_width, diffuse, highlight);
+        evaluate_brdf_sun_disk(s, l, emitter.half_width, diffuse, highlight);
         highlight *= e;
-        e *= lamp.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(lamp.half_width)) : max(dot(s.normal, l), 0.0);
+        e *= emitter.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(emitter.half_width))
+            : max(dot(s.normal, l), 0.0);
     } else {
 #ifdef AREA_LIGHTS
         AreaIntegrals area;
-        integrate_area(lamp, s, area);
-        e = lamp.intensity * area.irradiance;
-        highlight = lamp.intensity * (s.base_color * (area.shine.x - area.shine.y) + area.shine.y);
+        integrate_area(emitter, s, area);
+        e = emitter.intensity * area.irradiance;
+        highlight = emitter.intensity
+            * (s.base_color * (area.shine.x - area.shine.y) + area.shine.y);
 #else
         e = vec3(0.0);
 #endif
     }
     // Surfaces without a specular lobe have no grazing highlight either.
     highlight = s.base_color == vec3(0.0) ? vec3(0.0) : highlight;
-    if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
+    if (e == vec3(0.0) || (emitter.kind & LIGHT_SHADOW) == 0u
+        || frame.shadow_method == SHADOWS_OFF) {
         return e;
     }
     // Visible fraction, as in lib/ray_traced_shadows.glsl.
@@ -82,9 +86,10 @@ vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     float all = 0.0;
     float free = 0.0;
     for (uint i = 0u; i < count; ++i) {
-        vec4 to = sample_light(lamp, s.normal, light_sample(i, count, u));
+        vec4 to = sample_light(emitter, s.normal, light_sample(i, count, u));
         all += max(to.w, 0.0);
-        if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE) {
+        if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN,
+            true).instance == NONE) {
             free += to.w;
         }
     }
@@ -97,14 +102,16 @@ vec3 hit_light_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
 vec3 sample_cosine_hemisphere(vec3 normal, vec2 u) {
     vec2 disk = concentric(u);
     mat3 axes = orthonormal_basis(normal);
-    return normalize(axes[0] * disk.x + axes[1] * disk.y + normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
+    return normalize(axes[0] * disk.x + axes[1] * disk.y
+        + normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
 }
 
 // First hit that blocks light.
 BvhHit trace_first_hit(vec3 origin, vec3 d, vec3 away, float reach) {
     float gone = 0.0;
     BvhHit hit = trace_ray(origin, d, away, reach, false);
-    for (uint i = 0u; i < PANES && hit.instance != NONE && (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) != 0u; ++i) {
+    for (uint i = 0u; i < PANES && hit.instance != NONE
+        && (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) != 0u; ++i) {
         gone += hit.t;
         hit = trace_ray(origin + d * gone, d, d, reach - gone, false);
     }
@@ -137,13 +144,13 @@ struct HitPoint {
 
 // Makes the hit the origin of further shadow rays.
 HitPoint hit_point(BvhHit hit, vec3 d) {
-    HitPoint met;
-    met.place = hit_position(hit);
-    met.away = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
-    met.away = dot(met.away, d) > 0.0 ? -met.away : met.away;
-    ray_origin = met.place;
-    ray_normal = met.away;
-    return met;
+    HitPoint surface_hit;
+    surface_hit.place = hit_position(hit);
+    surface_hit.away = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
+    surface_hit.away = dot(surface_hit.away, d) > 0.0 ? -surface_hit.away : surface_hit.away;
+    ray_origin = surface_hit.place;
+    ray_normal = surface_hit.away;
+    return surface_hit;
 }
 
 // Unit interpolated normal, on the side of `away`; `away` itself where the ray would see its back.
@@ -152,7 +159,8 @@ vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     BvhTriangle triangle = bvh_triangles[hit.triangle];
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
     vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    vec3 n = rows * (w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
+    vec3 n = rows * (w.x * unpack_vertex_normal(triangle.normal_a)
+        + w.y * unpack_vertex_normal(triangle.normal_b)
         + w.z * unpack_vertex_normal(triangle.normal_c));
     n *= dot(n, away) < 0.0 ? -1.0 : 1.0;
     return dot(n, d) < 0.0 ? normalize(n) : away;
@@ -171,11 +179,11 @@ vec3 direct_illuminance(Surface s, vec2 u, out vec3 highlights) {
     bool all = frame.light_count <= MAX_HIT_LIGHTS;
     uint count = all ? frame.light_count : 1u;
     for (uint i = 0u; i < count; ++i) {
-        uint lamp = all ? i : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
+        uint emitter = all ? i : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
         vec2 v = all ? u : fract(u * vec2(float(frame.light_count), 1.0));
         float times = all ? 1.0 : float(frame.light_count);
         vec3 highlight;
-        sum += hit_light_illuminance(lights[lamp], s, v, highlight) * times;
+        sum += hit_light_illuminance(lights[emitter], s, v, highlight) * times;
         highlights += highlight * times;
     }
     return sum;
@@ -211,10 +219,11 @@ vec3 vpl_illuminance(vec3 p, vec3 away, vec2 u, uint candidates) {
     vec3 sum = vec3(0.0);
     Reservoir reservoir = Reservoir(0.0, u.x);
     uint chosen = NONE;
-    vec3 given = vec3(0.0);
+    vec3 chosen_illuminance = vec3(0.0);
     for (uint i = 0u; i < candidates && gi.vpl_count > 0u; ++i) {
         float probability;
-        uint index = sample_vpl(p - gi.anchor, away, (float(i) + u.y) / float(candidates), probability);
+        uint index = sample_vpl(p - gi.anchor, away, (float(i) + u.y) / float(candidates),
+            probability);
         if (index == NONE) {
             continue;
         }
@@ -222,12 +231,12 @@ vec3 vpl_illuminance(vec3 p, vec3 away, vec2 u, uint candidates) {
         vec3 gives = light.illuminance * (light.kept * max(dot(away, light.l), 0.0));
         if (takes(reservoir, luminance(gives) / probability)) {
             chosen = index;
-            given = gives;
+            chosen_illuminance = gives;
         }
     }
-    float target = luminance(given);
+    float target = luminance(chosen_illuminance);
     if (target > 0.0 && vpl_visible(p, away, vpls[chosen])) {
-        sum += given * (reservoir.sum / (target * float(candidates)));
+        sum += chosen_illuminance * (reservoir.sum / (target * float(candidates)));
     }
     if (traces_environment()) {
         vec3 l = sample_cosine_hemisphere(away, fract(u.yx + vec2(0.21, 0.43)));
@@ -248,57 +257,59 @@ const uint NEXT_TURN = 8192u;
 // of lights, and one more ray, sampled by `pixel`, to surfaces or to the environment, blurred by
 // `blur` times the lobe's roughness. With more than two `steps` a diffuse surface also traces a
 // ray, for caustics of narrow lobes.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float blur, uint candidates, uint steps) {
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float blur,
+    uint candidates, uint steps) {
     vec3 light = vec3(0.0);
-    vec3 through = vec3(1.0);
+    vec3 throughput = vec3(1.0);
     for (uint step = 1u; ; ++step) {
         HitMaterial m = hit_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
-        bool glossy = m.specular != vec3(0.0);
-        bool matte = diffuse > 0.0 && m.diffuse != vec3(0.0);
-        if (!matte && !glossy) {
+        bool specular_part = m.specular != vec3(0.0);
+        bool diffuse_part = diffuse > 0.0 && m.diffuse != vec3(0.0);
+        if (!diffuse_part && !specular_part) {
             break;
         }
-        HitPoint met = hit_point(hit, d);
-        vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
+        HitPoint surface_hit = hit_point(hit, d);
+        vec3 normal = specular_part ? smooth_normal(hit, d, surface_hit.away) : surface_hit.away;
         // A metal with the lobe's F0: its highlight is the lobe's.
-        Surface s = Surface(met.place, normal, -d, m.specular, 1.0, max(m.alpha, MIN_HIT_ALPHA));
-        vec3 thrown;
-        vec3 sum = direct_illuminance(s, u, thrown);
-        if (matte) {
-            sum += vpl_illuminance(met.place, met.away, u, candidates);
-            light += through * m.diffuse * (diffuse / PI) * sum;
+        Surface s = Surface(surface_hit.place, normal, -d, m.specular, 1.0,
+            max(m.alpha, MIN_HIT_ALPHA));
+        vec3 highlight_luminance;
+        vec3 sum = direct_illuminance(s, u, highlight_luminance);
+        if (diffuse_part) {
+            sum += vpl_illuminance(surface_hit.place, surface_hit.away, u, candidates);
+            light += throughput * m.diffuse * (diffuse / PI) * sum;
         }
-        light += through * thrown;
-        if (step >= steps || !glossy && (steps <= 2u || (gi.flags & GI_CAUSTICS) == 0u)) {
+        light += throughput * highlight_luminance;
+        if (step >= steps || !specular_part && (steps <= 2u || (gi.flags & GI_CAUSTICS) == 0u)) {
             break;
         }
         vec2 turn = random_2d(pixel + NEXT_TURN * step, gi.number);
         vec3 l;
-        if (glossy) {
+        if (specular_part) {
             l = sample_reflection(s, turn);
             float weight = vndf_weight(s, l);
             if (weight <= 0.0) {
                 break;
             }
             float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
-            through *= weight * mix(m.specular, vec3(1.0), w * max_of(m.specular));
+            throughput *= weight * mix(m.specular, vec3(1.0), w * max_of(m.specular));
         } else {
-            l = sample_cosine_hemisphere(met.away, turn);
-            through *= m.diffuse;
+            l = sample_cosine_hemisphere(surface_hit.away, turn);
+            throughput *= m.diffuse;
         }
-        if (dot(l, met.away) <= 0.0) {
+        if (dot(l, surface_hit.away) <= 0.0) {
             break;
         }
-        hit = trace_first_hit(met.place, l, met.away, 1e9);
+        hit = trace_first_hit(surface_hit.place, l, surface_hit.away, 1e9);
         if (hit.instance == NONE) {
             // Diffuse environment light is already included.
-            if (glossy && traces_environment()) {
-                light += through * sky_luminance(l, max(blur * sqrt(s.alpha), DIFFUSE_BLUR));
+            if (specular_part && traces_environment()) {
+                light += throughput * sky_luminance(l, max(blur * sqrt(s.alpha), DIFFUSE_BLUR));
             }
             break;
         }
         d = l;
-        diffuse = glossy ? 1.0 : 0.0;
+        diffuse = specular_part ? 1.0 : 0.0;
     }
     return light;
 }
@@ -306,15 +317,16 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
 // Reflection of a white diffuse surface for a light direction, with the cosine (1/sr).
 float diffuse_brdf_at(Surface s, vec3 l) {
     vec3 diffuse, specular;
-    evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
+    evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse,
+        specular);
     return diffuse.x;
 }
 
 // A VPL and its unoccluded contribution.
 struct VplSample {
     uint vpl;
-    vec3 matte;
-    vec3 glossy;
+    vec3 diffuse_part;
+    vec3 specular_part;
     float taken;     // luminance lost to clamping
     float target;    // luminance of diffuse and specular parts
 };
@@ -326,7 +338,7 @@ VplSample evaluate_vpl(uint index, Surface s, vec3 place, vec3 away, bool shines
     if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
         return chosen;
     }
-    chosen.matte = light.illuminance * (light.kept * reflected);
+    chosen.diffuse_part = light.illuminance * (light.kept * reflected);
     chosen.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
     if (shines) {
         // Widens the lobe by the VPL's angular size.
@@ -334,10 +346,10 @@ VplSample evaluate_vpl(uint index, Surface s, vec3 place, vec3 away, bool shines
         Surface wider = s;
         wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
         vec3 diffuse;
-        evaluate_brdf(wider, light.l, diffuse, chosen.glossy);
-        chosen.glossy *= light.illuminance * light.kept;
+        evaluate_brdf(wider, light.l, diffuse, chosen.specular_part);
+        chosen.specular_part *= light.illuminance * light.kept;
     }
-    chosen.target = luminance(chosen.matte + chosen.glossy);
+    chosen.target = luminance(chosen.diffuse_part + chosen.specular_part);
     return chosen;
 }
 
@@ -351,14 +363,16 @@ void main() {
         return;
     }
     bool layered = texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK;
-    set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+    set_shadow_ray_origin(s,
+        distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
     vec3 origin = ray_origin;
     vec3 away = ray_normal;
     vec3 place = s.position - gi.anchor;
-    bool shines = (gi.flags & GI_GLOSSY_VPLS) != 0u && sqrt(s.alpha) >= gi.glossy && !layered;
+    bool shines = (gi.flags & GI_SPECULAR_VPLS) != 0u && sqrt(s.alpha) >= gi.min_specular_roughness
+        && !layered;
     vec2 u = blue_noise_2d(uvec2(pixel), gi.number);
-    vec3 matte = vec3(0.0);
-    vec3 glossy = vec3(0.0);
+    vec3 diffuse_part = vec3(0.0);
+    vec3 specular_part = vec3(0.0);
     float taken = 0.0;
     bool all = (gi.flags & GI_ALL_VPLS) != 0u;
     uint count = all || gi.vpl_count == 0u ? gi.vpl_count : gi.vpl_samples;
@@ -381,12 +395,14 @@ void main() {
                 chosen = candidate;
             }
         }
-        if (chosen.vpl == NONE || !(chosen.target > 0.0) || !vpl_visible(origin, away, vpls[chosen.vpl])) {
+        if (chosen.vpl == NONE || !(chosen.target > 0.0)
+            || !vpl_visible(origin, away, vpls[chosen.vpl])) {
             continue;
         }
-        float weight = reservoir.sum / (chosen.target * float(candidates) * (all ? 1.0 : float(count)));
-        matte += chosen.matte * weight;
-        glossy += chosen.glossy * weight;
+        float weight = reservoir.sum
+            / (chosen.target * float(candidates) * (all ? 1.0 : float(count)));
+        diffuse_part += chosen.diffuse_part * weight;
+        specular_part += chosen.specular_part * weight;
         taken += chosen.taken * weight;
     }
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
@@ -398,43 +414,50 @@ void main() {
         float cosine = dot(s.normal, l);
         float reflected = diffuse_brdf_at(s, l);
         if (cosine > 1e-4 && reflected > 0.0 && dot(away, l) > 0.0) {
-            BvhHit hit = trace_first_hit(origin, l, away, sky || caustics ? 1e9 : gi.clamp_distance);
+            BvhHit hit = trace_first_hit(origin, l, away, sky || caustics ? 1e9
+                : gi.clamp_distance);
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    matte += sky_luminance(l, DIFFUSE_BLUR) * weight;
+                    diffuse_part += sky_luminance(l, DIFFUSE_BLUR) * weight;
                 }
             } else {
                 float lacks = 0.0;
                 if (compensated && hit.t < gi.clamp_distance) {
-                    vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
+                    vec3 facing = triangle_normal(bvh_instances[hit.instance],
+                        bvh_triangles[hit.triangle]);
                     float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                     lacks = 1.0 - 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1.0);
                 }
-                matte += reflected_at(hit, l, next_sample(uvec2(pixel), gi.number), uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
+                diffuse_part += reflected_at(hit, l, next_sample(uvec2(pixel), gi.number),
+                    uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
             }
         }
     }
-    bool mirrors = (gi.flags & GI_SPECULAR_RAYS) != 0u && sqrt(s.alpha) < gi.glossy;
+    bool mirrors = (gi.flags & GI_SPECULAR_RAYS) != 0u && sqrt(s.alpha) < gi.min_specular_roughness;
     if ((sky || mirrors) && !layered) {
         vec2 v = fract(blue_noise_2d(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
         vec3 l = sample_reflection(s, v);
         float weight = vndf_weight(s, l);
         if (weight > 0.0 && dot(away, l) > 0.0) {
             float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
-            vec3 reflected = weight * mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic), vec3(1.0), w);
+            vec3 reflected = weight * mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic),
+                vec3(1.0), w);
             BvhHit hit = trace_first_hit(origin, l, away, 1e9);
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
+                    specular_part += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
                 uvec2 other = uvec2(pixel.yx);
-                glossy += reflected_at(hit, l, next_sample(other, gi.number), other, 1.0, LOBE_BLUR, CANDIDATES, MAX_SPECULAR_BOUNCES) * reflected;
+                specular_part += reflected_at(hit, l, next_sample(other, gi.number), other, 1.0,
+                    LOBE_BLUR, CANDIDATES, MAX_SPECULAR_BOUNCES) * reflected;
             }
         }
     }
-    out_diffuse = vec4(to_half_range(matte * frame.pre_exposure), min(taken * frame.pre_exposure, 60000.0));
-    glossy *= frame.pre_exposure;
-    out_specular = vec4(min(mix(vec3(0.0), glossy, greaterThan(glossy, vec3(0.0))), 1e9), 0.0);
+    out_diffuse = vec4(to_half_range(diffuse_part * frame.pre_exposure),
+        min(taken * frame.pre_exposure, 60000.0));
+    specular_part *= frame.pre_exposure;
+    out_specular =
+        vec4(min(mix(vec3(0.0), specular_part, greaterThan(specular_part, vec3(0.0))), 1e9), 0.0);
 }

@@ -39,17 +39,20 @@ void main() {
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
         float map = surface_occlusion(pixel);
-        vec4 measured = (frame.bits & FRAME_AO) != 0u ? texelFetch(ao_image, pixel, 0) : vec4(s.normal, 1.0);
+        vec4 measured = (frame.bits & FRAME_AO) != 0u ? texelFetch(ao_image, pixel, 0)
+            : vec4(s.normal, 1.0);
         float in_lobe = lobe_visibility(s, measured_visibility(measured, map));
-        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(diffuse_image, pixel, 0).rgb * beyond_rays(map, measured.w);
+        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(diffuse_image, pixel, 0).rgb
+            * beyond_rays(map, measured.w);
         specular = texelFetch(specular_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
     }
     // Screen-space reflections use the specular part where their rays found no hit.
     const uint LATER = FRAME_SSR | FRAME_GI_SPECULAR;
     vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
     if (gi.stabilization_step > 0.0 && exposure_is_stable()) {
-        vec4 shown = vec4(texelFetch(displayed_image, pixel, 0).rgb * frame.history_scale, 0.0);
-        light = stabilize(vec4(light, 0.0), shown, gi.stabilization_step * eight_bit_step(shown)).rgb;
+        vec4 displayed = vec4(texelFetch(displayed_image, pixel, 0).rgb * frame.history_scale, 0.0);
+        light = stabilize(vec4(light, 0.0), displayed,
+            gi.stabilization_step * eight_bit_step(displayed)).rgb;
     }
     out_light = vec4(light, 0.0);
     out_displayed = vec4(light, 1.0);

@@ -141,7 +141,8 @@ void main() {
     float level = luminance(diffuse.rgb);
     // A single frame has its light in few pixels, which the filter must keep.
     float frames = max(specular.a, 1.0);
-    float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
+    float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0))
+        + 1e-7;
     vec3 sum = diffuse.rgb;
     vec3 shine = specular.rgb;
     float variance = diffuse.a;
@@ -151,7 +152,8 @@ void main() {
     for (int y = -2; y <= 2; ++y) {
         for (int x = -2; x <= 2; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
-            if (x == 0 && y == 0 || any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(frame.size)))) {
+            if (x == 0 && y == 0 || any(lessThan(other, ivec2(0)))
+                || any(greaterThanEqual(other, ivec2(frame.size)))) {
                 continue;
             }
             vec4 there = texelFetch(diffuse_image, other, 0);
@@ -163,7 +165,8 @@ void main() {
             float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
             sum += weight * there.rgb;
             vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
-            float turned = narrow * distance(mirrored, mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
+            float turned = narrow * distance(mirrored,
+                mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
             float shared_ = weight * exp(-turned * turned);
             shine += shared_ * beside_shine.rgb;
             shine_weights += shared_;

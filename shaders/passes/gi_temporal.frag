@@ -42,9 +42,9 @@ void main() {
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     vec4 now = vec4(texelFetch(diffuse_image, pixel, 0).rgb, 1.0);
     float level = luminance(now.rgb);
-    vec4 now_glossy = vec4(texelFetch(specular_image, pixel, 0).rgb, level * level);
+    vec4 current_specular = vec4(texelFetch(specular_image, pixel, 0).rgb, level * level);
     out_history = now;
-    out_specular = now_glossy;
+    out_specular = current_specular;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
@@ -52,18 +52,20 @@ void main() {
         // jittered static view the history is kept.
         bool stays = gi.static_view != 0u && gi.max_history > 0.0;
         float scale = frame.history_scale;
-        out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);
-        out_specular = stays ? texelFetch(history_specular_image, pixel, 0) * vec4(vec3(scale), scale * scale) : vec4(0.0);
+        out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
+            : vec4(0.0);
+        out_specular = stays ? texelFetch(history_specular_image, pixel, 0)
+            * vec4(vec3(scale), scale * scale) : vec4(0.0);
         return;
     }
     if (gi.max_history <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);
-    vec4 past_glossy = vec4(0.0);
+    vec4 history_specular = vec4(0.0);
     if (gi.static_view != 0u) {
         past = texelFetch(history_image, pixel, 0);
-        past_glossy = texelFetch(history_specular_image, pixel, 0);
+        history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
         vec3 place = position_at(pixel, depth);
         vec3 normal = unpack_normal(normal_bits);
@@ -74,7 +76,8 @@ void main() {
         vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
         bool moves = distance(velocity, camera) > MIN_MOTION + MOTION_DIGITS * length(velocity);
         // Previous position of the surface sample, not of the pixel center.
-        vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity - gi.previous_jitter;
+        vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity
+            - gi.previous_jitter;
         vec2 corner = floor(there - 0.5);
         vec2 f = there - 0.5 - corner;
         float weights = 0.0;
@@ -92,40 +95,46 @@ void main() {
             // position, and the plane test is skipped.
             bool same = depth_was > 0.0
                 && (moves ? turned > 0.5
-                          : turned > NORMAL_STEP && abs(dot(seen - place, normal)) < SURFACE_STEP * length(seen - gi.previous_eye));
+                          : turned > NORMAL_STEP && abs(dot(seen - place, normal))
+                              < SURFACE_STEP * length(seen - gi.previous_eye));
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
             if (same && weight > 0.0) {
                 weights += weight;
                 past += weight * texelFetch(history_image, texel, 0);
-                past_glossy += weight * texelFetch(history_specular_image, texel, 0);
+                history_specular += weight * texelFetch(history_specular_image, texel, 0);
             }
         }
         if (weights < 0.05) {
             return;
         }
         past /= weights;
-        past_glossy /= weights;
+        history_specular /= weights;
     }
     // NaN fails every comparison, so it discards the history.
-    bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0))) && all(lessThanEqual(past.rgb, vec3(MAX_HALF)))
-        && all(greaterThanEqual(past_glossy, vec4(0.0))) && all(lessThanEqual(past_glossy, vec4(MAX_HALF * MAX_HALF)));
+    bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0)))
+        && all(lessThanEqual(past.rgb, vec3(MAX_HALF)))
+        && all(greaterThanEqual(history_specular, vec4(0.0)))
+            && all(lessThanEqual(history_specular, vec4(MAX_HALF * MAX_HALF)));
     if (!sound) {
         return;
     }
     if ((gi.flags & GI_FROZEN) != 0u) {
         out_history = vec4(past.rgb * frame.history_scale, past.a);
-        out_specular = past_glossy * vec4(vec3(frame.history_scale), frame.history_scale * frame.history_scale);
+        out_specular = history_specular * vec4(vec3(frame.history_scale),
+            frame.history_scale * frame.history_scale);
         return;
     }
     float count = min(past.a, gi.max_history);
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float shine_count = gi.static_view != 0u ? count : min(count, mix(FEW, gi.max_history, follows));
+    float shine_count = gi.static_view != 0u ? count
+        : min(count, mix(FEW, gi.max_history, follows));
     float scale = frame.history_scale;
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
-    vec4 specular = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
+    vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
+        vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
     out_history = vec4((diffuse * count + now.rgb) / (count + 1.0), count + 1.0);
-    out_specular.rgb = (specular.rgb * shine_count + now_glossy.rgb) / (shine_count + 1.0);
-    out_specular.a = (specular.a * count + now_glossy.a) / (count + 1.0);
+    out_specular.rgb = (specular.rgb * shine_count + current_specular.rgb) / (shine_count + 1.0);
+    out_specular.a = (specular.a * count + current_specular.a) / (count + 1.0);
 }

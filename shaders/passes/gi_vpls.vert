@@ -18,11 +18,13 @@ void main() {
     float radius = gi.ball * sqrt(max(level, 0.0));
     vec3 center = vpl.position + gi.anchor;
     vec3 view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(center);
-    vec3 across = normalize(cross(abs(view.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0), view));
+    vec3 across =
+        normalize(cross(abs(view.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0), view));
     vec3 up = cross(view, across);
     // The equilateral triangle around a circle has corners at twice its radius.
     float angle = float(gl_VertexIndex) * (2.0 * 3.14159265 / 3.0);
     out_place = 2.0 * vec2(cos(angle), sin(angle));
     out_color = vpl.flux / max(max(vpl.flux.r, max(vpl.flux.g, vpl.flux.b)), 1e-30);
-    gl_Position = frame.view_projection * vec4(center + radius * (view + across * out_place.x + up * out_place.y), 1.0);
+    gl_Position = frame.view_projection
+        * vec4(center + radius * (view + across * out_place.x + up * out_place.y), 1.0);
 }

@@ -11,7 +11,8 @@ layout(location = 0) out vec4 out_color;
 // IEC 61966-2-1, section 5.2, extended beyond 1.
 vec3 srgb_decode(vec3 code) {
     code = max(code, vec3(0.0));
-    return mix(code / 12.92, pow((code + 0.055) / 1.055, vec3(2.4)), greaterThan(code, vec3(0.04045)));
+    return mix(code / 12.92, pow((code + 0.055) / 1.055, vec3(2.4)),
+        greaterThan(code, vec3(0.04045)));
 }
 
 // SMPTE ST 2084:2014, equation 5.2; luminances in nits.
@@ -26,8 +27,10 @@ vec3 pq_encode(vec3 nits) {
 }
 
 void main() {
-    const mat3 to_2020 = mat3(0.6274039, 0.06909729, 0.01639144, 0.32928304, 0.9195404, 0.08801331, 0.043313067, 0.011362316, 0.89559525);
-    vec3 nits = srgb_decode(texelFetch(interface_image, ivec2(gl_FragCoord.xy), 0).rgb) * paper_white;
+    const mat3 to_2020 = mat3(0.6274039, 0.06909729, 0.01639144, 0.32928304, 0.9195404, 0.08801331,
+        0.043313067, 0.011362316, 0.89559525);
+    vec3 nits = srgb_decode(texelFetch(interface_image, ivec2(gl_FragCoord.xy), 0).rgb)
+        * paper_white;
     // IEC 61966-2-2: 1 is 80 nits.
     out_color = vec4(encoding == 1u ? nits / 80.0 : pq_encode(to_2020 * nits), 1.0);
 }

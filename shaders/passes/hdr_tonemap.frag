@@ -7,7 +7,8 @@
 #include "lib/tonemap.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-layout(push_constant, scalar) uniform hdr_picture_block { uint operator; float headroom; mat3 white_balance; };
+layout(push_constant, scalar)
+    uniform hdr_tonemap_block { uint operator; float headroom; mat3 white_balance; };
 layout(location = 0) out vec4 out_color;
 
 // Mirrors `highlight_gain` of src/camera/display.rs, which documents it.
@@ -18,7 +19,9 @@ float highlight_gain(float most) {
 }
 
 void main() {
-    vec3 exposed = sanitize(white_balance * sanitize(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb));
-    vec3 light = tone_map(operator, exposed) * highlight_gain(max(exposed.r, max(exposed.g, exposed.b)));
+    vec3 exposed =
+        sanitize(white_balance * sanitize(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb));
+    vec3 light = tone_map(operator, exposed)
+        * highlight_gain(max(exposed.r, max(exposed.g, exposed.b)));
     out_color = vec4(srgb_encode(light), 1.0);
 }

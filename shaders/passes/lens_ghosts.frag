@@ -22,7 +22,8 @@ void main() {
         light = min(light, in_cap);
         vec2 q[3] = vec2[3](in_iris.xy, in_iris.zw, in_edge.xy);
         for (uint i = 0u; i < min(uint(in_soft.w), 3u); ++i) {
-            float far = length(q[i]) / iris_edge(q[i], in_iris_shape.x, in_iris_shape.y, in_iris_shape.z);
+            float far = length(q[i]) / iris_edge(q[i], in_iris_shape.x, in_iris_shape.y,
+                in_iris_shape.z);
             near = min(near, (1.0 - far) / in_soft[i]);
         }
     }

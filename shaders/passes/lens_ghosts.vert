@@ -30,7 +30,8 @@ void main() {
     uint channel = layer_index % 3u;
     FlareSource source = bright.sources[item.source];
     out_color = vec3(0.0);
-    out_color[channel] = source.illuminance[channel] * source.visibility * ghosts.luminance[channel] * layer.scale;
+    out_color[channel] = source.illuminance[channel] * source.visibility * ghosts.luminance[channel]
+        * layer.scale;
     out_soft = vec4(layer.iris_soft, item.state == GHOST_DISC ? -1.0 : float(layer.crossings));
     out_iris_shape = vec3(ghosts.blades, ghosts.curvature, ghosts.rotation);
     out_cap = layer.cap;
@@ -38,19 +39,21 @@ void main() {
     out_edge = vec4(0.0);
     gl_Position = NOWHERE;
     uint vertex = uint(gl_VertexIndex) % 6u, cell = uint(gl_VertexIndex) / 6u;
-    vec2 place;
+    vec2 sensor_position;
     if (item.state == GHOST_DISC) {
         if (cell > 0u) {
             return;
         }
-        vec2 corner = vec2(vertex == 1u || vertex == 3u || vertex == 5u, vertex == 2u || vertex == 3u || vertex == 4u) * 2.0 - 1.0;
+        vec2 corner = vec2(vertex == 1u || vertex == 3u || vertex == 5u,
+            vertex == 2u || vertex == 3u || vertex == 4u) * 2.0 - 1.0;
         corner *= 1.0 + layer.soft;
-        place = layer.center + corner * layer.radius;
+        sensor_position = layer.center + corner * layer.radius;
         out_iris = vec4(corner, layer.soft, 0.0);
         out_edge = vec4(0.0, 0.0, 0.0, 1.0);
     } else {
         uint across = item.cells / CHUNK, side = item.cells + 1u;
-        uvec2 at = uvec2(chunk % across, chunk / across) * CHUNK + uvec2(cell % CHUNK, cell / CHUNK);
+        uvec2 at = uvec2(chunk % across, chunk / across) * CHUNK
+            + uvec2(cell % CHUNK, cell / CHUNK);
         uint first = item.node + channel * side * side + at.y * side + at.x;
         uint lower[3] = uint[3](0u, 1u, side), upper[3] = uint[3](side + 1u, side, 1u);
         bool whole = true;
@@ -65,10 +68,11 @@ void main() {
             return;
         }
         GhostNode node = nodes[first + (vertex < 3u ? lower[vertex] : upper[vertex - 3u])];
-        place = node.place;
+        sensor_position = node.sensor_position;
         out_iris = vec4(unpackHalf2x16(node.iris.x), unpackHalf2x16(node.iris.y));
         out_edge = vec4(unpackHalf2x16(node.iris.z), node.soft, node.light);
     }
     // The sensor image is upside down: sensor right is image left, sensor up is image down.
-    gl_Position = vec4(-place.x / ghosts.gate_half.x, place.y / ghosts.gate_half.y, 0.0, 1.0);
+    gl_Position = vec4(-sensor_position.x / ghosts.gate_half.x,
+        sensor_position.y / ghosts.gate_half.y, 0.0, 1.0);
 }

@@ -9,7 +9,8 @@ layout(set = 0, binding = 1) uniform texture2D ghost_image;
 layout(location = 0) out vec4 out_light;
 
 vec3 ghost_texel(ivec2 at) {
-    return to_half_range(texelFetch(ghost_image, clamp(at, ivec2(0), textureSize(ghost_image, 0) - 1), 0).rgb);
+    return to_half_range(texelFetch(ghost_image,
+        clamp(at, ivec2(0), textureSize(ghost_image, 0) - 1), 0).rgb);
 }
 
 void main() {
@@ -20,6 +21,7 @@ void main() {
     ivec2 low = ivec2(floor(at));
     vec2 part = at - vec2(low);
     vec3 added = mix(mix(ghost_texel(low), ghost_texel(low + ivec2(1, 0)), part.x),
-                     mix(ghost_texel(low + ivec2(0, 1)), ghost_texel(low + ivec2(1, 1)), part.x), part.y);
+                     mix(ghost_texel(low + ivec2(0, 1)), ghost_texel(low + ivec2(1, 1)), part.x),
+                         part.y);
     out_light = vec4(to_half_range(light + max(added, vec3(0.0))), 1.0);
 }

@@ -43,9 +43,11 @@ void main() {
         uint slot = GHOST_SOURCES;
         bool there = thread < count;
         // Key 0 is an empty slot.
-        uvec2 key = there ? uvec2(bright.sources[thread].flags + 1u, bright.sources[thread].light) : uvec2(0u);
+        uvec2 key = there ? uvec2(bright.sources[thread].flags + 1u, bright.sources[thread].light)
+            : uvec2(0u);
         for (uint i = 0u; i < GHOST_SOURCES; ++i) {
-            if (there && slot == GHOST_SOURCES && last[2u * i] == key.x && last[2u * i + 1u] == key.y) {
+            if (there && slot == GHOST_SOURCES && last[2u * i] == key.x
+                && last[2u * i + 1u] == key.y) {
                 slot = i;
             }
         }
@@ -70,11 +72,13 @@ void main() {
         bool seen = own.state == GHOST_MESH || own.state == GHOST_DISC;
         bool wanted = false;
         if (seen) {
-            bool was = slots[slot] < GHOST_SOURCES && last[KEYS + slots[slot] * ghosts.ghosts + at % ghosts.ghosts] != 0u;
-            wanted = own.peak >= ghosts.least * (was ? ghosts.hysteresis : 1.0);
+            bool was = slots[slot] < GHOST_SOURCES
+                && last[KEYS + slots[slot] * ghosts.ghosts + at % ghosts.ghosts] != 0u;
+            wanted = own.peak >= ghosts.min_luminance * (was ? ghosts.hysteresis : 1.0);
         }
         uint chunks = own.state == GHOST_DISC ? 1u : (own.cells / CHUNK) * (own.cells / CHUNK);
-        uvec3 need = wanted ? uvec3(1u, 3u * (own.cells + 1u) * (own.cells + 1u), 3u * chunks) : uvec3(0u);
+        uvec3 need = wanted ? uvec3(1u, 3u * (own.cells + 1u) * (own.cells + 1u), 3u * chunks)
+            : uvec3(0u);
         sums[thread] = need;
         barrier();
         for (uint step = 1u; step < GROUP; step *= 2u) {
@@ -85,16 +89,19 @@ void main() {
         }
         uvec3 end = carried + sums[thread];
         uvec3 start = end - need;
-        bool fits = end.x <= ghosts.item_capacity && end.y <= ghosts.node_capacity && end.z <= ghosts.chunk_capacity;
+        bool fits = end.x <= ghosts.item_capacity && end.y <= ghosts.node_capacity
+            && end.z <= ghosts.chunk_capacity;
         bool is_drawn = wanted && fits;
         if (is_drawn) {
-            items[start.x] = GhostItem(own.window, slot, at % ghosts.ghosts, own.cells, own.state, start.y, start.z, 0u, 0u);
+            items[start.x] = GhostItem(own.window, slot, at % ghosts.ghosts, own.cells, own.state,
+                start.y, start.z, 0u, 0u);
         }
         if (at < all) {
             kept[KEYS + at] = is_drawn ? 1u : 0u;
         }
         float flux = slot < count && seen
-            ? own.flux * ghost_luminance(bright.sources[slot].illuminance) * bright.sources[slot].visibility : 0.0;
+            ? own.flux * ghost_luminance(bright.sources[slot].illuminance)
+                * bright.sources[slot].visibility : 0.0;
         light += is_drawn ? vec2(flux, 0.0) : vec2(0.0, flux);
         if (is_drawn) {
             atomicAdd(counts[0], 1u);

@@ -34,7 +34,7 @@ const vec2 UNEVEN = vec2(1.5, 4.0);
 
 shared float worst[NODES];
 shared float hard[NODES];
-shared vec2 place[NODES];
+shared vec2 sensor_position[NODES];
 shared float weight[NODES];
 shared uint nearest_bits, open_count, step_bits;
 shared uvec2 kept_least, kept_most;
@@ -82,7 +82,8 @@ void main() {
     for (uint i = 0u; i < path.crossings; ++i) {
         vec4 c = crossings[path.crossing + i];
         vec2 half_size = 1.0 + edges[min(i, 383u)];
-        vec2 height = mix(min(c.xz, vec2(-1e-9)), max(c.xz, vec2(1e-9)), greaterThanEqual(c.xz, vec2(0.0)));
+        vec2 height = mix(min(c.xz, vec2(-1e-9)), max(c.xz, vec2(1e-9)),
+            greaterThanEqual(c.xz, vec2(0.0)));
         vec2 middle = -c.yw * u / height;
         vec2 size = half_size / abs(height);
         whole = vec4(max(whole.xy, middle - size), min(whole.zw, middle + size));
@@ -113,7 +114,7 @@ void main() {
         for (uint i = thread; i < NODES; i += GROUP) {
             vec2 part = vec2(i % SIDE, i / SIDE) / float(PROBE);
             GhostRay f = follow(path, matrix, path.part.g, mix(window.xy, window.zw, part), d, 1u);
-            place[i] = f.place;
+            sensor_position[i] = f.sensor_position;
             weight[i] = f.arrives ? f.weight : 0.0;
             hard[i] = f.arrives ? max_hard_distance(f) : FAR;
             float own = f.arrives ? clamp(max_soft_distance(f), 0.0, FAR) : FAR;
@@ -137,8 +138,10 @@ void main() {
             }
             uint x = i % SIDE, y = i / SIDE;
             float step = 0.0;
-            float around[4] = float[4](x > 0u ? worst[i - 1u] : FAR, x < PROBE ? worst[i + 1u] : FAR,
-                                       y > 0u ? worst[i - SIDE] : FAR, y < PROBE ? worst[i + SIDE] : FAR);
+            float around[4] = float[4](x > 0u ? worst[i - 1u] : FAR,
+                x < PROBE ? worst[i + 1u] : FAR,
+                                       y > 0u ? worst[i - SIDE] : FAR, y < PROBE ? worst[i + SIDE]
+                                           : FAR);
             for (int k = 0; k < 4; ++k) {
                 step = around[k] < FAR ? max(step, around[k] - nearest) : step;
             }
@@ -156,8 +159,10 @@ void main() {
             }
         }
         barrier();
-        vec2 least = (vec2(kept_least) - 1.0) / float(PROBE), most = (vec2(kept_most) + 1.0) / float(PROBE);
-        next = vec4(max(mix(window.xy, window.zw, least), whole.xy), min(mix(window.xy, window.zw, most), whole.zw));
+        vec2 least = (vec2(kept_least) - 1.0) / float(PROBE),
+            most = (vec2(kept_most) + 1.0) / float(PROBE);
+        next = vec4(max(mix(window.xy, window.zw, least), whole.xy),
+            min(mix(window.xy, window.zw, most), whole.zw));
         barrier();
         if (open >= ENOUGH) {
             break;
@@ -186,7 +191,7 @@ void main() {
     for (uint i = thread; i < NODES; i += GROUP) {
         if (worst[i] <= 1.0) {
             // Micrometers, within the integer range.
-            ivec2 at = ivec2(clamp(place[i], vec2(-1e5), vec2(1e5)) * 1e3);
+            ivec2 at = ivec2(clamp(sensor_position[i], vec2(-1e5), vec2(1e5)) * 1e3);
             atomicMin(bound_least.x, at.x);
             atomicMin(bound_least.y, at.y);
             atomicMax(bound_most.x, at.x);
@@ -195,17 +200,19 @@ void main() {
         if (hard[i] <= 1.0) {
             float own = weight[i] * cell;
             light += own;
-            moments += own * vec4(place[i], place[i] * place[i]);
+            moments += own * vec4(sensor_position[i], sensor_position[i] * sensor_position[i]);
         }
         uint x = i % SIDE, y = i / SIDE;
         if (x == PROBE || y == PROBE) {
             continue;
         }
         for (uint half_cell = 0u; half_cell < 2u; ++half_cell) {
-            uvec3 t = half_cell == 0u ? uvec3(i, i + 1u, i + SIDE) : uvec3(i + SIDE + 1u, i + SIDE, i + 1u);
+            uvec3 t = half_cell == 0u ? uvec3(i, i + 1u, i + SIDE)
+                : uvec3(i + SIDE + 1u, i + SIDE, i + 1u);
             bool whole_triangle = max(max(worst[t.x], worst[t.y]), worst[t.z]) < FAR;
             if (whole_triangle && min(min(hard[t.x], hard[t.y]), hard[t.z]) <= 1.0) {
-                float area = twice_area(place[t.x], place[t.y], place[t.z]);
+                float area = twice_area(sensor_position[t.x], sensor_position[t.y],
+                    sensor_position[t.z]);
                 vec3 e = vec3(weight[t.x], weight[t.y], weight[t.z]) * cell / max(abs(area), 1e-20);
                 atomicMin(least_bits, floatBitsToUint(min(min(e.x, e.y), e.z)));
                 atomicMax(most_bits, floatBitsToUint(max(max(e.x, e.y), e.z)));

@@ -51,13 +51,14 @@ vec2 at_blades(vec2 q[3], uint count, vec3 soft) {
 }
 
 // Flux through a triangle: with hard edges, and as drawn.
-vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap, inout vec4 moments) {
+vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap,
+    inout vec4 moments) {
     GhostNode a = nodes[first + t.x], b = nodes[first + t.y], c = nodes[first + t.z];
     if (min(min(a.light, b.light), c.light) < 0.0) {
         return vec2(0.0);
     }
     vec3 weight = vec3(a.light, b.light, c.light);
-    float area = 0.5 * doubled(a.place, b.place, c.place);
+    float area = 0.5 * doubled(a.sensor_position, b.sensor_position, c.sensor_position);
     vec2 sum = vec2(0.0);
     for (uint i = 0u; i < POINTS; ++i) {
         for (uint j = 0u; j < 2u * (POINTS - i) - 1u; ++j) {
@@ -65,9 +66,12 @@ vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap, 
             vec2 at = (vec2(float((j + 1u) / 2u), float(i)) + shift) / float(POINTS);
             vec3 part = vec3(1.0 - at.x - at.y, at.x, at.y);
             vec2 q[3];
-            q[0] = unpackHalf2x16(a.iris.x) * part.x + unpackHalf2x16(b.iris.x) * part.y + unpackHalf2x16(c.iris.x) * part.z;
-            q[1] = unpackHalf2x16(a.iris.y) * part.x + unpackHalf2x16(b.iris.y) * part.y + unpackHalf2x16(c.iris.y) * part.z;
-            q[2] = unpackHalf2x16(a.iris.z) * part.x + unpackHalf2x16(b.iris.z) * part.y + unpackHalf2x16(c.iris.z) * part.z;
+            q[0] = unpackHalf2x16(a.iris.x) * part.x + unpackHalf2x16(b.iris.x) * part.y
+                + unpackHalf2x16(c.iris.x) * part.z;
+            q[1] = unpackHalf2x16(a.iris.y) * part.x + unpackHalf2x16(b.iris.y) * part.y
+                + unpackHalf2x16(c.iris.y) * part.z;
+            q[2] = unpackHalf2x16(a.iris.z) * part.x + unpackHalf2x16(b.iris.z) * part.y
+                + unpackHalf2x16(c.iris.z) * part.z;
             vec2 blades = at_blades(q, count, soft);
             float far = max(blades.y, dot(vec3(a.hard, b.hard, c.hard), part));
             float near = min(blades.x, dot(vec3(a.soft, b.soft, c.soft), part));
@@ -75,7 +79,8 @@ vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap, 
             float share = area / float(POINTS * POINTS);
             if (far <= 1.0) {
                 sum.x += e * share;
-                vec2 p = a.place * part.x + b.place * part.y + c.place * part.z;
+                vec2 p = a.sensor_position * part.x + b.sensor_position * part.y
+                    + c.sensor_position * part.z;
                 moments += e * share * vec4(p, p * p);
             }
             sum.y += min(e, cap) * disc_part(near) * share;
@@ -85,7 +90,8 @@ vec2 through(uvec3 t, uint first, float cell, uint count, vec3 soft, float cap, 
 }
 
 void main() {
-    uint item_index = gl_WorkGroupID.x, channel = gl_WorkGroupID.y, thread = gl_LocalInvocationIndex;
+    uint item_index = gl_WorkGroupID.x, channel = gl_WorkGroupID.y,
+        thread = gl_LocalInvocationIndex;
     GhostItem item = items[item_index];
     GhostPath path = paths[item.ghost];
     FlareSource source = bright.sources[item.source];
@@ -103,12 +109,14 @@ void main() {
 #endif
     for (uint i = thread; i < count; i += GROUP) {
         vec2 part = vec2(i % side, i / side) / float(cells);
-        GhostRay f = follow(path, matrix, path.part[channel], mix(item.window.xy, item.window.zw, part), d, channel);
+        GhostRay f = follow(path, matrix, path.part[channel],
+            mix(item.window.xy, item.window.zw, part), d, channel);
         GhostNode node;
-        node.place = f.arrives ? f.place : vec2(0.0);
+        node.sensor_position = f.arrives ? f.sensor_position : vec2(0.0);
         node.soft = clamp(f.soft, -1e6, 1e6);
         node.hard = clamp(f.hard, 0.0, 1e6);
-        node.iris = uvec3(packHalf2x16(clamp(f.iris[0], -1e3, 1e3)), packHalf2x16(clamp(f.iris[1], -1e3, 1e3)),
+        node.iris = uvec3(packHalf2x16(clamp(f.iris[0], -1e3, 1e3)),
+            packHalf2x16(clamp(f.iris[1], -1e3, 1e3)),
                           packHalf2x16(clamp(f.iris[2], -1e3, 1e3)));
         node.light = f.arrives ? f.weight : -1.0;
         nodes[first + i] = node;
@@ -125,17 +133,19 @@ void main() {
         GhostNode node = nodes[first + i];
         float entering = 0.0, area = 0.0;
         // The six triangles around a node, from its four cells.
-        const ivec2 ring[7] = ivec2[7](ivec2(1, 0), ivec2(0, 1), ivec2(-1, 1), ivec2(-1, 0), ivec2(0, -1), ivec2(1, -1), ivec2(1, 0));
+        const ivec2 ring[7] = ivec2[7](ivec2(1, 0), ivec2(0, 1), ivec2(-1, 1), ivec2(-1, 0),
+            ivec2(0, -1), ivec2(1, -1), ivec2(1, 0));
         for (int k = 0; k < 6; ++k) {
             ivec2 p = ivec2(x, y) + ring[k], q = ivec2(x, y) + ring[k + 1];
-            if (any(lessThan(min(p, q), ivec2(0))) || any(greaterThanEqual(max(p, q), ivec2(side)))) {
+            if (any(lessThan(min(p, q), ivec2(0)))
+                || any(greaterThanEqual(max(p, q), ivec2(side)))) {
                 continue;
             }
             GhostNode b = nodes[first + uint(p.y) * side + uint(p.x)];
             GhostNode c = nodes[first + uint(q.y) * side + uint(q.x)];
             if (b.light >= 0.0 && c.light >= 0.0) {
                 entering += 0.5 * cell;
-                area += 0.5 * doubled(node.place, b.place, c.place);
+                area += 0.5 * doubled(node.sensor_position, b.sensor_position, c.sensor_position);
             }
         }
         float light = area > 1e-20 ? min(node.light * entering / area, 1e12) : 0.0;
@@ -150,8 +160,10 @@ void main() {
         vec2 light = vec2(0.0);
         for (uint i = thread; i < cells * cells; i += GROUP) {
             uint at = i / cells * side + i % cells;
-            light += through(uvec3(at, at + 1u, at + side), first, cell, iris_crossings, iris_soft, cap, moments);
-            light += through(uvec3(at + side + 1u, at + side, at + 1u), first, cell, iris_crossings, iris_soft, cap, moments);
+            light += through(uvec3(at, at + 1u, at + side), first, cell, iris_crossings, iris_soft,
+                cap, moments);
+            light += through(uvec3(at + side + 1u, at + side, at + 1u), first, cell, iris_crossings,
+                iris_soft, cap, moments);
         }
         sums[thread] = moments;
         light_sums[thread] = light;
@@ -170,10 +182,13 @@ void main() {
             layer.cap = cap;
             layer.soft = 1.0;
             if (item.state == GHOST_DISC) {
-                vec2 size = 2.0 * sqrt(max(moments.zw / max(light.x, 1e-30) - layer.center * layer.center, vec2(0.0)));
+                vec2 size = 2.0
+                    * sqrt(max(moments.zw / max(light.x, 1e-30) - layer.center * layer.center,
+                    vec2(0.0)));
                 layer.soft = clamp(max(size.x / disc.x, size.y / disc.y), 0.0, 1.0);
                 // A disk with this edge has (1 + soft^2 / 4) of its area.
-                layer.scale = light.x / (PI * disc.x * disc.y * (1.0 + 0.25 * layer.soft * layer.soft));
+                layer.scale = light.x
+                    / (PI * disc.x * disc.y * (1.0 + 0.25 * layer.soft * layer.soft));
             } else {
                 layer.scale = light.y > 0.0 ? min(light.x / light.y, 1e6) : 0.0;
             }

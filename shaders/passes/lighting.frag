@@ -46,15 +46,18 @@ void main() {
 #ifdef RAY_TRACED_SHADOWS
         // The depth buffer is accurate to a few ulp: of the depth, and of 1 where the driver
         // interpolates.
-        set_shadow_ray_origin(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+        set_shadow_ray_origin(s,
+            distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
         if (frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
             vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
             // Angular error of the plane by depth rounding, relative to 1 where the driver
             // interpolates.
-            float span = 2.0 * distance(s.position, position_at(pixel, depth * (1.0 - 2.4e-7) - 1.2e-7));
-            set_shadow_plane_across(dx, dy, span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
+            float span = 2.0 * distance(s.position,
+                position_at(pixel, depth * (1.0 - 2.4e-7) - 1.2e-7));
+            set_shadow_plane_across(dx, dy,
+                span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
         }
         for (uint i = 0u; i < frame.directional_count; ++i) {
             direct_light(lights[i], lights[i].half_width, s, d, r);
@@ -67,9 +70,9 @@ void main() {
         bool all = list.y == ALL_LIGHTS;
         uint count = all ? frame.light_count - frame.directional_count : list.y;
         for (uint i = 0u; i < count; ++i) {
-            uint lamp = all ? frame.directional_count + i : entries[list.x + i];
-            if (!has_surface(lights[lamp])) {
-                direct_light(lights[lamp], 0.0, s, d, r);
+            uint light_index = all ? frame.directional_count + i : entries[list.x + i];
+            if (!has_surface(lights[light_index])) {
+                direct_light(lights[light_index], 0.0, s, d, r);
                 diffuse += d;
                 specular += r;
             }
@@ -79,15 +82,15 @@ void main() {
         // pay for them at every other light. The body comes first for the same reason.
         uint next = 0u;
         do {
-            uint lamp = 0u;
+            uint light_index = 0u;
             bool found = false;
             while (!found && next < count) {
-                lamp = all ? frame.directional_count + next : entries[list.x + next];
-                found = has_surface(lights[lamp]);
+                light_index = all ? frame.directional_count + next : entries[list.x + next];
+                found = has_surface(lights[light_index]);
                 ++next;
             }
             if (found) {
-                direct_area_light(lights[lamp], s, d, r);
+                direct_area_light(lights[light_index], s, d, r);
                 diffuse += d;
                 specular += r;
             }

@@ -18,8 +18,9 @@ const float THRESHOLD = 0.1;
 const float MASKED = 2.0;
 
 // Exposed light, approximately as displayed: compressed, with a gamma of 2.
-vec3 shown(ivec2 pixel) {
-    vec3 c = to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb);
+vec3 display_color(ivec2 pixel) {
+    vec3 c = to_half_range(texelFetch(light_image,
+        clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb);
     return sqrt(c / (1.0 + c));
 }
 
@@ -30,11 +31,14 @@ float differ(vec3 a, vec3 b) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 here = shown(pixel);
-    vec3 left = shown(pixel - ivec2(1, 0));
-    vec3 above = shown(pixel - ivec2(0, 1));
+    vec3 here = display_color(pixel);
+    vec3 left = display_color(pixel - ivec2(1, 0));
+    vec3 above = display_color(pixel - ivec2(0, 1));
     vec2 edges = vec2(differ(here, left), differ(here, above));
-    float strongest = max(max(edges.x, edges.y), max(differ(here, shown(pixel + ivec2(1, 0))), differ(here, shown(pixel + ivec2(0, 1)))));
-    strongest = max(strongest, max(differ(left, shown(pixel - ivec2(2, 0))), differ(above, shown(pixel - ivec2(0, 2)))));
+    float strongest = max(max(edges.x, edges.y),
+        max(differ(here, display_color(pixel + ivec2(1, 0))),
+        differ(here, display_color(pixel + ivec2(0, 1)))));
+    strongest = max(strongest, max(differ(left, display_color(pixel - ivec2(2, 0))),
+        differ(above, display_color(pixel - ivec2(0, 2)))));
     out_edges = vec2(greaterThan(edges, vec2(max(THRESHOLD, strongest / MASKED))));
 }

@@ -46,7 +46,8 @@ vec2 parts(ivec2 pixel, ivec2 along, ivec2 side, bool across) {
         ++back;
     }
     while (forth < REACH && edge(pixel + along * (forth + 1), across)
-           && !edge(pixel + along * (forth + 1), !across) && !edge(pixel + along * (forth + 1) + side, !across)) {
+           && !edge(pixel + along * (forth + 1), !across)
+               && !edge(pixel + along * (forth + 1) + side, !across)) {
         ++forth;
     }
     ivec2 first = pixel - along * back;

@@ -19,18 +19,19 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 1) uniform texture2D light_image;
 layout(set = 0, binding = 2) uniform texture2D depth_image;
 layout(set = 0, binding = 3) uniform texture2D velocity_image;
-layout(set = 0, binding = 4) uniform texture2D around_image;
+layout(set = 0, binding = 4) uniform texture2D neighborhood_image;
 layout(push_constant, scalar) uniform motion_block { MotionBlurConstants blur; };
 layout(location = 0) out vec4 out_light;
 
 // Minimum half length of a blur (pixels).
-const float LEAST = 0.25;
+const float MIN_VELOCITY = 0.25;
 
 ivec2 inside(vec2 at) {
     return clamp(ivec2(floor(at)), ivec2(0), ivec2(blur.size) - 1);
 }
 
-vec3 light_texel(int x, int y) { return to_half_range(texelFetch(light_image, ivec2(x, y), 0).rgb); }
+vec3 light_texel(int x, int y) { return to_half_range(texelFetch(light_image, ivec2(x, y), 0).rgb);
+}
 
 // Bilinear.
 vec3 light_at(vec2 at) {
@@ -58,8 +59,9 @@ float nearer(float there, float here) {
 void main() {
     vec2 here = gl_FragCoord.xy;
     vec2 own = 2.0 * half_way(texelFetch(velocity_image, inside(here), 0).xy);
-    vec2 longest = 2.0 * half_way(texelFetch(around_image, min(ivec2(here / blur.tile), textureSize(around_image, 0) - 1), 0).xy);
-    if (length(longest) * (1.0 + blur.curtain) < 2.0 * LEAST) {
+    vec2 longest = 2.0 * half_way(texelFetch(neighborhood_image,
+        min(ivec2(here / blur.tile), textureSize(neighborhood_image, 0) - 1), 0).xy);
+    if (length(longest) * (1.0 + blur.curtain) < 2.0 * MIN_VELOCITY) {
         out_light = vec4(light_at(here), 1.0);
         return;
     }
@@ -99,7 +101,8 @@ void main() {
         if (is_nearer > 0.0) {
             float speed = 2.0 * dot(half_way(texelFetch(velocity_image, inside(at), 0).xy), along);
             float half_length = max(0.5 * abs(speed), 0.5);
-            float covers = clamp((half_length - abs(moved - speed * delay)) / stride + 0.5, 0.0, 1.0);
+            float covers = clamp((half_length - abs(moved - speed * delay)) / stride + 0.5, 0.0,
+                1.0);
             front += is_nearer * covers * stride / (2.0 * half_length) * vec4(light_at(at), 1.0);
         }
     }

@@ -20,6 +20,6 @@ void main() {
         return;
     }
     TraceRay ray = rays[i];
-    BvhHit hit = trace_ray(ray.origin, ray.direction, ray.away, ray.reach, ray.any != 0u);
+    BvhHit hit = trace_ray(ray.origin, ray.direction, ray.offset_normal, ray.reach, ray.any != 0u);
     hits[i] = TraceHit(hit.t, hit.instance, hit.barycentric, hit.triangle);
 }

@@ -16,7 +16,8 @@ layout(set = 0, binding = 2, scalar) readonly buffer leaf_block { uint leaves[];
 layout(set = 0, binding = 3, scalar) readonly buffer parent_block { uint parents[]; };
 layout(set = 0, binding = 4, scalar) coherent buffer arrival_block { uint arrivals[]; };
 layout(set = 0, binding = 5, scalar) coherent buffer bvh_node_block { BvhNode bvh_nodes[]; };
-layout(set = 0, binding = 6, scalar) writeonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
+layout(set = 0, binding = 6, scalar)
+    writeonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
 layout(set = 0, binding = 7, scalar) buffer cost_block { uint costs[]; };
 
 layout(push_constant, scalar) uniform refit_block { RefitConstants refit; };
@@ -30,14 +31,16 @@ float pack_sign(float v) {
 // Mirrors pack_normal of src/bvh/triangle.rs.
 uint pack_octahedral(vec3 n) {
     n /= max(abs(n.x) + abs(n.y) + abs(n.z), 1e-30);
-    vec2 p = n.z >= 0.0 ? n.xy : vec2((1.0 - abs(n.y)) * pack_sign(n.x), (1.0 - abs(n.x)) * pack_sign(n.y));
+    vec2 p = n.z >= 0.0 ? n.xy
+        : vec2((1.0 - abs(n.y)) * pack_sign(n.x), (1.0 - abs(n.x)) * pack_sign(n.y));
     return packSnorm2x16(p);
 }
 
 vec3 corner(uint number, out uint normal) {
     uint at = (refit.vertices + corners[number]) * WORDS;
     vec3 p = uintBitsToFloat(uvec3(words[at], words[at + 1u], words[at + 2u]));
-    normal = pack_octahedral(vec3(unpackSnorm2x16(words[at + 3u]), unpackSnorm2x16(words[at + 4u]).x));
+    normal = pack_octahedral(vec3(unpackSnorm2x16(words[at + 3u]),
+        unpackSnorm2x16(words[at + 4u]).x));
     if ((refit.flags & REFIT_BAKED) != 0u) {
         p = refit.x * p.x + refit.y * p.y + refit.z * p.z;
     }
@@ -113,6 +116,7 @@ void main() {
     }
     if (at == refit.root + refit.nodes) {
         vec3 size = max(high - low, vec3(0.0));
-        costs[refit.cost + 2u] = floatBitsToUint(size.x * size.y + size.y * size.z + size.z * size.x);
+        costs[refit.cost + 2u] =
+            floatBitsToUint(size.x * size.y + size.y * size.z + size.z * size.x);
     }
 }

@@ -16,7 +16,8 @@ void main() {
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
             // Clamps to the image border, which prevents darkening.
-            vec3 light = to_half_range(texelFetch(light_image, clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb);
+            vec3 light = to_half_range(texelFetch(light_image,
+                clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb);
             sum += weights[x] * weights[y] * light;
         }
     }

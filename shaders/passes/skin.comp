@@ -89,7 +89,8 @@ void main() {
         normal = unit(cross(b - a, c - a), vec3(0.0, 1.0, 0.0));
     } else {
         // Inverse transpose times the determinant, defined for singular matrices too.
-        mat3 cofactor = mat3(cross(linear[1], linear[2]), cross(linear[2], linear[0]), cross(linear[0], linear[1]));
+        mat3 cofactor = mat3(cross(linear[1], linear[2]), cross(linear[2], linear[0]),
+            cross(linear[0], linear[1]));
         float side = dot(linear[0], cofactor[0]) < 0.0 ? -1.0 : 1.0;
         normal = unit(cofactor * normal * side, v.normal);
     }

@@ -20,7 +20,7 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rg32f) uniform readonly image2D pyramid_image;
-layout(set = 0, binding = 6) uniform sampler2D picture_image;
+layout(set = 0, binding = 6) uniform sampler2D source_light_image;
 layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D surface_history_image;
 #include "lib/ggx_sampling.glsl"
 #include "lib/noise.glsl"
@@ -42,29 +42,33 @@ layout(location = 0) out uvec4 out_ray;
 #endif
 
 // Depth at a pixel center, clamped to the image border.
-float seen_depth(ivec2 pixel) {
-    return uintBitsToFloat(imageLoad(surface_history_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
+float clamped_depth(ivec2 pixel) {
+    return uintBitsToFloat(imageLoad(surface_history_image,
+        clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
 }
 
 // Depth plane of a pixel, and its normal.
-vec3 seen_plane(ivec2 pixel, out vec3 normal) {
+vec3 surface_plane(ivec2 pixel, out vec3 normal) {
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     normal = unpack_normal(seen.y);
     float z = uintBitsToFloat(seen.x);
-    return depth_plane(pixel, z, vec2(z - seen_depth(pixel - ivec2(1, 0)), seen_depth(pixel + ivec2(1, 0)) - z),
-                       vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
+    return depth_plane(pixel, z,
+        vec2(z - clamped_depth(pixel - ivec2(1, 0)), clamped_depth(pixel + ivec2(1, 0)) - z),
+                       vec2(z - clamped_depth(pixel - ivec2(0, 1)),
+                           clamped_depth(pixel + ivec2(0, 1)) - z));
 }
 
 // Projects the ray to pixels and depth: its start, and its end at a border of the view frustum or
 // at infinity.
 bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
-    vec4 a = picture_of * vec4(from, 1.0);
-    vec4 d = picture_of * vec4(direction, 0.0);
+    vec4 a = position_to_pixel * vec4(from, 1.0);
+    vec4 d = position_to_pixel * vec4(direction, 0.0);
     // Inverse of the exit distance at each side and at the near plane.
     vec2 size = vec2(ssr.size);
     vec2 low = -d.xy / max(a.xy, 1e-12);
     vec2 high = -(d.w * size - d.xy) / max(a.w * size - a.xy, 1e-12);
-    float sides = max(max(max(low.x, low.y), max(high.x, high.y)), -(d.w - d.z) / max(a.w - a.z, 1e-12));
+    float sides = max(max(max(low.x, low.y), max(high.x, high.y)),
+        -(d.w - d.z) / max(a.w - a.z, 1e-12));
     float beyond = -d.z / max(a.z, 1e-12);
     float inverse = max(max(sides, beyond), 0.0);
     to_infinity = sides <= max(beyond, 0.0);
@@ -84,7 +88,8 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
         ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
         uvec2 seen = imageLoad(surface_history_image, other).xy;
-        bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
+        bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step)))
+            < 0.01 * plane.x
             && dot(unpack_normal(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
     }
@@ -106,10 +111,11 @@ const int ARRIVED = -1;
 // image border at which the ray is outside.
 const float NUDGE = 4e-3;
 const float OUTSIDE = 2e-3;
-vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own, out vec3 plane, out vec3 normal) {
+vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own, out vec3 plane,
+    out vec3 normal) {
     own = last;
     plane = normal = vec3(0.0);
-    vec4 met = vec4(-1.0, -1.0, -1.0, LOST);
+    vec4 hit_data = vec4(-1.0, -1.0, -1.0, LOST);
     // Behind a passed surface there may be unseen geometry.
     float sure = 1.0;
     vec3 d = last - first;
@@ -159,7 +165,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             float next = min(max(min(leaves.x, leaves.y), s), 1.0);
             float enter_z = first.z + d.z * s;
             float leave_z = first.z + d.z * next;
-            plane = seen_plane(pixel, normal);
+            plane = surface_plane(pixel, normal);
             vec2 middle = vec2(pixel) + 0.5;
             float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
             float surface_out = plane.x + dot(plane.yz, first.xy + d.xy * next - middle);
@@ -177,7 +183,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
                 own = first + d * mix(s, next, crosses ? gap_in / (gap_in - gap_out) : 0.5);
                 // Clamped to the pixel that it hits.
                 own.xy = clamp(own.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99);
-                met = vec4(crosses ? own.xy : middle, own.z, sure);
+                hit_data = vec4(crosses ? own.xy : middle, own.z, sure);
                 break;
             }
             sure = plane.x > 0.0 && gap_out < 0.0 ? BEHIND : sure;
@@ -185,13 +191,13 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             pixel = ivec2(nudged + d.xy * s);
         }
     }
-    if (met.w == LOST && to_infinity && end == 1.0 && s >= end) {
+    if (hit_data.w == LOST && to_infinity && end == 1.0 && s >= end) {
         ivec2 there = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
         if (imageLoad(surface_history_image, there).x == 0u) {
-            met = vec4(last, sure < 1.0 ? LOST : SKY);
+            hit_data = vec4(last, sure < 1.0 ? LOST : SKY);
         }
     }
-    return met;
+    return hit_data;
 }
 
 void main() {
@@ -204,27 +210,32 @@ void main() {
     vec3 first, last;
     bool to_infinity;
     float far = FAR_AWAY;
-    vec4 met = vec4(0.0, 0.0, -1.0, LOST);
+    vec4 hit_data = vec4(0.0, 0.0, -1.0, LOST);
     // Directions below the surface interreflect between facets, which is unknown.
-    if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
+    if (dot(direction, s.normal) > 0.0
+        && project_ray(s.position, direction, first, last, to_infinity)) {
         vec3 own, plane, normal;
-        met = walk(first, last, to_infinity, direction, own, plane, normal);
-        met.xy = blend_place(met.xy, plane, normal);
+        hit_data = walk(first, last, to_infinity, direction, own, plane, normal);
+        hit_data.xy = blend_place(hit_data.xy, plane, normal);
         vec4 p = place_of * vec4(own.xy - 0.5, max(own.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
-    Ray ray = Ray(direction * (met.w == SKY ? SKY_FAR : far), visible_density(s, direction), vec3(0.0),
-                  met.w == SKY ? RAY_MISS : 0.0);
-    if (met.w > 0.0) {
-        ray.share = max(edge_share(met.xy) * met.w, MIN_SHARE);
-        ray.light = textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * ray.share;
+    Ray ray = Ray(direction * (hit_data.w == SKY ? SKY_FAR : far), visible_density(s, direction),
+        vec3(0.0),
+                  hit_data.w == SKY ? RAY_MISS : 0.0);
+    if (hit_data.w > 0.0) {
+        ray.share = max(edge_share(hit_data.xy) * hit_data.w, MIN_SHARE);
+        ray.light = textureLod(source_light_image, hit_data.xy / vec2(ssr.size), 0.0).rgb
+            * ray.share;
     }
 #ifdef SINGLE_FRAME
     vec4 around = texelFetch(reflected_environment_image, pixel, 0);
-    float open = ssr.bare == 0u ? around.a : 1.0;
-    vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0), ray.share == RAY_MISS ? 1.0 : 0.0, open);
+    float open = ssr.hits_only == 0u ? around.a : 1.0;
+    vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0),
+        ray.share == RAY_MISS ? 1.0 : 0.0, open);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb, reflection.a, found), 1.0);
+    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
+        around.rgb, reflection.a, found), 1.0);
 #else
     out_ray = pack_ray(ray);
 #endif

@@ -13,13 +13,15 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 
 // Pixels, from the image corner (0, 0), to clip space.
 mat4 to_clip(vec2 size) {
-    return mat4(vec4(2.0 / size.x, 0.0, 0.0, 0.0), vec4(0.0, 2.0 / size.y, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0),
+    return mat4(vec4(2.0 / size.x, 0.0, 0.0, 0.0), vec4(0.0, 2.0 / size.y, 0.0, 0.0),
+        vec4(0.0, 0.0, 1.0, 0.0),
                 vec4(-1.0, -1.0, 0.0, 1.0));
 }
 
 // Clip space to pixels, times w.
-mat4 to_picture(vec2 size) {
-    return mat4(vec4(0.5 * size.x, 0.0, 0.0, 0.0), vec4(0.0, 0.5 * size.y, 0.0, 0.0), vec4(0.0, 0.0, 1.0, 0.0),
+mat4 clip_to_pixels(vec2 size) {
+    return mat4(vec4(0.5 * size.x, 0.0, 0.0, 0.0), vec4(0.0, 0.5 * size.y, 0.0, 0.0),
+        vec4(0.0, 0.0, 1.0, 0.0),
                 vec4(0.5 * size, 0.0, 1.0));
 }
 
@@ -38,15 +40,15 @@ void main() {
     forward = frame.forward;
 #ifdef HISTORY_CONSTANTS
     previous_eye = vec4(ssr.previous_eye, 1.0);
-    mat4 now = transpose(to_picture(size) * ssr.to_clip);
-    mat4 before = transpose(to_picture(size) * ssr.previous_to_clip);
+    mat4 now = transpose(clip_to_pixels(size) * ssr.to_clip);
+    mat4 before = transpose(clip_to_pixels(size) * ssr.previous_to_clip);
     current_pixel_rows = vec4[3](now[0], now[1], now[3]);
     previous_pixel_rows = vec4[3](before[0], before[1], before[3]);
     previous_position_matrix = ssr.previous_from_clip * to_clip(size);
 #else
     far_terms = vec4(dot(m[2].xyz, forward.xyz), m[2].w, dot(m[3].xyz, forward.xyz), m[3].w);
 #ifdef RAY_CONSTANTS
-    picture_of = to_picture(size) * frame.view_projection;
+    position_to_pixel = clip_to_pixels(size) * frame.view_projection;
 #endif
 #endif
 }

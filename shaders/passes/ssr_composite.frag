@@ -44,7 +44,8 @@ void main() {
     }
     vec4 reflection = imageLoad(reflection_image, pixel);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    light = with_reflections(light, texelFetch(reflected_environment_image, pixel, 0).rgb, reflection.a, found);
+    light = with_reflections(light, texelFetch(reflected_environment_image, pixel, 0).rgb,
+        reflection.a, found);
     out_light = vec4(light, 1.0);
 #ifdef OUTPUT_VELOCITY
     if (dot(found, vec3(1.0)) > 0.5 * dot(light, vec3(1.0))) {

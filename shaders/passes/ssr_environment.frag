@@ -16,7 +16,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/flat_constants.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 12) uniform sampler2D depth_around;
+layout(set = 0, binding = 12) uniform sampler2D clamped_depth_image;
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #ifndef NO_ENVIRONMENT
 layout(set = 0, binding = 4) uniform texture2D emission_image;
@@ -35,7 +35,7 @@ layout(location = 0) out uvec2 out_seen;
 layout(location = 1) out vec2 out_cell;
 #ifndef NO_ENVIRONMENT
 layout(location = 2) out vec4 out_environment;
-layout(location = 3) out vec4 out_picture;
+layout(location = 3) out vec4 out_source_light;
 #endif
 
 void main() {
@@ -44,7 +44,7 @@ void main() {
     // Two of each pixel's four neighbors are in its quad; the other two surround the corner that
     // points out of it.
     ivec2 odd = pixel & 1;
-    vec4 corner = textureGather(depth_around, vec2(pixel + odd) / vec2(ssr.size));
+    vec4 corner = textureGather(clamped_depth_image, vec2(pixel + odd) / vec2(ssr.size));
     vec2 row = odd.y == 0 ? corner.xy : corner.wz;
     vec2 column = odd.x == 0 ? corner.zy : corner.wx;
     float depth = odd.x == 0 ? row.y : row.x;
@@ -53,11 +53,13 @@ void main() {
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
     out_environment = vec4(0.0);
-    out_picture = vec4(to_half_range(light), 1.0);
+    out_source_light = vec4(to_half_range(light), 1.0);
 #endif
     vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
-    vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth, odd.y == 0 ? depth - column.x : column.y - depth);
-    vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x) : vec2(inside.x, outside.x),
+    vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth,
+        odd.y == 0 ? depth - column.x : column.y - depth);
+    vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x)
+        : vec2(inside.x, outside.x),
                              odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
     out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
@@ -81,9 +83,10 @@ void main() {
         : unmeasured_visibility(s, map);
     if ((frame.bits & FRAME_GI_SPECULAR) != 0u) {
         // Includes occlusion, except for the occlusion map.
-        vec3 traced = texelFetch(traced_image, pixel, 0).rgb * beyond_rays(map, lobe_visibility(s, visible));
+        vec3 traced = texelFetch(traced_image, pixel, 0).rgb
+            * beyond_rays(map, lobe_visibility(s, visible));
         out_environment = vec4(to_half_range(traced), 1.0);
-        out_picture = vec4(to_half_range(light + out_environment.rgb), 1.0);
+        out_source_light = vec4(to_half_range(light + out_environment.rgb), 1.0);
         return;
     }
     float open = specular_visibility(s, visible);
@@ -93,7 +96,8 @@ void main() {
     // Surfaces without rays include occlusion here, so their environment share is 1. Rays that
     // reach the sky take the share left by the occlusion map; lost rays take the unoccluded share
     // of that.
-    out_environment = sends_ray ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
-    out_picture = vec4(to_half_range(light + reflected * open), 1.0);
+    out_environment = sends_ray ? vec4(to_half_range(reflected * map), beyond_map)
+        : vec4(to_half_range(reflected * open), 1.0);
+    out_source_light = vec4(to_half_range(light + reflected * open), 1.0);
 #endif
 }

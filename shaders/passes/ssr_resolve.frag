@@ -24,7 +24,7 @@ layout(set = 0, binding = 7) uniform texture2D reflected_environment_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
 #ifdef MIRROR_RAYS
-layout(set = 0, binding = 9) uniform sampler2D picture_image;
+layout(set = 0, binding = 9) uniform sampler2D source_light_image;
 #endif
 #include "lib/ssr.glsl"
 #include "lib/ssr_ray_packing.glsl"
@@ -76,8 +76,10 @@ vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
-    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
-    return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
+    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place)
+        && dot(unpack_normal(seen.y), normal) > 0.9;
+    return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE)
+        ? own : vec2(-1.0);
 }
 #endif
 
@@ -112,7 +114,7 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     uvec2 seen_here = imageLoad(surface_history_image, pixel).xy;
     vec4 around_here = texelFetch(reflected_environment_image, pixel, 0);
-    float open = ssr.bare == 0u ? around_here.a : 1.0;
+    float open = ssr.hits_only == 0u ? around_here.a : 1.0;
     // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen_here, s);
@@ -146,17 +148,20 @@ void main() {
     ivec2 best = own;
     for (uint i = 0u; i < taps; ++i, towards = NEXT * towards) {
         float away = float(i) / float(taps);
-        ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0), last);
+        ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0),
+            last);
         ivec2 other = min(texel * SCALE, last_pixel);
         Ray ray = unpack_ray(imageLoad(ray_image, texel));
         uvec2 seen_there = imageLoad(surface_history_image, other).xy;
         vec2 aside = vec2(other - pixel);
-        vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
+        vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y
+            + place_of[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
         // Not normalized: the cosine, at least 0.8, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
         float along = dot(normal, s.normal);
-        bool beside = abs(dot(s.normal, from)) <= off_most && along > 0.0 && along * along >= 0.64 * dot(normal, normal);
+        bool beside = abs(dot(s.normal, from)) <= off_most && along > 0.0
+            && along * along >= 0.64 * dot(normal, normal);
         // Direction and solid angle of the ray's end as seen from this pixel.
         vec3 to = from + ray.to;
         float away2 = dot(to, to), far2 = dot(ray.to, ray.to);
@@ -175,20 +180,22 @@ void main() {
         // that reach, which together count as one.
         float lobe = cc + a2 * nh * nh;
         float divisor = lobe * lobe * max(nl * view_part + nv * lights_part, 1e-12)
-            * max(ray.density * away2, 1e-9 * far2) * (1.0 + floor(min(reach, 0.999) * float(taps)));
+            * max(ray.density * away2, 1e-9 * far2)
+            * (1.0 + floor(min(reach, 0.999) * float(taps)));
         float weight = a2 * hh * hh * nl * far2 / divisor;
-        bool counts = ray.density > 0.0 && (beside || other == pixel) && away <= reach && weight > 0.0;
+        bool counts = ray.density > 0.0 && (beside || other == pixel) && away <= reach
+            && weight > 0.0;
         weight = counts ? weight : 0.0;
         float seen = max(ray.share, 0.0);
         all += weight;
         light += weight * ray.light;
         shown += weight * seen;
         sky += ray.share < 0.0 ? weight : 0.0;
-        float weight_met = seen > 0.0 ? weight : 0.0;
-        hit += weight_met;
-        inverse_depth += weight_met > 0.0 ? weight_met * min(nearer, 1e6) : 0.0;
-        best = weight_met > most && counts && seen > 0.0 ? texel : best;
-        most = counts && seen > 0.0 ? max(most, weight_met) : most;
+        float hit_weight = seen > 0.0 ? weight : 0.0;
+        hit += hit_weight;
+        inverse_depth += hit_weight > 0.0 ? hit_weight * min(nearer, 1e6) : 0.0;
+        best = hit_weight > most && counts && seen > 0.0 ? texel : best;
+        most = counts && seen > 0.0 ? max(most, hit_weight) : most;
     }
     // Without any valid ray, all count as lost.
     all = all > 0.0 ? all : 1.0;
@@ -198,7 +205,8 @@ void main() {
     if (hit > 0.0) {
         ivec2 other = min(best * SCALE, last_pixel);
         vec3 from = position_at(other, uintBitsToFloat(imageLoad(surface_history_image, other).x));
-        vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(ray_image, best).xy), 1.0);
+        vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(ray_image, best).xy),
+            1.0);
         place = packUnorm2x16(0.5 * clip.xy / clip.w + 0.5);
     }
 #endif
@@ -207,9 +215,10 @@ void main() {
         // Intersects a mirror's own ray with the plane of its neighbor's hit.
         vec2 at = unpackUnorm2x16(place) * vec2(ssr.size);
         ivec2 there = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
-        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(imageLoad(surface_history_image, there).x)));
+        at = own_place(s, reflect(-s.view, s.normal), at,
+            position_at(there, uintBitsToFloat(imageLoad(surface_history_image, there).x)));
         if (at.x >= 0.0) {
-            light = shown * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
+            light = shown * max(textureLod(source_light_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             place = packUnorm2x16(at / vec2(ssr.size));
         }
     }
@@ -217,7 +226,8 @@ void main() {
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef SINGLE_FRAME
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around_here.rgb, reflection.a, found), 1.0);
+    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
+        around_here.rgb, reflection.a, found), 1.0);
 #else
     // Surfaces in a wide lobe have parallax; the sky hardly has features.
     float t = hit > (sharp ? sky : 0.1 * all) ? hit / inverse_depth : sky > 0.0 ? FAR_AWAY : 0.0;

@@ -90,7 +90,7 @@ const float SHARP_ALPHA = 0.01;
 const float NORMAL_STEP = 0.9;
 
 #ifndef STATIC_VIEW
-bool in_picture(vec2 at) {
+bool is_inside_image(vec2 at) {
     return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
 }
 
@@ -110,7 +110,8 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec3 then = previous_pixel(vec4(place, 1.0));
     vec2 camera = now.z > 0.0 && then.z > 0.0 ? to_pixels(now) - to_pixels(then) : velocity;
     float own = distance(velocity, camera);
-    Motion motion = Motion(own > MIN_MOTION + MOTION_DIGITS * length(velocity), own, true, place, normal);
+    Motion motion = Motion(own > MIN_MOTION + MOTION_DIGITS * length(velocity), own, true, place,
+        normal);
     if (!motion.moves) {
         motion.own = 0.0;
         return motion;
@@ -118,7 +119,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     // On the plane of the surface that was visible there.
     vec2 at = to_pixels(now) - velocity;
     vec2 texel = at - ssr.previous_jitter;
-    motion.known = in_picture(texel) && now.z > 0.0;
+    motion.known = is_inside_image(texel) && now.z > 0.0;
     if (motion.known) {
         uvec2 seen = imageLoad(surface_history_image, ivec2(texel)).xy;
         float depth = uintBitsToFloat(seen.x);
@@ -130,7 +131,8 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         float slope = dot(ray, motion.normal);
         float t = dot(middle - near, motion.normal) / slope;
         motion.before = near + ray * t;
-        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - previous_eye.xyz);
+        motion.known = motion.known && abs(slope) > 1e-6 * length(ray)
+            && distance(motion.before, middle) < 0.1 * length(middle - previous_eye.xyz);
     }
     return motion;
 }
@@ -169,7 +171,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
 }
 
 // Ray length (m); for rough surfaces averaged with the neighbors, since single rays vary.
-float length_around(ivec2 pixel, float own, float alpha) {
+float filtered_ray_length(ivec2 pixel, float own, float alpha) {
     if (alpha < SHARP_ALPHA) {
         return own;
     }
@@ -189,7 +191,7 @@ float length_around(ivec2 pixel, float own, float alpha) {
 struct Lookup {
     vec2 there;
     float distance_then;
-    float way;       // 1 the surface's motion, 2 the image's
+    float method;       // 1 the surface's motion, 2 the image's
     bool seen;
 };
 
@@ -207,7 +209,8 @@ Sight sight_of(Surface s) {
 
 // Previous position of the virtual image. `went`: motion (m) of the reflected object; `nearer`:
 // scales the image toward the surface.
-Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t, float nearer) {
+Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t,
+    float nearer) {
     vec3 image_then = s.position - s.view * (t * nearer);
     vec3 now = sight.now + sight.now_on * (t * nearer);
     vec3 then = sight.then + sight.then_on * (t * nearer);
@@ -228,7 +231,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     // Velocities are half floats: for static surfaces the camera matrices are more precise.
     vec2 velocity = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
 #ifndef CAMERA_MOTION_ONLY
-    velocity = own.moves || sight.then.z <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
+    velocity = own.moves || sight.then.z <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy
+        : velocity;
 #endif
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
     if (REPROJECTION == SSR_SURFACE || t <= 0.0) {
@@ -242,7 +246,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     if (REPROJECTION == SSR_SMALLEST) {
         // Surface motion, surface motion by the camera alone, image motion by the camera alone,
         // motion of the reflected object.
-        vec2 by_camera = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
+        vec2 by_camera = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then)
+            : velocity;
         vec2 motions[4] = vec2[](velocity, by_camera,
                                  plain.seen ? here - plain.there : velocity, thing.before.xy);
         vec2 least = motions[0];
@@ -271,7 +276,8 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
 
 // Catmull-Rom weights of four pixels in a row.
 vec4 cubic_weights(float f) {
-    return vec4(f * (-0.5 + f * (1.0 - 0.5 * f)), 1.0 + f * f * (-2.5 + 1.5 * f), f * (0.5 + f * (2.0 - 1.5 * f)),
+    return vec4(f * (-0.5 + f * (1.0 - 0.5 * f)), 1.0 + f * f * (-2.5 + 1.5 * f),
+        f * (0.5 + f * (2.0 - 1.5 * f)),
                 f * f * (-0.5 + 0.5 * f));
 }
 
@@ -282,10 +288,14 @@ vec4 history_at(ivec2 texel) {
 // The outer eight of the twelve pixels of 4x4 without corners, which have the least weight (Jimenez
 // 2016, "Filmic SMAA").
 vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
-    vec4 sum = wy.x * (wx.y * history_at(corner + ivec2(0, -1)) + wx.z * history_at(corner + ivec2(1, -1)));
-    sum += wy.w * (wx.y * history_at(corner + ivec2(0, 2)) + wx.z * history_at(corner + ivec2(1, 2)));
-    sum += wx.x * (wy.y * history_at(corner + ivec2(-1, 0)) + wy.z * history_at(corner + ivec2(-1, 1)));
-    sum += wx.w * (wy.y * history_at(corner + ivec2(2, 0)) + wy.z * history_at(corner + ivec2(2, 1)));
+    vec4 sum = wy.x * (wx.y * history_at(corner + ivec2(0, -1))
+        + wx.z * history_at(corner + ivec2(1, -1)));
+    sum += wy.w * (wx.y * history_at(corner + ivec2(0, 2))
+        + wx.z * history_at(corner + ivec2(1, 2)));
+    sum += wx.x * (wy.y * history_at(corner + ivec2(-1, 0))
+        + wy.z * history_at(corner + ivec2(-1, 1)));
+    sum += wx.w * (wy.y * history_at(corner + ivec2(2, 0))
+        + wy.z * history_at(corner + ivec2(2, 1)));
     return sum;
 }
 #endif
@@ -298,7 +308,7 @@ void main() {
     // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen, s);
-    uvec2 met = imageLoad(hit_image, pixel).xy;
+    uvec2 hit_data = imageLoad(hit_image, pixel).xy;
     vec4 past = vec4(0.0);
     float count = 0.0;
     uint reason = SSR_KEPT;
@@ -307,11 +317,12 @@ void main() {
     uvec2 known = imageLoad(history_data_image, pixel).xy;
     past = imageLoad(history_image, pixel);
     count = unpackHalf2x16(known.y).x;
-    float distance_now = count > 0.0 ? uintBitsToFloat(known.x) : length(s.position) + uintBitsToFloat(met.x);
+    float distance_now = count > 0.0 ? uintBitsToFloat(known.x)
+        : length(s.position) + uintBitsToFloat(hit_data.x);
     float thing_own = 0.0;
     out_motion = vec2(0.0);
 #else
-    float t = length_around(pixel, uintBitsToFloat(met.x), s.alpha);
+    float t = filtered_ray_length(pixel, uintBitsToFloat(hit_data.x), s.alpha);
     // The reflected surface at the ray hit.
     Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
     vec3 went = vec3(0.0);
@@ -320,7 +331,8 @@ void main() {
 #else
     Motion own = motion_of(pixel, s.position, s.normal);
     if (t > 0.0 && t < FAR_AWAY) {
-        ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
+        ivec2 at = clamp(ivec2(unpackUnorm2x16(hit_data.y) * vec2(ssr.size)), ivec2(0),
+            ivec2(ssr.size) - 1);
         vec3 place = position_at(at, uintBitsToFloat(imageLoad(surface_history_now_image, at).x));
         thing = motion_of(at, place, s.normal);
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
@@ -329,16 +341,18 @@ void main() {
 #endif
     float thing_own = thing.own;
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, seen.y) : 0.0;
+    float curvature = REPROJECTION == SSR_VIRTUAL
+        ? curvature_at(pixel, s.position, s.normal, seen.y) : 0.0;
     // In the plane of incidence, and across it.
-    vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
+    vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)),
+        image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
     // Combined with a per-pixel condition, since a branch on a uniform alone recompiles the shader
     // (lib/gbuffer.glsl, `view_at`).
     bool has_history = ssr.max_frames > 0.0;
-    if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
+    if (!has_history || !IS_STILL && !(at.seen && is_inside_image(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
 #ifdef DEBUG
     } else if (IS_STILL) {
@@ -358,28 +372,34 @@ void main() {
             ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
             uvec2 was = imageLoad(history_data_image, texel).xy;
             uvec2 seen_then = imageLoad(surface_history_image, texel).xy;
-            vec4 held = imageLoad(history_image, texel);
+            vec4 history_texel = imageLoad(history_image, texel);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
-            vec3 place = reprojected_position(vec2(texel) + 0.5 + ssr.previous_jitter, uintBitsToFloat(seen_then.x));
+            vec3 place = reprojected_position(vec2(texel) + 0.5 + ssr.previous_jitter,
+                uintBitsToFloat(seen_then.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal(seen_then.y), own.normal) + abs(curvature) * length(aside);
-            bool images = at.distance_then > 0.0 && at.way == 2.0;
+            float turned = dot(unpack_normal(seen_then.y), own.normal)
+                + abs(curvature) * length(aside);
+            bool images = at.distance_then > 0.0 && at.method == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
                 : off_plane > SURFACE_STEP * length(place - previous_eye.xyz) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
-                : images && (s.alpha < SHARP_ALPHA || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
-                : images && REPROJECTION == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
+                : images && (s.alpha < SHARP_ALPHA || distance_was > 0.0
+                    && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY)
+                    && !(abs(distance_was - at.distance_then)
+                    <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
+                : images && REPROJECTION == SSR_VIRTUAL && abs(kind.y - thing.own)
+                    > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
                 : SSR_KEPT;
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
-            inner += (off.x == 1 ? wx.z : wx.y) * (off.y == 1 ? wy.z : wy.y) * held;
+            inner += (off.x == 1 ? wx.z : wx.y) * (off.y == 1 ? wy.z : wy.y) * history_texel;
             if (why == SSR_KEPT) {
                 ++kept;
                 weights += weight;
-                past += weight * held;
+                past += weight * history_texel;
                 count += weight * kind.x;
             } else if (reason == SSR_KEPT || weight > 0.5) {
                 reason = why;
@@ -388,7 +408,8 @@ void main() {
         if (weights > 0.05) {
             // Renormalized for the missing corners.
             float corners = (wx.x + wx.w) * (wy.x + wy.w);
-            past = kept == 4u ? (inner + cubic_outside(corner, wx, wy)) / (1.0 - corners) : past / weights;
+            past = kept == 4u ? (inner + cubic_outside(corner, wx, wy)) / (1.0 - corners)
+                : past / weights;
             count /= weights;
             reason = SSR_KEPT;
         } else {
@@ -397,13 +418,15 @@ void main() {
     }
 #endif
     // NaN fails every comparison, so it discards the history.
-    bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-MAX_HALF))) && all(lessThanEqual(past, vec4(MAX_HALF)));
+    bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-MAX_HALF)))
+        && all(lessThanEqual(past, vec4(MAX_HALF)));
     count = sound ? min(count, ssr.max_frames) : 0.0;
-    past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, MAX_HALF), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
-    vec4 joined = now;
+    past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, MAX_HALF),
+        clamp(past.a, 0.0, 1.0)) : vec4(0.0);
+    vec4 accumulated = now;
 #if defined(DEBUG) || defined(STATIC_VIEW)
     if (count > 0.0 && IS_STILL) {
-        joined = (past * count + now) / (count + 1.0);
+        accumulated = (past * count + now) / (count + 1.0);
     }
 #endif
 #ifndef STATIC_VIEW
@@ -415,35 +438,39 @@ void main() {
         vec4 mean = vec4(0.0);
         vec4 square = vec4(0.0);
         for (int i = 0; i < 9; ++i) {
-            ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
+            ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0),
+                ivec2(ssr.size) - 1);
             vec4 c = imageLoad(reflection_image, other);
             c.rgb = to_ycocg(compress_luminance(c.rgb, frame.smoothed_exposure_scale));
             mean += c / 9.0;
             square += c * c / 9.0;
         }
         vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
-        vec4 c = vec4(to_ycocg(compress_luminance(past.rgb, frame.smoothed_exposure_scale)), past.a) - mean;
+        vec4 c = vec4(to_ycocg(compress_luminance(past.rgb, frame.smoothed_exposure_scale)), past.a)
+            - mean;
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
         // The mean is of linear light: a mean of compressed light would be too dark where few rays
         // find bright hits.
-        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
+        accumulated = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale),
+            clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
 #endif
-    out_history = vec4(clamp(joined.rgb, 0.0, MAX_HALF), joined.a);
+    out_history = vec4(clamp(accumulated.rgb, 0.0, MAX_HALF), accumulated.a);
     out_displayed = out_history;
 #if defined(DEBUG) || defined(STATIC_VIEW)
     if (IS_STILL && count > 0.0 && exposure_is_stable()) {
-        vec4 shown = imageLoad(displayed_image, pixel);
-        shown.rgb *= frame.history_scale;
-        out_displayed = stabilize(out_history, shown, stabilization_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
+        vec4 displayed = imageLoad(displayed_image, pixel);
+        displayed.rgb *= frame.history_scale;
+        out_displayed = stabilize(out_history, displayed,
+            stabilization_step(vec4(displayed.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
     }
 #endif
     out_past.x = floatBitsToUint(distance_now);
     out_past.y = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing_own, 1e4)));
 #ifdef DEBUG
     out_found = vec4(texelFetch(shares_image, pixel, 0).xy, t, float(reason));
-    out_chosen = vec4(here - at.there, count + 1.0, at.way);
+    out_chosen = vec4(here - at.there, count + 1.0, at.method);
 #endif
 }

@@ -35,18 +35,22 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec2 place = vec2(pixel) + 0.5;
     vec3 ray = bright_ray(place, frame.inverse_projection, vec2(frame.size));
-    vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0, max(depth, 1e-30), 1.0);
+    vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0,
+        max(depth, 1e-30), 1.0);
     for (uint i = 0u; i < bright_count; ++i) {
         uint flags = bright_sources[i].flags;
         if ((flags & SOURCE_VISIBLE_EMITTER) != 0u) {
-            Light lamp = lights[bright_sources[i].light];
-            if ((lamp.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE && shows_light(lamp, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
+            Light emitter = lights[bright_sources[i].light];
+            if ((emitter.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE
+                && shows_light(emitter, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
                 out_light.rgb = to_half_range(light.rgb * (1.0 - sprites[i].moved));
                 return;
             }
         }
     }
-    uint tile = uint(pixel.y / BRIGHT_TILE) * ((frame.size.x + uint(BRIGHT_TILE) - 1u) / uint(BRIGHT_TILE)) + uint(pixel.x / BRIGHT_TILE);
+    uint tile = uint(pixel.y / BRIGHT_TILE)
+        * ((frame.size.x + uint(BRIGHT_TILE) - 1u) / uint(BRIGHT_TILE))
+        + uint(pixel.x / BRIGHT_TILE);
     uint root = tiles[tile].root;
     if (root != NONE && tiles[root].source != NONE) {
         out_light.rgb = to_half_range(light.rgb - excess * sprites[tiles[root].source].moved);

@@ -36,25 +36,32 @@ void main() {
         vec2 size = vec2(frame.size);
         sprite.center = (clip.xy / max(clip.w, 1e-30) * 0.5 + 0.5) * size;
         float cosine = max(-source.direction.z, 0.01);
-        sprite.light = source.illuminance * (source.visibility / pixel_solid_angle(burst.pitch, cosine));
+        sprite.light = source.illuminance
+            * (source.visibility / pixel_solid_angle(burst.pitch, cosine));
         sprite.disk = tan(min(source.angular_radius, 1.0)) / (burst.pitch * cosine * cosine);
-        bool point = (source.flags & SOURCE_LIGHT) != 0u && (source.flags & SOURCE_VISIBLE_EMITTER) == 0u;
+        bool point = (source.flags & SOURCE_LIGHT) != 0u && (source.flags & SOURCE_VISIBLE_EMITTER)
+            == 0u;
         // A spike falls with the square of the distance, and is as wide as the source disk or a
         // pixel; the smooth pattern of a round iris falls with the cube.
         float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
-        float reach = 1024.0 / burst.steps * max(along, pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
-        reach = clamp(max(reach, 256.0 / burst.steps), 4.0, 4.0 * max(size.x, size.y)) + sprite.disk;
+        float reach = 1024.0 / burst.steps * max(along,
+            pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
+        reach = clamp(max(reach, 256.0 / burst.steps), 4.0, 4.0 * max(size.x, size.y))
+            + sprite.disk;
         // The sprite misses the image.
-        bool missed = any(lessThan(sprite.center, vec2(-reach))) || any(greaterThan(sprite.center, size + reach));
+        bool missed = any(lessThan(sprite.center, vec2(-reach)))
+            || any(greaterThan(sprite.center, size + reach));
         sprite.reach = missed || (point && burst.points == 0u) || isnan(reach) ? 0.0 : reach;
         // Diffraction of a source with so large a disk stays within it, and its box would need too
         // many texels per frame.
         if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
             sprite.reach = 0.0;
         } else if (!point) {
-            float own = bright_luminance(burst_square(vec2(0.0), burst.steps * burst_side(sprite.disk), 0.0));
-            sprite.moved = clamp(1.0 - burst_beyond((reach - sprite.disk) * burst.steps, burst.beyond) - own, 0.0, 1.0);
+            float own = bright_luminance(burst_square(vec2(0.0),
+                burst.steps * burst_side(sprite.disk), 0.0));
+            sprite.moved = clamp(1.0 - burst_beyond((reach - sprite.disk) * burst.steps,
+                burst.beyond) - own, 0.0, 1.0);
             // A sprite that is not drawn removes no light.
             sprite.moved = sprite.reach > 0.0 ? sprite.moved : 0.0;
             sprite.reach = sprite.moved > 0.0 ? sprite.reach : 0.0;

@@ -58,15 +58,16 @@ const float SWIFT_GAMMA = 1.0;
 const float PI = 3.14159265;
 
 // Limits the luminance to the brightest input: a compressed luminance of 1 is infinite light.
-vec3 at_most(vec3 c, float brightest) {
+vec3 clamp_luminance(vec3 c, float brightest) {
     float l = luminance(c);
     return l > brightest ? c * (brightest / l) : c;
 }
 
 // History at the current exposure, compressed before filtering: the negative lobes would darken the
 // neighborhood of a highlight.
-vec3 remembered(vec2 at) {
-    return compress_luminance(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, MAX_HALF), frame.smoothed_exposure_scale);
+vec3 history_at(vec2 at) {
+    return compress_luminance(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale,
+        0.0, MAX_HALF), frame.smoothed_exposure_scale);
 }
 
 // Catmull-Rom over 4x4 pixels without corners: the two inner rows and columns each as one bilinear
@@ -82,15 +83,17 @@ vec3 catmull_rom(vec2 at) {
     vec2 before = (middle - 1.0) / taa.size;
     vec2 after = (middle + 2.0) / taa.size;
     vec2 inner = (middle + w2 / w12) / taa.size;
-    vec3 above = remembered(vec2(inner.x, before.y));
-    vec3 left = remembered(vec2(before.x, inner.y));
-    vec3 center = remembered(inner);
-    vec3 right = remembered(vec2(after.x, inner.y));
-    vec3 below = remembered(vec2(inner.x, after.y));
+    vec3 above = history_at(vec2(inner.x, before.y));
+    vec3 left = history_at(vec2(before.x, inner.y));
+    vec3 center = history_at(inner);
+    vec3 right = history_at(vec2(after.x, inner.y));
+    vec3 below = history_at(vec2(inner.x, after.y));
     float sides = w12.x * w0.y + w0.x * w12.y + w3.x * w12.y + w12.x * w3.y;
-    vec3 sum = center * (w12.x * w12.y) + above * (w12.x * w0.y) + left * (w0.x * w12.y) + right * (w3.x * w12.y) + below * (w12.x * w3.y);
-    float brightest = max(luminance(center), max(max(luminance(above), luminance(left)), max(luminance(right), luminance(below))));
-    return at_most(max(sum / (w12.x * w12.y + sides), 0.0), brightest);
+    vec3 sum = center * (w12.x * w12.y) + above * (w12.x * w0.y) + left * (w0.x * w12.y)
+        + right * (w3.x * w12.y) + below * (w12.x * w3.y);
+    float brightest = max(luminance(center),
+        max(max(luminance(above), luminance(left)), max(luminance(right), luminance(below))));
+    return clamp_luminance(max(sum / (w12.x * w12.y + sides), 0.0), brightest);
 }
 
 float lanczos(float x) {
@@ -103,7 +106,8 @@ float lanczos(float x) {
 // (docs/anti-aliasing.md).
 float weight_of(vec2 off, vec2 to_input, bool exact) {
     if (exact) {
-        return all(lessThanEqual(abs(off), 0.5 * to_input)) ? 1.0 : LEAST * exp(-FALL * dot(off, off));
+        return all(lessThanEqual(abs(off), 0.5 * to_input)) ? 1.0
+            : LEAST * exp(-FALL * dot(off, off));
     }
     vec2 x = off * inversesqrt(to_input);
     return lanczos(x.x) * lanczos(x.y);
@@ -128,7 +132,8 @@ uvec3 random(uvec3 v) {
 // thirteen significand bits; denormal half floats, common at dark exposures, have a constant step.
 vec3 to_half(vec3 v, uvec3 chance) {
     vec3 normal = uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
-    vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0)) * (1.0 / 16777216.0);
+    vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0))
+        * (1.0 / 16777216.0);
     return mix(normal, steps, lessThan(v, vec3(1.0 / 16384.0)));
 }
 
@@ -146,8 +151,8 @@ void main() {
     // This frame: samples of this pixel, neighborhood statistics, and the nearest surface.
     vec3 sum = vec3(0.0);
     float weight = 0.0;
-    vec3 least = vec3(MAX_HALF);
-    vec3 greatest = vec3(0.0);
+    vec3 neighborhood_min = vec3(MAX_HALF);
+    vec3 neighborhood_max = vec3(0.0);
     float brightest = 0.0;
     vec3 mean = vec3(0.0);
     vec3 square = vec3(0.0);
@@ -166,8 +171,8 @@ void main() {
             vec3 c = to_ycocg(squeezed);
             mean += c / 9.0;
             square += c * c / 9.0;
-            least = min(least, squeezed);
-            greatest = max(greatest, squeezed);
+            neighborhood_min = min(neighborhood_min, squeezed);
+            neighborhood_max = max(neighborhood_max, squeezed);
             brightest = max(brightest, luminance(squeezed));
             // Without upsampling each sample belongs to one pixel: the mean of many is a box
             // filter.
@@ -179,7 +184,8 @@ void main() {
     }
     if (!same_size && !exact) {
         float sound_weight = max(weight, MIN_WEIGHT_SUM);
-        sum = at_most(clamp(sum / sound_weight, least, greatest), brightest) * sound_weight;
+        sum = clamp_luminance(clamp(sum / sound_weight, neighborhood_min, neighborhood_max),
+            brightest) * sound_weight;
         weight = sound_weight;
     }
 #ifdef DEPTH
@@ -188,7 +194,8 @@ void main() {
 
     // History: linear light in a static view, else compressed.
     vec2 velocity = texelFetch(velocity_image, closest, 0).xy / to_input;
-    vec4 p = frame.inverse_projection * vec4((vec2(closest) + 0.5) / vec2(frame.size) * 2.0 - 1.0, closest_depth, 1.0);
+    vec4 p = frame.inverse_projection * vec4((vec2(closest) + 0.5) / vec2(frame.size) * 2.0 - 1.0,
+        closest_depth, 1.0);
     bool far = closest_depth <= 0.0 && frame.forward.w == 0.0;
     float speed = min(length(velocity), MAX_HALF);
     float depth_now = far ? MAX_HALF : clamp(dot(p.xyz, frame.forward.xyz) / p.w, 0.0, MAX_HALF);
@@ -210,10 +217,12 @@ void main() {
         vec2 farthest = vec2(-1.0);
         ivec2 corner = ivec2(floor(there - 0.5));
         for (int i = 0; i < 4; ++i) {
-            vec2 seen = texelFetch(history_data_image, clamp(corner + ivec2(i & 1, i >> 1), ivec2(0), ivec2(taa.size) - 1), 0).xy;
+            vec2 seen = texelFetch(history_data_image,
+                clamp(corner + ivec2(i & 1, i >> 1), ivec2(0), ivec2(taa.size) - 1), 0).xy;
             farthest = seen.x > farthest.x ? seen : farthest;
         }
-        bool hidden = previous_depth > farthest.x * DEPTH_STEP && abs(speed - farthest.y) > SPEED_STEP;
+        bool hidden = previous_depth > farthest.x * DEPTH_STEP
+            && abs(speed - farthest.y) > SPEED_STEP;
         count = outside || hidden ? 0.0 : count;
     }
     // NaN fails every comparison, so it discards the history.
@@ -229,14 +238,16 @@ void main() {
         float most = max(max(beyond.x, beyond.y), beyond.z);
         past = max(from_ycocg(mean + (most > 1.0 ? c / most : c)), 0.0);
     }
-    vec3 joined = (past * count + sum) / (count + weight);
-    vec3 light = still ? joined : stretch(joined, frame.smoothed_exposure_scale);
+    vec3 accumulated = (past * count + sum) / (count + weight);
+    vec3 light = still ? accumulated : stretch(accumulated, frame.smoothed_exposure_scale);
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
     out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
     out_displayed = out_history;
     if (still && count > 0.0 && exposure_is_stable()) {
-        vec4 shown = vec4(texelFetch(displayed_image, ivec2(here), 0).rgb * frame.history_scale, 0.0);
+        vec4 displayed = vec4(texelFetch(displayed_image, ivec2(here), 0).rgb * frame.history_scale,
+            0.0);
         vec4 mean = vec4(out_history.rgb, 0.0);
-        out_displayed.rgb = stabilize(mean, shown, stabilization_step(shown, mean, count)).rgb;
+        out_displayed.rgb = stabilize(mean, displayed,
+            stabilization_step(displayed, mean, count)).rgb;
     }
 }

@@ -8,7 +8,8 @@
 #include "lib/dither.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-layout(push_constant, scalar) uniform tonemap_block { uint operator; uint dither; mat3 white_balance; };
+layout(push_constant, scalar)
+    uniform tonemap_block { uint operator; uint dither; mat3 white_balance; };
 layout(location = 0) out vec4 out_color;
 
 void main() {

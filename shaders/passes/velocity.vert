@@ -7,7 +7,8 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 1, scalar) readonly buffer instance_block { Instance instances[]; };
 layout(set = 0, binding = 2, scalar) readonly buffer move_block { Move moves[]; };
-layout(set = 0, binding = 3, scalar) readonly buffer first_position_block { vec3 first_positions[]; };
+layout(set = 0, binding = 3, scalar)
+    readonly buffer first_position_block { vec3 first_positions[]; };
 layout(set = 0, binding = 4, scalar) readonly buffer last_position_block { vec3 last_positions[]; };
 
 layout(push_constant, scalar) uniform moving_block { MoveConstants moving; };

@@ -19,7 +19,8 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
 // Environment light in each cell of each volume, after the SH coefficients of the environment
 // without volumes.
-layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block { vec3 volume_environment[]; };
+layout(set = 0, binding = 62, scalar)
+    readonly buffer volume_environment_block { vec3 volume_environment[]; };
 
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
@@ -32,7 +33,7 @@ layout(set = 0, binding = 62, scalar) readonly buffer volume_environment_block {
 #include "lib/volumes_lights.glsl"
 
 layout(location = 0) out vec4 out_light;
-layout(location = 1) out vec4 out_through;
+layout(location = 1) out vec4 out_transmittance;
 
 // Maximum optical depth of a segment in the step distribution toward its front.
 const float MAX_STEP_BIAS = 6.0;
@@ -62,7 +63,8 @@ vec3 scattered(float cosine) {
 // Environment light weighted by a phase function of anisotropy g along d, over its mean: spherical
 // harmonics to the second degree, scaled by g and g^2.
 vec3 leaning(vec3 d, float g) {
-    vec3 first = volume_environment[1] * d.y + volume_environment[2] * d.z + volume_environment[3] * d.x;
+    vec3 first = volume_environment[1] * d.y + volume_environment[2] * d.z
+        + volume_environment[3] * d.x;
     vec3 second = volume_environment[4] * (d.x * d.y) + volume_environment[5] * (d.y * d.z)
         + volume_environment[6] * (3.0 * d.z * d.z - 1.0) + volume_environment[7] * (d.x * d.z)
         + volume_environment[8] * (d.x * d.x - d.y * d.y);
@@ -71,22 +73,25 @@ vec3 leaning(vec3 d, float g) {
 }
 
 // Mean environment luminance at a position of a volume, trilinear between cells.
-vec3 mean_around(uint i, vec3 place) {
-    vec3 x = clamp(place * float(VOLUME_ENVIRONMENT_SIZE) - 0.5, 0.0, float(VOLUME_ENVIRONMENT_SIZE - 1u));
+vec3 environment_mean(uint i, vec3 place) {
+    vec3 x = clamp(place * float(VOLUME_ENVIRONMENT_SIZE) - 0.5, 0.0,
+        float(VOLUME_ENVIRONMENT_SIZE - 1u));
     uvec3 low = min(uvec3(x), uvec3(VOLUME_ENVIRONMENT_SIZE - 2u));
     vec3 f = x - vec3(low);
-    uint at = volumes[i].around + (low.z * VOLUME_ENVIRONMENT_SIZE + low.y) * VOLUME_ENVIRONMENT_SIZE + low.x;
+    uint at = volumes[i].first_environment_cell + (low.z * VOLUME_ENVIRONMENT_SIZE + low.y)
+        * VOLUME_ENVIRONMENT_SIZE + low.x;
     vec3 sum = vec3(0.0);
     for (uint corner = 0u; corner < 8u; ++corner) {
         uvec3 o = uvec3(corner & 1u, corner >> 1u & 1u, corner >> 2u);
         vec3 w = mix(1.0 - f, f, vec3(o));
-        sum += w.x * w.y * w.z * volume_environment[at + (o.z * VOLUME_ENVIRONMENT_SIZE + o.y) * VOLUME_ENVIRONMENT_SIZE + o.x];
+        sum += w.x * w.y * w.z * volume_environment[at
+            + (o.z * VOLUME_ENVIRONMENT_SIZE + o.y) * VOLUME_ENVIRONMENT_SIZE + o.x];
     }
     return sum;
 }
 
 // (1 - exp(-x)) / x.
-vec3 shown_part(vec3 x) {
+vec3 transmitted_fraction(vec3 x) {
     return mix((1.0 - exp(-x)) / max(x, vec3(1e-6)), 1.0 - 0.5 * x, lessThan(x, vec3(1e-3)));
 }
 
@@ -101,7 +106,7 @@ void main() {
     float limit = depth > 0.0 ? distance(origin, position_at(pixel, depth)) : 1e9;
 
     out_light = vec4(0.0, 0.0, 0.0, 1.0);
-    out_through = vec4(1.0);
+    out_transmittance = vec4(1.0);
     vec2 spans[MAX_VOLUMES];
     float borders[2u * MAX_VOLUMES];
     uint border_count = 0u;
@@ -131,7 +136,7 @@ void main() {
     sample_volume_lights(origin, d, begin, end, seed, number);
 
     vec3 light = vec3(0.0);
-    vec3 through = vec3(1.0);
+    vec3 transmittance = vec3(1.0);
     for (uint segment = 0u; segment + 1u < border_count; ++segment) {
         float from = borders[segment];
         float way = borders[segment + 1u] - from;
@@ -155,10 +160,13 @@ void main() {
         float shows = 1.0 - exp(-crowded);
         uint steps = max(uint(float(volume_head.steps) * way / (end - begin) + 0.5), 1u);
         float next = from;
-        for (uint step = 0u; step < steps && max(through.x, max(through.y, through.z)) > MIN_TRANSMITTANCE; ++step) {
+        for (uint step = 0u;
+            step < steps && max(transmittance.x, max(transmittance.y, transmittance.z))
+            > MIN_TRANSMITTANCE; ++step) {
             float a = next;
             float part = float(step + 1u) / float(steps);
-            next = from + way * (crowded > 1e-2 ? min(-log(1.0 - part * shows) / crowded, 1.0) : part);
+            next = from + way * (crowded > 1e-2 ? min(-log(1.0 - part * shows) / crowded, 1.0)
+                : part);
             next = step + 1u == steps ? from + way : next;
             float size = next - a;
             shift = fract(shift + 0.6180339887);
@@ -177,7 +185,8 @@ void main() {
                     sources += volumes[i].emission * density;
                     any = any || scatters[i] != vec3(0.0);
                     if (volume_head.has_environment != 0u && scatters[i] != vec3(0.0)) {
-                        sources += scatters[i] * mean_around(i, place) * leaning(d, volumes[i].anisotropy);
+                        sources += scatters[i] * environment_mean(i, place)
+                            * leaning(d, volumes[i].anisotropy);
                     }
                 }
             }
@@ -185,29 +194,31 @@ void main() {
                 for (uint i = 0u; i < frame.directional_count; ++i) {
                     vec3 sun = lights[i].intensity * scattered(dot(-lights[i].direction, d));
                     if (sun != vec3(0.0)) {
-                        sun *= volume_light_visibility(lights[i], p, blue_noise_2d(seed, number + step * 3u));
-                        sun *= light_through_volumes(lights[i], p, shift);
+                        sun *= volume_light_visibility(lights[i], p,
+                            blue_noise_2d(seed, number + step * 3u));
+                        sun *= volume_transmittance_to_light(lights[i], p, shift);
                     }
                     sources += sun;
                 }
-                for (uint k = 0u; k < lamp_count; ++k) {
-                    Light lamp = lights[lamps[k]];
-                    LightStep at = sample_equiangular(lamp, origin, d, vec2(a, next), shift);
-                    vec3 to_lamp;
-                    vec3 lux = volume_light(lamp, at.position, blue_noise_2d(seed, number + step * 3u + k), to_lamp);
-                    vec3 adds = lux * scattered(dot(to_lamp, d));
+                for (uint k = 0u; k < selected_light_count; ++k) {
+                    Light emitter = lights[light_indices[k]];
+                    LightStep at = sample_equiangular(emitter, origin, d, vec2(a, next), shift);
+                    vec3 to_emitter;
+                    vec3 lux = volume_light(emitter, at.position,
+                        blue_noise_2d(seed, number + step * 3u + k), to_emitter);
+                    vec3 adds = lux * scattered(dot(to_emitter, d));
                     if (adds != vec3(0.0)) {
-                        adds *= light_through_volumes(lamp, at.position, shift);
+                        adds *= volume_transmittance_to_light(emitter, at.position, shift);
                         // Transmittance within the step up to the sample.
                         adds *= exp(-extinction * (at.distance - a)) * (at.way * light_weights[k]);
-                        light += through * adds;
+                        light += transmittance * adds;
                     }
                 }
             }
-            light += through * sources * shown_part(extinction * size) * size;
-            through *= exp(-extinction * size);
+            light += transmittance * sources * transmitted_fraction(extinction * size) * size;
+            transmittance *= exp(-extinction * size);
         }
     }
     out_light = vec4(to_half_range(light * frame.pre_exposure), 1.0);
-    out_through = vec4(through, 1.0);
+    out_transmittance = vec4(transmittance, 1.0);
 }

@@ -14,7 +14,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 4) uniform texture2D light_image;
 layout(set = 0, binding = 5) uniform texture2D volume_light_image;
-layout(set = 0, binding = 6) uniform texture2D volume_through_image;
+layout(set = 0, binding = 6) uniform texture2D volume_transmittance_image;
 
 layout(location = 0) out vec4 out_light;
 
@@ -42,11 +42,12 @@ void main() {
             ivec2 at = clamp(middle + ivec2(x, y), ivec2(0), last);
             vec2 off = abs(vec2(middle + ivec2(x, y)) - place);
             float weight = max(reach - off.x, 0.0) * max(reach - off.y, 0.0);
-            float there = inverse_depth(texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x);
+            float there =
+                inverse_depth(texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x);
             float apart = abs(there - near) / max(max(there, near), 1e-30) / OTHER;
             weight *= 1e-4 + 1.0 / (1.0 + apart * apart * apart * apart);
             added += weight * texelFetch(volume_light_image, at, 0).rgb;
-            through += weight * texelFetch(volume_through_image, at, 0).rgb;
+            through += weight * texelFetch(volume_transmittance_image, at, 0).rgb;
             sum += weight;
         }
     }

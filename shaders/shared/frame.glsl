@@ -16,7 +16,7 @@ struct FrameConstants {
     uint light_count;          // all lights
     uint list_capacity;        // capacity of all light lists together (entries)
     // maximum summed contribution of culled lights as a fraction of white; 0 culls none
-    float cull_bound;
+    float cull_threshold;
     uint node_count;           // light tree nodes
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // shadow rays per area light

@@ -15,7 +15,7 @@ struct GhostConstants {
     float front_z;             // z of the entrance disk's center
     float sensor_z;
     float pixel;               // minimum edge softness
-    float least;               // minimum exposed luminance at which a ghost is drawn
+    float min_luminance;               // minimum exposed luminance at which a ghost is drawn
     float hysteresis;          // fraction of that luminance down to which a drawn ghost stays
     float blades;              // of the iris; below 3: circular
     float curvature;           // of the blades
@@ -98,7 +98,7 @@ struct GhostLayer {
 
 // A mesh ray on the sensor.
 struct GhostNode {
-    vec2 place;                // sensor position
+    vec2 sensor_position;                // sensor position
     // distance from the nearest rim in half widths of its edge, negative beyond the rim
     float soft;
     float hard;                // distance from the axis over the rim radius, 1 at the rim

@@ -49,7 +49,7 @@ struct GiConstants {
     uint flags;                // GI_ bits
     uint static_view;          // 1: nothing has moved since the last frame
     // minimum perceptual roughness that samples VPLs; smoother surfaces trace rays
-    float glossy;
+    float min_specular_roughness;
     float ball;                // debug view of VPLs as balls: radius (m) of a VPL of 1 lm
     // maximum change (8-bit steps) of the image per frame; 0: unlimited
     float stabilization_step;
@@ -60,7 +60,7 @@ const uint GI_COMPENSATION = 2u;   // short rays recover the energy lost to VPL 
 const uint GI_SKY = 4u;            // rays compute environment visibility
 const uint GI_ALL_VPLS = 32u;           // every VPL is evaluated, without sampling
 const uint GI_FROZEN = 16u;          // the history is frozen: the view is static for long
-const uint GI_GLOSSY_VPLS = 8u;         // rough specular reflection of VPLs
+const uint GI_SPECULAR_VPLS = 8u;         // rough specular reflection of VPLs
 const uint GI_CAUSTICS = 128u;      // some material reflects specularly
 const uint GI_SPECULAR_RAYS = 64u;        // specular reflections by rays
 

@@ -8,7 +8,7 @@ struct TraceRay {
     float reach;       // maximum t (exclusive), in units of the direction
     vec3 direction;
     uint any;          // 1: any-hit query among shadow casters, first found hit
-    vec3 away;         // unit normal of the surface at the ray origin, or zero
+    vec3 offset_normal;         // unit normal of the surface at the ray origin, or zero
     uint pad0;
 };
 

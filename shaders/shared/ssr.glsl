@@ -26,7 +26,7 @@ struct SsrConstants {
     float gamma;
     uint level_count;          // levels of the depth pyramid, including the full-resolution depth
     uint level_row;            // image width rounded up to cells of the coarsest level (pixels)
-    uint bare;                 // 1: only ray hits contribute, without the environment
+    uint hits_only;                 // 1: only ray hits contribute, without the environment
     vec3 right;                // unit vector to the right of the image
     float pixel;               // height of a pixel at depth 1 (before the division)
     vec3 down;                 // unit vector down the image

@@ -22,7 +22,7 @@ struct Volume {
     vec3 extinction;           // 1/m, at density 1
     uint first;                // first voxel; NONE: homogeneous
     vec3 emission;             // nits per meter
-    uint around;               // first cell of its environment light
+    uint first_environment_cell;               // first cell of its environment light
     uvec3 size;                // voxel counts
     uint pad0;
 };

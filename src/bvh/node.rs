@@ -87,8 +87,8 @@ impl Slabs {
     /// Prepares a ray; the direction must not be zero.
     #[must_use]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
-        let least = MIN_SLOPE * direction.abs().max_element();
-        let guard = |d: f32| if d.abs() < least { least.copysign(d) } else { d };
+        let min = MIN_SLOPE * direction.abs().max_element();
+        let guard = |d: f32| if d.abs() < min { min.copysign(d) } else { d };
         Self {
             origin,
             inverse: Vec3::new(guard(direction.x), guard(direction.y), guard(direction.z)).recip(),

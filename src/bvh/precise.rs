@@ -24,7 +24,7 @@ pub struct PreciseRay {
     /// space. The origin is offset along it by the error bound of a point of that surface (`FINE`;
     /// the purpose of Wächter and Binder 2019, "A Fast and Robust Method for Avoiding
     /// Self-Intersection", Ray Tracing Gems, chapter 6).
-    pub away: DVec3,
+    pub offset_normal: DVec3,
 }
 
 /// A hit of a `PreciseRay`.
@@ -56,7 +56,7 @@ impl PreciseRay {
     /// A ray from a point to infinity.
     #[must_use]
     pub const fn new(origin: DVec3, direction: DVec3, away: DVec3) -> Self {
-        Self { origin, direction, t_min: 0.0, t_max: f64::INFINITY, away }
+        Self { origin, direction, t_min: 0.0, t_max: f64::INFINITY, offset_normal: away }
     }
 
     /// The ray in single precision.
@@ -66,7 +66,7 @@ impl PreciseRay {
             direction: self.direction.as_vec3(),
             t_min: self.t_min as f32,
             t_max: self.t_max as f32,
-            away: self.away.as_vec3(),
+            offset_normal: self.offset_normal.as_vec3(),
         }
     }
 }
@@ -120,9 +120,9 @@ struct ObjectRay {
 
 impl ObjectRay {
     fn new(place: &SceneInstance, eye: DVec3, slack: f32, ray: &PreciseRay) -> Self {
-        let error =
-            place.strain * f64::from(slack) / f64::from(SLACK) + ray.origin.abs().max_element();
-        let origin = ray.origin + ray.away * (FINE * error);
+        let error = place.condition_number * f64::from(slack) / f64::from(SLACK)
+            + ray.origin.abs().max_element();
+        let origin = ray.origin + ray.offset_normal * (FINE * error);
         let direction = place.inverse * ray.direction;
         let z = direction.abs().max_position();
         let axes = [(z + 1) % 3, (z + 2) % 3, z];

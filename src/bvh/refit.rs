@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::{
     NONE, mask,
     node::BvhNode,
-    scene::{Blas, SceneBvh, build_blas, reach, round_outward, vertices_of},
+    scene::{Blas, SceneBvh, build_blas, max_coordinate, round_outward, vertices_of},
 };
 use crate::scene::{Primitive, Scene};
 
@@ -51,8 +51,8 @@ impl RefitLinks {
 impl SceneBvh {
     /// Refit links of one BLAS.
     #[must_use]
-    pub fn refit_links(&self, bottom: usize) -> RefitLinks {
-        let Some(&(first, count)) = self.blases.get(bottom).map(|bottom| &bottom.nodes) else {
+    pub fn refit_links(&self, blas: usize) -> RefitLinks {
+        let Some(&(first, count)) = self.blases.get(blas).map(|blas| &blas.nodes) else {
             return RefitLinks::default();
         };
         let range = first as usize..(first + count) as usize;
@@ -63,11 +63,10 @@ impl SceneBvh {
     /// this box in mesh space (m). The box replaces the root's for all instances. Call
     /// `rebuild_tlas` afterwards.
     pub fn set_blas_bounds(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
-        for bottom in
-            self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive))
+        for blas in self.blases.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive))
         {
             let (low, high) = (low.as_dvec3(), high.as_dvec3());
-            let bounds = match bottom.baked {
+            let bounds = match blas.baked {
                 None => round_outward(low, high, 0.0),
                 Some(linear) => {
                     let (middle, half) = (linear * ((low + high) * 0.5), (high - low) * 0.5);
@@ -77,15 +76,15 @@ impl SceneBvh {
                     round_outward(middle - size, middle + size, 0.0)
                 }
             };
-            bottom.reach = bounds.low.abs().max(bounds.high.abs()).max_element();
-            bottom.bounds_override = Some(bounds);
+            blas.max_coordinate = bounds.low.abs().max(bounds.high.abs()).max_element();
+            blas.bounds_override = Some(bounds);
         }
     }
 
     /// Rebuilds one BLAS over a primitive's moved vertices; the triangles must be those of the
     /// first build. A BLAS that needs more nodes than before moves to the end of the nodes.
-    pub fn rebuild(&mut self, scene: &Scene, bottom: usize, moved: &Primitive) {
-        let Some(old) = self.blases.get(bottom).copied() else { return };
+    pub fn rebuild(&mut self, scene: &Scene, blas: usize, moved: &Primitive) {
+        let Some(old) = self.blases.get(blas).copied() else { return };
         let part = build_blas(old.mesh, old.primitive, old.baked, moved);
         let (first, count) = old.triangles;
         let range = first as usize..(first + count) as usize;
@@ -114,8 +113,9 @@ impl SceneBvh {
         }
         self.triangles[range.clone()].copy_from_slice(&part.triangles);
         self.sources[range].copy_from_slice(&part.sources);
-        let reach = reach(&part.nodes);
-        self.blases[bottom] = Blas { nodes: (root, nodes), reach, bounds_override: None, ..old };
+        let reach = max_coordinate(&part.nodes);
+        self.blases[blas] =
+            Blas { nodes: (root, nodes), max_coordinate: reach, bounds_override: None, ..old };
         if self.wide.is_some() {
             self.build_wide();
         }
@@ -125,12 +125,11 @@ impl SceneBvh {
     pub fn triangle_vertices<'a>(
         &'a self,
         scene: &'a Scene,
-        bottom: usize,
+        blas: usize,
     ) -> impl Iterator<Item = [u32; 3]> + 'a {
-        let of = self.blases.get(bottom);
-        let (first, count) = of.map_or((0, 0), |bottom| bottom.triangles);
-        let part =
-            of.and_then(|bottom| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
+        let of = self.blases.get(blas);
+        let (first, count) = of.map_or((0, 0), |blas| blas.triangles);
+        let part = of.and_then(|blas| scene.meshes.get(blas.mesh)?.primitives.get(blas.primitive));
         let sources = self.sources.iter().skip(first as usize).take(count as usize);
         sources.filter_map(move |&index| part.map(|part| vertices_of(part, index as usize)))
     }

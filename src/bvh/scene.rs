@@ -63,7 +63,7 @@ pub struct Blas {
     pub(super) corners: u32,
     pub(super) surface: u32,
     /// Greatest absolute coordinate.
-    pub(super) reach: f32,
+    pub(super) max_coordinate: f32,
     /// A singular transform, applied to the vertices instead of to rays.
     pub(super) baked: Option<DMat3>,
     /// Bounds that replace the root's box while the device moves the vertices
@@ -95,12 +95,12 @@ impl Blas {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SceneInstance {
     node: usize,
-    bottom: usize,
+    blas: usize,
     pub(super) linear: DMat3,
     pub(super) inverse: DMat3,
     pub(super) translation: DVec3,
     /// Factor by which the inverse transform amplifies rounding, 1 to `MAX_STRAIN`.
-    pub(super) strain: f64,
+    pub(super) condition_number: f64,
     /// Bounds in world space.
     low: DVec3,
     high: DVec3,
@@ -124,7 +124,7 @@ pub struct SceneBvh {
     /// The BLASes in wide nodes, for traversal on the host.
     pub(super) wide: Option<WideBvh>,
     pub(super) instances: Vec<SceneInstance>,
-    top: Vec<BvhNode>,
+    tlas_nodes: Vec<BvhNode>,
 }
 
 /// The TLAS, relative to an eye.
@@ -135,7 +135,7 @@ pub struct SceneTlas {
     /// Instances that its leaves refer to.
     pub instances: Vec<BvhInstance>,
     /// BLAS of each instance: index into `SceneBvh::blases`.
-    pub(super) bottoms: Vec<u32>,
+    pub(super) blas_indices: Vec<u32>,
     /// The nodes in wide form, for traversal on the host.
     pub(super) wide: Vec<WideNode>,
     /// The origin of eye space, in the world (m).
@@ -233,7 +233,7 @@ impl SceneBvh {
     /// children, which find the same hits. Takes about as much memory again (`wide_bytes`). TLASes
     /// are built for it from then on (`tlas_from`).
     pub fn build_wide(&mut self) {
-        let ranges: Vec<(u32, u32)> = self.blases.iter().map(|bottom| bottom.nodes).collect();
+        let ranges: Vec<(u32, u32)> = self.blases.iter().map(|blas| blas.nodes).collect();
         self.wide = Some(WideBvh::new(&self.nodes, &ranges, &self.triangles));
     }
 
@@ -258,7 +258,7 @@ impl SceneBvh {
             mask: mask.unwrap_or(NONE),
             corners: corners.wrapping_sub(triangles),
             surface,
-            reach: reach(&part.nodes),
+            max_coordinate: max_coordinate(&part.nodes),
             baked: part.baked,
             bounds_override: None,
         });
@@ -274,25 +274,25 @@ impl SceneBvh {
     /// transforms became or ceased to be singular, need a new `SceneBvh`.
     pub fn rebuild_tlas(&mut self, scene: &Scene) {
         let mut of_mesh: Vec<Vec<usize>> = vec![Vec::new(); scene.meshes.len()];
-        for (index, bottom) in self.blases.iter().enumerate() {
-            if let Some(list) = of_mesh.get_mut(bottom.mesh) {
+        for (index, blas) in self.blases.iter().enumerate() {
+            if let Some(list) = of_mesh.get_mut(blas.mesh) {
                 list.push(index);
             }
         }
         let mut places = Vec::new();
         for placed in scene.walk() {
-            let Some(bottoms) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else {
+            let Some(blas_indices) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else {
                 continue;
             };
             let linear = DMat3::from_mat4(placed.world);
             let flat = is_singular(&linear);
-            for &bottom in bottoms {
-                let baked = self.blases[bottom].baked;
+            for &blas in blas_indices {
+                let baked = self.blases[blas].baked;
                 let fits = if flat { baked == Some(linear) } else { baked.is_none() };
                 if fits {
                     places.extend(self.instance_at(
                         placed.index,
-                        bottom,
+                        blas,
                         if flat { DMat3::IDENTITY } else { linear },
                         placed.world,
                     ));
@@ -318,7 +318,7 @@ impl SceneBvh {
                 index: index as u32,
             })
             .collect();
-        self.top = build::build(&mut items, 1);
+        self.tlas_nodes = build::build(&mut items, 1);
         self.instances =
             items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
@@ -328,10 +328,10 @@ impl SceneBvh {
     #[must_use]
     pub fn matches(&self, scene: &Scene) -> bool {
         let mut plain = vec![None; scene.meshes.len()];
-        for bottom in &self.blases {
-            if let Some(slot) = plain.get_mut(bottom.mesh) {
+        for blas in &self.blases {
+            if let Some(slot) = plain.get_mut(blas.mesh) {
                 let (whole, flat): &mut (bool, Vec<DMat3>) = slot.get_or_insert_default();
-                match bottom.baked {
+                match blas.baked {
                     None => *whole = true,
                     Some(linear) => flat.push(linear),
                 }
@@ -353,11 +353,11 @@ impl SceneBvh {
     fn instance_at(
         &self,
         node: usize,
-        bottom: usize,
+        blas: usize,
         linear: DMat3,
         world: DMat4,
     ) -> Option<SceneInstance> {
-        let of = &self.blases[bottom];
+        let of = &self.blases[blas];
         let root =
             of.bounds_override.or(self.nodes.get(of.nodes.0 as usize).map(BvhNode::bounds))?;
         let translation = world.w_axis.truncate();
@@ -373,12 +373,12 @@ impl SceneBvh {
         let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
         let place = SceneInstance {
             node,
-            bottom,
+            blas,
             linear,
             inverse,
             translation,
             // 3 for a uniform scale.
-            strain: (size(&linear) * size(&inverse) / 3.0).clamp(1.0, MAX_STRAIN),
+            condition_number: (size(&linear) * size(&inverse) / 3.0).clamp(1.0, MAX_STRAIN),
             low: middle - extent,
             high: middle + extent,
         };
@@ -393,37 +393,37 @@ impl SceneBvh {
     #[must_use]
     pub fn tlas_from(&self, eye: DVec3) -> SceneTlas {
         let of = |place: &SceneInstance| {
-            let bottom = &self.blases[place.bottom];
+            let blas = &self.blases[place.blas];
             // Eye space to object space: p' = L^-1 (p + eye - T).
             let shift = place.inverse * (eye - place.translation);
             let slack = size(&place.linear)
                 * f64::from(SLACK)
-                * (shift.abs().max_element() + f64::from(bottom.reach));
+                * (shift.abs().max_element() + f64::from(blas.max_coordinate));
             let row = |index: usize| place.inverse.row(index).extend(shift[index]).as_vec4();
             let instance = BvhInstance {
                 rows: [row(0), row(1), row(2)],
-                root: bottom.nodes.0,
-                mask: bottom.mask,
-                corners: bottom.corners,
+                root: blas.nodes.0,
+                mask: blas.mask,
+                corners: blas.corners,
                 slack: slack as f32,
-                surface: bottom.surface,
-                first: bottom.triangles.0,
+                surface: blas.surface,
+                first: blas.triangles.0,
                 pad: [0; 2],
             };
             (instance, round_outward(place.low - eye, place.high - eye, slack))
         };
         let both: Vec<(BvhInstance, Aabb)> =
             self.instances.par_iter().with_min_len(1024).map(of).collect();
-        let mut nodes = self.top.clone();
+        let mut nodes = self.tlas_nodes.clone();
         node::refit(&mut nodes, 0, |index| {
             both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds)
         });
-        let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
-        let bottoms = self.instances.iter().map(|place| place.bottom as u32).collect();
+        let wide = if self.wide.is_some() { wide::collapse_tlas(&nodes) } else { Vec::new() };
+        let blas_indices = self.instances.iter().map(|place| place.blas as u32).collect();
         SceneTlas {
             nodes,
             instances: both.into_iter().map(|(instance, _)| instance).collect(),
-            bottoms,
+            blas_indices,
             wide,
             eye,
         }
@@ -437,7 +437,7 @@ impl SceneBvh {
             let shift = place.translation - eye;
             let row =
                 |index: usize| place.linear.row(index).extend(shift[index]).as_vec4().to_array();
-            (place.bottom as u32, [row(0), row(1), row(2)])
+            (place.blas as u32, [row(0), row(1), row(2)])
         };
         self.instances.iter().map(of).collect()
     }
@@ -446,32 +446,31 @@ impl SceneBvh {
     /// build. The bounds of the BLAS and of its instances are exact again; the topology is kept.
     pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {
         for index in 0..self.blases.len() {
-            let bottom = self.blases[index];
-            if (bottom.mesh, bottom.primitive) != (mesh, primitive) {
+            let blas = self.blases[index];
+            if (blas.mesh, blas.primitive) != (mesh, primitive) {
                 continue;
             }
-            let range =
-                bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
+            let range = blas.triangles.0 as usize..(blas.triangles.0 + blas.triangles.1) as usize;
             for place in range {
                 self.triangles[place] =
-                    triangle(moved, self.sources[place] as usize, bottom.baked.as_ref());
+                    triangle(moved, self.sources[place] as usize, blas.baked.as_ref());
             }
-            let (root, count) = bottom.nodes;
+            let (root, count) = blas.nodes;
             let (triangles, nodes) =
                 (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
             node::refit(nodes, root, |index| triangles[index as usize].bounds());
-            self.blases[index].reach = reach(nodes);
+            self.blases[index].max_coordinate = max_coordinate(nodes);
             self.blases[index].bounds_override = None;
             if let Some(wide) = &mut self.wide {
                 wide.refit(index, &self.nodes, &self.triangles);
             }
         }
         for index in 0..self.instances.len() {
-            let SceneInstance { node, bottom, linear, translation, .. } = self.instances[index];
-            let of = &self.blases[bottom];
+            let SceneInstance { node, blas, linear, translation, .. } = self.instances[index];
+            let of = &self.blases[blas];
             if (of.mesh, of.primitive) == (mesh, primitive) {
                 let world = DMat4::from_mat3_translation(linear, translation);
-                if let Some(place) = self.instance_at(node, bottom, linear, world) {
+                if let Some(place) = self.instance_at(node, blas, linear, world) {
                     self.instances[index] = place;
                 }
             }
@@ -492,7 +491,7 @@ impl SceneBvh {
     #[must_use]
     pub fn instance_blas(&self, instance: u32) -> Option<(usize, &Blas)> {
         let place = self.instances.get(instance as usize)?;
-        Some((place.node, self.blases.get(place.bottom)?))
+        Some((place.node, self.blases.get(place.blas)?))
     }
 
     /// Drops the data that only host rays need: triangles, masks and wide nodes. The rest serves
@@ -521,7 +520,7 @@ impl SceneBvh {
     }
 }
 
-pub(super) fn reach(nodes: &[BvhNode]) -> f32 {
+pub(super) fn max_coordinate(nodes: &[BvhNode]) -> f32 {
     nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
 }
 

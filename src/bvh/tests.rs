@@ -71,7 +71,7 @@ pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
         direction: direction.as_vec3(),
         t_min: 0.0,
         t_max: f32::MAX,
-        away: Vec3::ZERO,
+        offset_normal: Vec3::ZERO,
     }
 }
 
@@ -98,11 +98,11 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
                 let u = (o - a).dot(p) / det;
                 let q = (o - a).cross(e1);
                 let (v, t) = (d.dot(q) / det, e2.dot(q) / det);
-                let least = u.min(v).min(1.0 - u - v);
+                let min = u.min(v).min(1.0 - u - v);
                 if t > 0.0 {
-                    clear = clear.min(least.abs());
+                    clear = clear.min(min.abs());
                 }
-                if least >= 0.0 && t > 0.0 && nearest.is_none_or(|(best, ..)| t < best) {
+                if min >= 0.0 && t > 0.0 && nearest.is_none_or(|(best, ..)| t < best) {
                     nearest = Some((t, placed.index, number as u32));
                 }
             }
@@ -414,7 +414,7 @@ fn empty_scene_and_invalid_rays_give_no_hit() {
                     direction: Vec3::new(a, b, c),
                     t_min: 0.0,
                     t_max: f32::MAX,
-                    away: Vec3::ZERO,
+                    offset_normal: Vec3::ZERO,
                 };
                 if let Some(hit) = bvh.closest(&top, &ray) {
                     assert!(hit.t.is_finite() && hit.barycentric.is_finite(), "{ray:?} {hit:?}");

@@ -26,7 +26,7 @@ pub struct Ray {
     /// self-intersection, and no gap at contacts (the purpose of Wächter and Binder 2019, "A Fast
     /// and Robust Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows
     /// world coordinates only).
-    pub away: Vec3,
+    pub offset_normal: Vec3,
 }
 
 /// A ray hit.
@@ -305,7 +305,7 @@ impl SceneBvh {
     ) -> Option<Hit> {
         tally.instance();
         let lift = instance.slack + SLACK * ray.origin.abs().max_element();
-        let origin = instance.point(ray.origin + ray.away * lift);
+        let origin = instance.point(ray.origin + ray.offset_normal * lift);
         let direction = instance.vector(ray.direction);
         let (slabs, shear) = (Slabs::new(origin, direction), ShearedRay::new(origin, direction));
         let mut found = before;

@@ -253,7 +253,7 @@ impl WideShearedRay {
 
 /// One level in wide nodes.
 #[derive(Clone, Debug, Default)]
-pub struct Level {
+pub struct WideLevel {
     pub nodes: Vec<WideNode>,
     /// Content of each leaf: first and count.
     pub leaves: Vec<(u32, u32)>,
@@ -262,8 +262,8 @@ pub struct Level {
 /// Collapses a binary BVH to wide nodes, the root first. `base` is the index of its first node.
 /// Starting from two children, the largest inner child is opened until there are four. A subtree of
 /// at most `most` items becomes one leaf.
-pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> Level {
-    let mut level = Level::default();
+pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> WideLevel {
+    let mut level = WideLevel::default();
     let Some(root) = nodes.first() else { return level };
     if *root == BvhNode::EMPTY {
         return level;
@@ -335,7 +335,7 @@ fn children_of(
 }
 
 /// The TLAS in wide nodes, whose leaves are single instances.
-pub fn upper(nodes: &[BvhNode]) -> Vec<WideNode> {
+pub fn collapse_tlas(nodes: &[BvhNode]) -> Vec<WideNode> {
     let level = collapse(nodes, 0, 1);
     let mut wide = level.nodes;
     for child in
@@ -353,12 +353,12 @@ pub struct WideBvh {
     pub nodes: Vec<WideNode>,
     pub packets: Vec<TrianglePacket>,
     /// Node and packet ranges of each BLAS.
-    pub trees: Vec<Tree>,
+    pub blas_ranges: Vec<BlasRange>,
 }
 
 /// Ranges of one BLAS.
 #[derive(Clone, Copy, Debug)]
-pub struct Tree {
+pub struct BlasRange {
     root: u32,
     /// Traversal entry: the root, or the only leaf (`LEAF`), where testing the triangles costs no
     /// more than testing a box.
@@ -371,12 +371,12 @@ pub struct Tree {
 impl WideBvh {
     /// Converts the BLASes given by the ranges of their nodes.
     pub fn new(nodes: &[BvhNode], ranges: &[(u32, u32)], triangles: &[BvhTriangle]) -> Self {
-        let levels: Vec<Level> = ranges
+        let levels: Vec<WideLevel> = ranges
             .par_iter()
             .map(|&(root, count)| {
                 nodes
                     .get(root as usize..(root + count) as usize)
-                    .map_or_else(Level::default, |tree| collapse(tree, root, WIDTH as u32))
+                    .map_or_else(WideLevel::default, |tree| collapse(tree, root, WIDTH as u32))
             })
             .collect();
         let mut all = Self::default();
@@ -384,8 +384,8 @@ impl WideBvh {
             let (root, packet) = (all.nodes.len() as u32, all.packets.len() as u32);
             let (nodes, packets) = (level.nodes.len() as u32, level.leaves.len() as u32);
             let entry = if nodes == 1 && packets == 1 { LEAF | packet } else { root };
-            let tree = Tree { root, entry, nodes, packet, packets };
-            all.trees.push(tree);
+            let tree = BlasRange { root, entry, nodes, packet, packets };
+            all.blas_ranges.push(tree);
             all.nodes.extend(level.nodes.into_iter().map(|mut node| {
                 for child in node.children.iter_mut().filter(|child| **child != NONE) {
                     *child += if *child & LEAF == 0 { root } else { packet };
@@ -402,7 +402,9 @@ impl WideBvh {
 
     /// Refits one BLAS to moved triangles and refitted boxes.
     pub fn refit(&mut self, tree: usize, nodes: &[BvhNode], triangles: &[BvhTriangle]) {
-        let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else {
+        let Some(&BlasRange { root, nodes: count, packet, packets, .. }) =
+            self.blas_ranges.get(tree)
+        else {
             return;
         };
         for node in self.nodes.iter_mut().skip(root as usize).take(count as usize) {

@@ -136,7 +136,7 @@ fn between_limits_and_lifted_off_surfaces() {
             Ray {
                 t_min: random.within(0.0, 0.5) as f32,
                 t_max: random.within(0.3, 2.0) as f32,
-                away: random.direction().as_vec3(),
+                offset_normal: random.direction().as_vec3(),
                 ..ray(from, to - from)
             }
         })

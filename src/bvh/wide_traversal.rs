@@ -71,8 +71,8 @@ fn walk<const ANY: bool, T: TraversalCounter>(
             }
         } else if let Some(node) = nodes.get(next as usize) {
             tally.node();
-            let (enter, met) = slabs.enter(node, t_max);
-            nearest = nearest_of::<ANY>(node, enter, met, stack);
+            let (enter, hit_mask) = slabs.enter(node, t_max);
+            nearest = nearest_of::<ANY>(node, enter, hit_mask, stack);
         }
         next = match nearest {
             Some(child) => child,
@@ -93,10 +93,10 @@ fn walk<const ANY: bool, T: TraversalCounter>(
 fn nearest_of<const ANY: bool>(
     node: &WideNode,
     enter: Vec4,
-    met: u32,
+    hit_mask: u32,
     stack: &mut Stack,
 ) -> Option<u32> {
-    if met == 0 {
+    if hit_mask == 0 {
         return None;
     }
     let enter = enter.to_array();
@@ -104,32 +104,32 @@ fn nearest_of<const ANY: bool>(
         let lane = (bits.trailing_zeros() & 3) as usize;
         (enter[lane], node.children[lane])
     };
-    let first = child(met);
-    let met = met & (met - 1);
-    if met == 0 {
+    let first = child(hit_mask);
+    let hit_mask = hit_mask & (hit_mask - 1);
+    if hit_mask == 0 {
         return Some(first.1);
     }
-    let second = child(met);
-    let met = met & (met - 1);
+    let second = child(hit_mask);
+    let hit_mask = hit_mask & (hit_mask - 1);
     if ANY {
         stack.push(second);
-        if met != 0 {
-            stack.push(child(met));
-            if met & (met - 1) != 0 {
-                stack.push(child(met & (met - 1)));
+        if hit_mask != 0 {
+            stack.push(child(hit_mask));
+            if hit_mask & (hit_mask - 1) != 0 {
+                stack.push(child(hit_mask & (hit_mask - 1)));
             }
         }
         return Some(first.1);
     }
     let (first, second) = if second.0 < first.0 { (second, first) } else { (first, second) };
-    if met == 0 {
+    if hit_mask == 0 {
         stack.push(second);
         return Some(first.1);
     }
-    let mut sorted = [first, second, child(met), (f32::INFINITY, NONE)];
-    let met = met & (met - 1);
-    if met != 0 {
-        sorted[3] = child(met);
+    let mut sorted = [first, second, child(hit_mask), (f32::INFINITY, NONE)];
+    let hit_mask = hit_mask & (hit_mask - 1);
+    if hit_mask != 0 {
+        sorted[3] = child(hit_mask);
     }
     let mut order = |a: usize, b: usize| {
         if sorted[b].0 < sorted[a].0 {
@@ -141,7 +141,7 @@ fn nearest_of<const ANY: bool>(
     order(0, 2);
     order(1, 3);
     order(1, 2);
-    if met != 0 {
+    if hit_mask != 0 {
         stack.push(sorted[3]);
     }
     stack.push(sorted[2]);
@@ -171,11 +171,11 @@ pub fn trace<const ANY: bool, T: TraversalCounter>(
         ray.t_max,
         &mut stack,
         |tally, stack, place, t_max| {
-            let (instance, bottom) =
-                (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
-            let entry = wide.trees.get(bottom as usize)?.entry;
+            let (instance, blas) =
+                (top.instances.get(place as usize)?, *top.blas_indices.get(place as usize)?);
+            let entry = wide.blas_ranges.get(blas as usize)?.entry;
             tally.instance();
-            let origin = instance.point(ray.origin + ray.away * (instance.slack + reach));
+            let origin = instance.point(ray.origin + ray.offset_normal * (instance.slack + reach));
             let direction = instance.vector(ray.direction);
             // A single leaf has no boxes to test.
             let own = (entry & LEAF == 0).then(|| WideSlabs::new(origin, direction, ray.t_min));
@@ -248,9 +248,9 @@ pub fn trace_conservative<const ANY: bool>(
         ray.t_max,
         &mut stack,
         |tally, stack, place, t_max| {
-            let (instance, bottom) =
-                (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
-            let entry = wide.trees.get(bottom as usize)?.entry;
+            let (instance, blas) =
+                (top.instances.get(place as usize)?, *top.blas_indices.get(place as usize)?);
+            let entry = wide.blas_ranges.get(blas as usize)?.entry;
             let lift = instance.slack + reach;
             let (origin, direction) = (instance.point(ray.origin), instance.vector(ray.direction));
             let margin =

@@ -225,7 +225,7 @@ pub struct LensSpec {
     /// Minimum and maximum f-number.
     pub f_stop_range: [f64; 2],
     /// The nearest focus (m) from the image plane, as makers state it; at least four focal lengths.
-    pub nearest_focus: f64,
+    pub min_focus_distance: f64,
     /// Transmission of the glass, above 0 and at most 1.
     pub transmission: f64,
     /// The iris.
@@ -238,7 +238,7 @@ impl Default for LensSpec {
         Self {
             focal_range: [0.05, 0.05],
             f_stop_range: [1.4, 22.0],
-            nearest_focus: 0.45,
+            min_focus_distance: 0.45,
             transmission: 1.0,
             iris: Iris::default(),
         }
@@ -256,7 +256,7 @@ impl LensSpec {
         let [widest, narrowest] = self.f_stop_range;
         ThinLens::new(shortest, widest)?;
         let lens = ThinLens::new(longest, narrowest)?.with_transmission(self.transmission)?;
-        lens.focus_from_image_plane(self.nearest_focus)?;
+        lens.focus_from_image_plane(self.min_focus_distance)?;
         for (what, [least, most]) in
             [("the focal range", self.focal_range), ("the aperture range", self.f_stop_range)]
         {
@@ -419,7 +419,7 @@ mod tests {
         assert_eq!((set.focal_length(), set.f_stop()), (0.07, 2.8));
         assert!(matches!(zoom.set(f64::NAN, 4.0), Err(LensError::FocalLength(_))));
         assert!(matches!(
-            LensSpec { nearest_focus: 0.2, ..zoom }.checked(),
+            LensSpec { min_focus_distance: 0.2, ..zoom }.checked(),
             Err(LensError::FocusTooNear { .. })
         ));
         assert!(matches!(

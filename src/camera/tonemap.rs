@@ -177,8 +177,8 @@ pub fn pbr_neutral(exposed: Vec3) -> Vec3 {
     const START: f32 = 0.8 - 0.04;
     const DESATURATION: f32 = 0.15;
     let c = sanitize(exposed);
-    let least = c.min_element();
-    let offset = if least < 0.08 { least - 6.25 * least * least } else { 0.04 };
+    let min = c.min_element();
+    let offset = if min < 0.08 { min - 6.25 * min * min } else { 0.04 };
     let c = c - offset;
     let peak = c.max_element();
     if peak < START {

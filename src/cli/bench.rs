@@ -222,7 +222,7 @@ fn raster(
     let view = session.view();
     let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
-    let mut settings = session.picture_settings(&exposed, vec![])?;
+    let mut settings = session.final_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
     // Still views freeze some passes: measure the more expensive moving case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
@@ -254,7 +254,7 @@ fn raster(
         let pending = renderer.submit(&scene, &view, &settings, nothing)?;
         let picture = renderer.collect(pending)?;
         let ms = elapsed_ms(start);
-        lists = picture.lists;
+        lists = picture.clustered_light_stats;
         if number < WARM_UP {
             continue;
         }

@@ -109,12 +109,12 @@ impl BenchScene {
     /// Uploads the session's scene with [`BASELINE`] and `properties` applied to the look.
     fn new(
         session: &mut Session,
-        asked: &Look,
+        requested: &Look,
         size: Size,
         properties: &[&str],
         renderer: &mut Renderer,
     ) -> Result<Self, CliError> {
-        let mut look = asked.clone();
+        let mut look = requested.clone();
         for property in BASELINE.iter().chain(properties) {
             look.assign(property)?;
         }
@@ -122,7 +122,7 @@ impl BenchScene {
         let view = session.view();
         let on_device = session.upload(renderer)?;
         let exposed = expose::determine_exposure(session, renderer, &on_device, &view, false)?;
-        let mut settings = session.picture_settings(&exposed, vec![])?;
+        let mut settings = session.final_settings(&exposed, vec![])?;
         // A still view would freeze after some frames.
         settings.gi.freeze_after = u32::MAX;
         Ok(Self { on_device, view, settings })
@@ -172,11 +172,11 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
         "{:<22} {:>9} {:>9} {:>9} {:>9} {:>8}  most expensive own pass",
         "", "without", "with", "ratio", "its own", "passes"
     );
-    let asked = session.look.clone();
-    let none = BenchScene::new(session, &asked, size, &[], &mut renderer)?;
+    let requested = session.look.clone();
+    let none = BenchScene::new(session, &requested, size, &[], &mut renderer)?;
     let mut rows = Vec::new();
     for (name, properties) in EFFECTS {
-        let one = BenchScene::new(session, &asked, size, properties, &mut renderer)?;
+        let one = BenchScene::new(session, &requested, size, properties, &mut renderer)?;
         // Baseline and effect alternate, because clock rates drift over minutes.
         let base = none.measure(&mut renderer, args.frames)?;
         let measured = one.measure(&mut renderer, args.frames)?;
@@ -194,7 +194,7 @@ pub fn effects(args: &BenchArgs, session: &mut Session) -> Result<Value, CliErro
         rows.push(json!({"effect": name, "without_ms": base.frame, "with_ms": measured.frame, "ratio": ratio,
                          "own_ms": own, "own_passes": count, "dearest": dearest}));
     }
-    session.set_look(asked, size)?;
+    session.set_look(requested, size)?;
     Ok(Value::Array(rows))
 }
 

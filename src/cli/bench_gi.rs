@@ -134,10 +134,10 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
         vpls: BRUTE_FORCE_VPLS,
         merge: true,
         all: true,
-        visibility: false,
-        compensation: false,
-        sky: false,
-        glossy: false,
+        vpl_visibility: false,
+        bias_compensation: false,
+        environment_visibility: false,
+        specular: false,
         ..asked
     };
     let cost = seen.cost(&mut renderer, plain, args.frames)?;

@@ -144,7 +144,7 @@ fn visible_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
                 direction,
                 t_min: 0.0,
                 t_max: f32::INFINITY,
-                away: Vec3::ZERO,
+                offset_normal: Vec3::ZERO,
             };
             let node = bvh
                 .closest(&top, &ray)

@@ -59,7 +59,7 @@ impl Rays {
                 direction: direction.as_vec3(),
                 t_min: 0.0,
                 t_max: distance as f32,
-                away: normal.as_vec3(),
+                offset_normal: normal.as_vec3(),
             };
             if let Some((direction, distance)) = light(position, &mut numbers)
                 && direction.dot(normal) > 0.0
@@ -129,7 +129,7 @@ pub fn measure_on_device(
         if rays.is_empty() {
             return Ok(None);
         }
-        let sent = device.send(rays, any)?;
+        let sent = device.upload_rays(rays, any)?;
         let (hit, _) = device.trace(&sent)?;
         let same = |(ray, hit): (&Ray, &TraceHit)| {
             if any {
@@ -162,7 +162,7 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     let mut options = args.device.options()?;
     if Gpu::open(&options)?.info().has(RAY_QUERY) {
         // Measured in addition to the software BVH.
-        options.rays = RayBackend::RayQuery;
+        options.ray_backend = RayBackend::RayQuery;
     }
     let gpu = Gpu::open(&options)?;
     let info = gpu.info().clone();
@@ -262,7 +262,7 @@ pub fn camera_rays(
         let (origin, direction) =
             through(DVec2::new(x as f64 + numbers.next_1d(), y as f64 + numbers.next_1d()));
         let (origin, direction) = (origin.as_vec3(), direction.as_vec3());
-        Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO }
+        Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, offset_normal: Vec3::ZERO }
     };
     (0..across * height.div_ceil(SIDE)).flat_map(tile).map(ray).collect()
 }

@@ -150,8 +150,8 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         ("--max-block-worst", args.max_block_worst),
         ("--max-rmse", args.max_rmse),
     ] {
-        if let Some(remark) = bound.and_then(|bound| bound.ambiguity_note(name)) {
-            eprintln!("{remark}");
+        if let Some(warning) = bound.and_then(|bound| bound.ambiguity_note(name)) {
+            eprintln!("{warning}");
         }
     }
     let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
@@ -520,11 +520,11 @@ fn report(
     }));
     let shown = |name: &str, picture: &LinearImage| NamedImage {
         name: name.into(),
-        picture: picture.clone(),
+        image: picture.clone(),
     };
     let pictures = ImageSet {
         title: String::new(),
-        pictures: vec![shown(&args.test, pair.test()), shown(&args.reference, pair.reference())],
+        images: vec![shown(&args.test, pair.test()), shown(&args.reference, pair.reference())],
         maps: errors,
         first: [0, 1],
         ev100: summary.ev100,
@@ -542,13 +542,13 @@ fn report(
         title: "Pictures".into(),
         text: String::new(),
         tables: vec![],
-        pictures: vec![pictures],
+        image_sets: vec![pictures],
     });
     report.section(Section {
         title: "Numbers".into(),
         text: String::new(),
         tables: vec![table],
-        pictures: vec![],
+        image_sets: vec![],
     });
     report
 }

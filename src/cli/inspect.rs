@@ -53,7 +53,7 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         println!("look: {name}");
     }
     print!("{}", inspect::report_with_original_lights(&scene, &before));
-    let remarks = look
+    let warnings = look
         .notices()
         .into_iter()
         .chain(look.environment.warning())
@@ -61,8 +61,8 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .chain(scene.profile_warnings())
         .chain(scene.material_warnings())
         .chain(scene.water_warnings());
-    for remark in remarks {
-        eprintln!("{remark}");
+    for warning in warnings {
+        eprintln!("{warning}");
     }
     Ok(())
 }

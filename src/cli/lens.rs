@@ -114,9 +114,9 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     if let Some(mm) =
         args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3)))
     {
-        let [least, most] = range.map(|f| f * 1e3);
+        let [min, max] = range.map(|f| f * 1e3);
         return Err(CliError::Usage(format!(
-            "invalid --focal-length {mm}: expected {least:.1} to {most:.1} mm for {file}"
+            "invalid --focal-length {mm}: expected {min:.1} to {max:.1} mm for {file}"
         )));
     }
     if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {

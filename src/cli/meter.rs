@@ -144,12 +144,12 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
     let priorities: Vec<_> =
         modes.filter(|(name, _)| args.priority.as_deref().is_none_or(|p| p == *name)).collect();
     if priorities.is_empty() {
-        let asked = args.priority.as_deref().unwrap_or_default();
+        let requested = args.priority.as_deref().unwrap_or_default();
         return Err(oops(format!(
-            "invalid --priority '{asked}': expected aperture, shutter, iso, program or manual"
+            "invalid --priority '{requested}': expected aperture, shutter, iso, program or manual"
         )));
     }
-    let at = args.at.or(look.at).unwrap_or(ImagePosition::CENTER);
+    let at = args.at.or(look.position).unwrap_or(ImagePosition::CENTER);
     Ok(MeterRequest { incident, mode, at, point, normal, receptor, priorities })
 }
 
@@ -168,15 +168,15 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
         output::check_writable(file)?;
     }
     let mut session = scene_args::open_scene(&args.scene)?;
-    let asked = parse_request(args, &session)?;
-    expose::pixel(asked.at, [session.size.width, session.size.height])?;
-    session.look.metering.at = Some(asked.at);
-    session.look.metering.mode = Some(asked.mode);
+    let requested = parse_request(args, &session)?;
+    expose::pixel(requested.at, [session.size.width, session.size.height])?;
+    session.look.metering.position = Some(requested.at);
+    session.look.metering.mode = Some(requested.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let _waiting = render::slow_start_notice();
     let on_device = session.upload(&mut renderer)?;
-    let report = read(args, &asked, &session, &mut renderer, on_device)?;
+    let report = read(args, &requested, &session, &mut renderer, on_device)?;
     println!("{}", report.text);
     write(args, &report)?;
     drop(renderer);
@@ -196,14 +196,14 @@ struct Report {
 
 fn read(
     args: &MeterArgs,
-    asked: &MeterRequest,
+    requested: &MeterRequest,
     session: &session::Session,
     renderer: &mut Renderer,
     on_device: GpuScene,
 ) -> Result<Report, CliError> {
     let view = session.view();
     let exposed = expose::determine_exposure(session, renderer, &on_device, &view, true)?;
-    let (lit, incident) = (exposed.metered, asked.incident);
+    let (lit, incident) = (exposed.metered, requested.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
             "{} is black through camera '{}': it sees no lit or emissive surface; light it, choose another --camera, or use --mode incident",
@@ -237,7 +237,7 @@ fn read(
     for (name, mode) in
         MeteringMode::ALL.into_iter().filter(|(_, mode)| *mode != MeteringMode::Incident)
     {
-        let mode = session.meter_mode(mode, asked.at, [view.width, view.height])?;
+        let mode = session.meter_mode(mode, requested.at, [view.width, view.height])?;
         let label = match mode {
             metering::MeterMode::Spot { center: [x, y], radius } => format!(
                 "spot at {:.0},{:.0}, {:.0} pixels wide",
@@ -266,12 +266,12 @@ fn read(
     }
     let mut by_light = Value::Null;
     let scene_exposure = if incident {
-        let (lux, exposure, place) = incident_light(asked, session, renderer, &picture)?;
-        let receptor = if asked.receptor == Receptor::Flat { "flat" } else { "dome" };
+        let (lux, exposure, place) = incident_light(requested, session, renderer, &picture)?;
+        let receptor = if requested.receptor == Receptor::Flat { "flat" } else { "dome" };
         let [point, normal] = place;
         out.line(format!(
             "  {:<34} {:>12} lx   EV {:>6.2}",
-            format!("incident, {receptor} receptor, C = {:.0}", asked.receptor.calibration()),
+            format!("incident, {receptor} receptor, C = {:.0}", requested.receptor.calibration()),
             number(lux.get()),
             exposure.ev100().get()
         ));
@@ -288,7 +288,7 @@ fn read(
         exposure
     } else {
         // Metered from this full-size picture; automatic exposure may meter a smaller one.
-        let mode = session.meter_mode(asked.mode, asked.at, [view.width, view.height])?;
+        let mode = session.meter_mode(requested.mode, requested.at, [view.width, view.height])?;
         let nits = metering::meter(&luminances, picture.width, picture.height, mode)
             .map_err(|error| CliError::Usage(format!("{}: {error}", args.scene.name())))?;
         Exposure::from_luminance(nits).map_err(LookError::from)?
@@ -296,9 +296,9 @@ fn read(
 
     let pixels = Luminances::new(&luminances, picture.width, picture.height).map_err(internal)?;
     let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
-    let metered_by = if incident { "incident" } else { asked.mode.name() };
+    let metered_by = if incident { "incident" } else { requested.mode.name() };
     let dials =
-        compare_with_camera(&mut out, session, asked, &exposed, scene_exposure, metered_by)?;
+        compare_with_camera(&mut out, session, requested, &exposed, scene_exposure, metered_by)?;
     let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
     let json = json!({
         "scene": args.scene.name(), "camera": session.camera_name, "size": [view.width, view.height],
@@ -312,14 +312,14 @@ fn read(
 
 /// Incident reading: illuminance, the exposure it gives, and the receptor's point (m) and normal.
 fn incident_light(
-    asked: &MeterRequest,
+    requested: &MeterRequest,
     session: &session::Session,
     renderer: &mut Renderer,
     picture: &RenderedImage,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
-    let [x, y] = expose::pixel(asked.at, [session.size.width, session.size.height])?;
+    let [x, y] = expose::pixel(requested.at, [session.size.width, session.size.height])?;
     let camera = session.camera.0.w_axis.truncate();
-    let (point, facing) = match asked.point {
+    let (point, facing) = match requested.point {
         Some(point) => (point, (camera - point).normalize_or(DVec3::Y)),
         None => expose::surface(picture, [x, y]).map(|[point, normal]| (point, normal)).ok_or_else(|| {
             CliError::Usage(format!(
@@ -327,15 +327,15 @@ fn incident_light(
             ))
         })?,
     };
-    let normal = asked.normal.unwrap_or(facing);
+    let normal = requested.normal.unwrap_or(facing);
     let shadows = session.shadows();
     let lux =
-        incident::illuminance(renderer, &session.scene, point, normal, asked.receptor, shadows)
+        incident::illuminance(renderer, &session.scene, point, normal, requested.receptor, shadows)
             .map_err(|error| match error {
                 IncidentError::Gpu(error) => CliError::Gpu(error),
                 other => CliError::Usage(other.to_string()),
             })?;
-    let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
+    let exposure = Exposure::from_illuminance(lux, requested.receptor).map_err(|_| {
         CliError::Usage(format!(
             "no light reaches {} m facing {}; move the meter with --at or --point, change --normal, or light the scene",
             format_vec3(point),
@@ -391,7 +391,7 @@ fn histogram(
 fn compare_with_camera(
     out: &mut Lines,
     session: &session::Session,
-    asked: &MeterRequest,
+    requested: &MeterRequest,
     exposed: &expose::ExposureState,
     scene: Exposure,
     metered_by: &str,
@@ -436,9 +436,9 @@ fn compare_with_camera(
     out.line("dials for this exposure, in third stops:".into());
     let mut rows = Vec::new();
     // With camera.exposure.ev100 no dials are set, so a manual row would mean nothing.
-    let no_dials = session.look.camera.ev100.is_some() && asked.priorities.len() > 1;
+    let no_dials = session.look.camera.ev100.is_some() && requested.priorities.len() > 1;
     for &(name, mode) in
-        asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
+        requested.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
     {
         let solved = expose::solve(&session.look, mode, wanted)?;
         let limited = if solved.error_stops.abs() > 0.01 {
@@ -545,9 +545,9 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         let raster = raster()?;
         Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
     };
-    save(&args.false_color, &|| Ok(report.false_color.picture(pixels)))?;
+    save(&args.false_color, &|| Ok(report.false_color.render(pixels)))?;
     save(&args.waveform, &|| {
-        let range = EvRange::around(picture.exposure);
+        let range = EvRange::centered_on(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
         let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128)
             .map_err(internal)?;

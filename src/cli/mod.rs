@@ -174,7 +174,7 @@ impl DeviceArgs {
             cache_dir: cache_dir(),
             faults,
             display: None,
-            rays: RayBackend::parse(&self.rays).unwrap_or_default(),
+            ray_backend: RayBackend::parse(&self.rays).unwrap_or_default(),
         })
     }
 }
@@ -214,7 +214,7 @@ enum CliError {
     #[error(transparent)]
     Case(#[from] CaseError),
     #[error(transparent)]
-    Picture(#[from] LinearImageError),
+    Image(#[from] LinearImageError),
     #[error("{broken} of {total} bounds are broken; the table above marks them")]
     BoundsExceeded { broken: usize, total: usize },
     #[error(transparent)]
@@ -255,7 +255,7 @@ impl CliError {
             Self::BoundsExceeded { .. } => 3,
             Self::Import(_)
             | Self::Case(_)
-            | Self::Picture(_)
+            | Self::Image(_)
             | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Resume(_) => 4,
             Self::Interrupted(_) => INTERRUPTED_CODE,

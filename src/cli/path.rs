@@ -177,13 +177,13 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
 pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
-    if let Some(remark) =
+    if let Some(warning) =
         args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
     {
-        eprintln!("{remark}");
+        eprintln!("{warning}");
     }
-    if let Some(remark) = water_point_light_warning(&session.scene) {
-        eprintln!("{remark}");
+    if let Some(warning) = water_point_light_warning(&session.scene) {
+        eprintln!("{warning}");
     }
     let (width, height) = (session.size.width as usize, session.size.height as usize);
     if width as u64 * height as u64 > MAX_PIXELS {
@@ -221,7 +221,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     };
     let (mut effects, mounted) = match &metered_before {
         Some(exposed) => {
-            let RenderSettings { effects, lens, .. } = session.picture_settings(exposed, vec![])?;
+            let RenderSettings { effects, lens, .. } = session.final_settings(exposed, vec![])?;
             (effects, lens)
         }
         None => (session.effects, session.lens.clone()),
@@ -580,12 +580,12 @@ mod tests {
         };
         assert_eq!(told(builder.clone(), false), None);
         assert_eq!(told(with_size, true), None);
-        let remark = told(builder, true).unwrap();
+        let warning = told(builder, true).unwrap();
         assert!(
-            remark.contains("'flat', 'spark'")
-                && !remark.contains("ball")
-                && !remark.contains("disk"),
-            "{remark}"
+            warning.contains("'flat', 'spark'")
+                && !warning.contains("ball")
+                && !warning.contains("disk"),
+            "{warning}"
         );
     }
 }

@@ -60,7 +60,7 @@ impl Canvas {
                 continue;
             }
             let (low, high) = (a.min(b) - reach, a.max(b) + reach);
-            let clamp = |x: f64, most: usize| x.clamp(0.0, most as f64) as usize;
+            let clamp = |x: f64, max: usize| x.clamp(0.0, max as f64) as usize;
             for y in clamp(low.y.floor(), self.height)..clamp(high.y.ceil(), self.height) {
                 for x in clamp(low.x.floor(), self.width)..clamp(high.x.ceil(), self.width) {
                     let p = DVec2::new(x as f64 + 0.5, y as f64 + 0.5);

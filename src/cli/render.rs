@@ -174,7 +174,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             white_balance,
             frame_number: number,
             histogram: number + 1 < frames && expose::is_adaptive(&session.look),
-            ..session.picture_settings(&exposed, aovs.clone())?
+            ..session.final_settings(&exposed, aovs.clone())?
         };
         session.set_motion(&mut settings, &on_device);
         let view = session.view();
@@ -417,7 +417,7 @@ fn report(
         session.scene.instanced_triangles(),
         if hidden > 0 { format!(", {hidden} occluded") } else { String::new() }
     );
-    let lists = picture.lists;
+    let lists = picture.clustered_light_stats;
     if lists.lights > 0 && lists.clusters > 0 {
         let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
         println!(
@@ -431,7 +431,7 @@ fn report(
                 String::new()
             },
             lists.max_culled_contribution,
-            bounds.cull_bound,
+            bounds.cull_threshold,
             if bounds.enabled { "" } else { " (clustered lights are off)" },
         );
     }
@@ -466,23 +466,23 @@ fn report(
 
 /// Prints the effect limits that a picture reached, each kind once a run.
 fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
-    for remark in limits.warnings() {
-        let kind = remark.split(':').next().unwrap_or_default().to_owned();
+    for warning in limits.warnings() {
+        let kind = warning.split(':').next().unwrap_or_default().to_owned();
         if !told.contains(&kind) {
-            eprintln!("{remark}");
+            eprintln!("{warning}");
             told.push(kind);
         }
     }
 }
 
 /// Prints statistics of the VPLs.
-fn report_vpls(stats: &VplStats, asked: &GiSettings) {
+fn report_vpls(stats: &VplStats, requested: &GiSettings) {
     let lumens = color::luminance;
     println!(
         "indirect light: {} VPLs{} of {} photons from {} lights; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
         stats.kept,
-        if stats.kept < stats.made {
-            format!(" (merged from {}, in cells of {:.3} m)", stats.made, stats.cell)
+        if stats.kept < stats.created {
+            format!(" (merged from {}, in cells of {:.3} m)", stats.created, stats.merge_cell_size)
         } else {
             String::new()
         },
@@ -491,14 +491,14 @@ fn report_vpls(stats: &VplStats, asked: &GiSettings) {
         lumens(stats.emitted),
         lumens(stats.stored),
         lumens(stats.escaped),
-        lumens(stats.cut) / lumens(stats.emitted).max(1e-30) * 100.0,
+        lumens(stats.truncated) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
-    if let Some(cell) =
-        asked.cell.filter(|cell| stats.cell > 0.0 && (stats.cell / cell - 1.0).abs() > 1e-6)
-    {
+    if let Some(cell) = requested.merge_cell_size.filter(|cell| {
+        stats.merge_cell_size > 0.0 && (stats.merge_cell_size / cell - 1.0).abs() > 1e-6
+    }) {
         println!(
             "warning: gi.merge_cell_size={cell} m is too small or too large for a scene of this size: VPLs are merged in cells of {:.6} m",
-            stats.cell
+            stats.merge_cell_size
         );
     }
 }

@@ -66,8 +66,8 @@ pub fn open_scene(args: &SceneArgs) -> Result<Session, CliError> {
 /// [`open_scene`] for a request.
 pub fn open_request(request: &OpenRequest) -> Result<Session, CliError> {
     let session = session::open(request)?;
-    for remark in &session.remarks {
-        eprintln!("{remark}");
+    for warning in &session.warnings {
+        eprintln!("{warning}");
     }
     Ok(session)
 }

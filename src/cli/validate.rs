@@ -213,7 +213,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
             }
             .into());
         }
-        shots.insert(reference.name.clone(), CaseImage { picture, variance: None });
+        shots.insert(reference.name.clone(), CaseImage { image: picture, variance: None });
     }
     {
         let world = world_of(&scene);
@@ -290,10 +290,10 @@ fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
     let seen = |pixel: &[f32; 3]| {
         (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array()
     };
-    let pixels = shot.picture.pixels().iter().map(seen).collect();
-    let picture = LinearImage::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
+    let pixels = shot.image.pixels().iter().map(seen).collect();
+    let picture = LinearImage::from_nits(shot.image.width(), shot.image.height(), pixels)?;
     // White balance mixes channels, so the variance of luminance is no longer valid.
-    Ok(CaseImage { picture, variance: None })
+    Ok(CaseImage { image: picture, variance: None })
 }
 
 /// Exposure of a path traced picture (nits): by the dials, else metered from its pixels.
@@ -310,7 +310,7 @@ fn exposure_and_white_balance(
 ) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")
-        .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
+        .map(|shot| shot.image.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
         .unwrap_or_default();
     let exposure = path_exposure(scene, &nits)?;
     Ok((exposure, expose::white_balance_from_pixels(scene, &nits, scene.size.width as usize)?))
@@ -335,7 +335,7 @@ fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, Cl
     };
     let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
     Ok(CaseImage {
-        picture: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
+        image: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
         variance: None,
     })
 }
@@ -371,7 +371,7 @@ fn path_traced_shot(
     let white = path_exposure(scene, &film.mean(LightComponents::total))?.saturation_luminance();
     let pixels = film.displayed(white).iter().map(|c| c.as_vec3().to_array()).collect();
     Ok(CaseImage {
-        picture: LinearImage::from_nits(width, height, pixels)?,
+        image: LinearImage::from_nits(width, height, pixels)?,
         variance: Some(film.variance()),
     })
 }
@@ -407,7 +407,7 @@ fn write_shots(folder: &Path, done: &CaseResult) -> Result<(), CliError> {
     for (name, shot) in
         done.shots.iter().filter(|(name, _)| RENDERED_IMAGES.contains(&name.as_str()))
     {
-        let picture = &shot.picture;
+        let picture = &shot.image;
         let pixels: Vec<[f32; 4]> =
             picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
         let layers = [ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels }];

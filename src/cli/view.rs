@@ -25,7 +25,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         request: args.scene.request(),
         gallery,
         state,
-        prints: true,
+        print_readings: true,
         pacing: args.pacing,
     };
     viewer::run(options, args.device.options()?).map_err(|error| match error {

@@ -101,7 +101,7 @@ impl LinearImage {
     /// One line: the defect and its remedy, without the file's name.
     pub fn from_bytes(bytes: &[u8], layer: Option<&str>) -> Result<Self, String> {
         let mut image = DecodedImage::decode(bytes, layer, &image_io::check_size)?;
-        let notes = image.remarks.drain(..).chain(image.notes.drain(..)).collect();
+        let notes = image.warnings.drain(..).chain(image.notes.drain(..)).collect();
         let (width, height, encoding) = (image.width, image.height, image.encoding);
         let picture = Self::new(width, height, image.into_linear_rgb(), encoding)
             .map_err(|error| error.detail)?;

@@ -45,7 +45,7 @@ pub struct Section {
     /// Tables of numbers.
     pub tables: Vec<ReportTable>,
     /// Sets of images.
-    pub pictures: Vec<ImageSet>,
+    pub image_sets: Vec<ImageSet>,
 }
 
 /// A table of a report.
@@ -100,7 +100,7 @@ pub struct ImageSet {
     /// Title above the viewer.
     pub title: String,
     /// The images; those that differ in size from the first are named but not shown.
-    pub pictures: Vec<NamedImage>,
+    pub images: Vec<NamedImage>,
     /// Precomputed error maps between two of them.
     pub maps: Vec<ErrorMap>,
     /// Initial choice of A and B: test and reference.
@@ -116,13 +116,13 @@ impl ImageSet {
     /// initially displayed (at `ev100`, clipped), and HDR-FLIP for scene light. Does nothing if an
     /// index is invalid, or size or encoding differ.
     pub fn add_flip(&mut self, test: usize, reference: usize) {
-        let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else {
+        let (Some(a), Some(b)) = (self.images.get(test), self.images.get(reference)) else {
             return;
         };
-        let Ok(pair) = ImagePair::new(&a.picture, &b.picture) else { return };
+        let Ok(pair) = ImagePair::new(&a.image, &b.image) else { return };
         let exposure = self.ev100.and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok());
         let settings = CompareSettings {
-            exposure: exposure.unwrap_or_else(|| metered_exposure(&b.picture)),
+            exposure: exposure.unwrap_or_else(|| metered_exposure(&b.image)),
             ..CompareSettings::default()
         };
         let (flip, hdr) = summary::flips(&pair, &settings);
@@ -142,7 +142,7 @@ pub struct NamedImage {
     /// Name shown in the report.
     pub name: String,
     /// The image data.
-    pub picture: LinearImage,
+    pub image: LinearImage,
 }
 
 /// A map of errors, 0 to 1, between two images of a set, such as FLIP.
@@ -195,7 +195,7 @@ impl HtmlReport {
             for table in &section.tables {
                 self.table(&mut body, table, &ids);
             }
-            for set in &section.pictures {
+            for set in &section.image_sets {
                 figure(&mut body, &mut data, &mut sets, set);
             }
             body.push_str("</section>\n");
@@ -353,14 +353,14 @@ fn figure(
     sets: &mut Vec<serde_json::Value>,
     set: &ImageSet,
 ) {
-    let Some(first) = set.pictures.first() else { return };
-    let size = [first.picture.width(), first.picture.height()];
+    let Some(first) = set.images.first() else { return };
+    let size = [first.image.width(), first.image.height()];
     let fits = |picture: &LinearImage| [picture.width(), picture.height()] == size;
     let shown: Vec<usize> = set
-        .pictures
+        .images
         .iter()
         .enumerate()
-        .filter(|(_, shown)| fits(&shown.picture))
+        .filter(|(_, shown)| fits(&shown.image))
         .map(|(index, _)| index)
         .collect();
     let place = |index: usize| shown.iter().position(|shown| *shown == index);
@@ -372,7 +372,7 @@ fn figure(
     let pictures: Vec<serde_json::Value> = shown
         .iter()
         .map(|index| {
-            let NamedImage { name, picture } = &set.pictures[*index];
+            let NamedImage { name, image: picture } = &set.images[*index];
             let stored = Stored::of(picture);
             json!({ "name": name, "kind": stored.kind, "scale": stored.scale, "data": store(&stored.bytes) })
         })
@@ -393,7 +393,7 @@ fn figure(
     let ev100 = set
         .ev100
         .filter(|ev| ev.is_finite())
-        .unwrap_or_else(|| metered_exposure(&set.pictures[shown[reference]].picture).ev100().get());
+        .unwrap_or_else(|| metered_exposure(&set.images[shown[reference]].image).ev100().get());
     let number = sets.len();
     sets.push(json!({
         "width": size[0], "height": size[1], "pictures": pictures, "maps": maps, "test": test, "reference": reference,
@@ -403,8 +403,8 @@ fn figure(
     if !set.title.is_empty() {
         let _ = writeln!(body, "<figcaption>{}</figcaption>", escaped(&set.title));
     }
-    for left_out in set.pictures.iter().filter(|shown| !fits(&shown.picture)) {
-        let (width, height) = (left_out.picture.width(), left_out.picture.height());
+    for left_out in set.images.iter().filter(|shown| !fits(&shown.image)) {
+        let (width, height) = (left_out.image.width(), left_out.image.height());
         let _ = writeln!(
             body,
             "<p class=\"soft\">{} has {width}x{height} pixels and is not shown beside {}x{}.</p>",
@@ -429,10 +429,10 @@ impl Stored {
     fn of(picture: &LinearImage) -> Self {
         let width = picture.width();
         if picture.encoding() == Encoding::Scene {
-            let most =
+            let max =
                 picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);
             // Scales the brightest value to 2^14 to 2^15, below the half-float maximum of 65504.
-            let exponent = if most > 0.0 { f64::from(most).log2().floor() as i32 - 14 } else { 0 };
+            let exponent = if max > 0.0 { f64::from(max).log2().floor() as i32 - 14 } else { 0 };
             let scale = f64::from(exponent).exp2();
             let codes = |channel: usize| -> Vec<u16> {
                 picture
@@ -447,8 +447,8 @@ impl Stored {
                 bytes: planes([codes(0), codes(1), codes(2)], width, true),
             };
         }
-        let code = |linear: f32, most: f64| {
-            (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * most).round() as u16
+        let code = |linear: f32, max: f64| {
+            (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * max).round() as u16
         };
         // Eight bits if every pixel is exactly one of 256 codes.
         let exact = |linear: f32| {
@@ -456,9 +456,9 @@ impl Stored {
             nearest.to_bits() == linear.to_bits()
         };
         let narrow = picture.pixels().iter().flatten().all(|linear| exact(*linear));
-        let most = if narrow { 255.0 } else { 65535.0 };
+        let max = if narrow { 255.0 } else { 65535.0 };
         let codes = |channel: usize| -> Vec<u16> {
-            picture.pixels().iter().map(|pixel| code(pixel[channel], most)).collect()
+            picture.pixels().iter().map(|pixel| code(pixel[channel], max)).collect()
         };
         let kind = if narrow { "code8" } else { "code16" };
         Self { kind, scale: 1.0, bytes: planes([codes(0), codes(1), codes(2)], width, !narrow) }

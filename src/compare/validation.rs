@@ -14,7 +14,7 @@ use crate::{camera::Exposure, photometry::color::luminance};
 #[derive(Clone, Debug)]
 pub struct CaseImage {
     /// Scene-linear image in nits.
-    pub picture: LinearImage,
+    pub image: LinearImage,
     /// Variance of each pixel's luminance in nits squared; `None` for images without noise or of
     /// unknown noise.
     pub variance: Option<Vec<f64>>,
@@ -135,21 +135,21 @@ fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let count = (0..variance.len()).filter(|index| inside(*index)).count().max(1) as f64;
     let sum: f64 =
         variance.iter().enumerate().filter(|(index, _)| inside(*index)).map(|(_, v)| v).sum();
-    let level = luminance_of(mean(&shot.picture, mask));
+    let level = luminance_of(mean(&shot.image, mask));
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
 
 /// A failed check for each image with NaN or infinite pixels, which count as black in other checks.
 #[must_use]
 pub fn not_finite(shots: &CaseImages) -> Vec<CheckResult> {
-    let broken = shots.iter().filter(|(_, shot)| shot.picture.not_finite() > 0);
+    let broken = shots.iter().filter(|(_, shot)| shot.image.not_finite() > 0);
     broken
         .map(|(name, shot)| CheckResult {
             test: name.clone(),
             against: "numbers".into(),
             metric: "not finite",
             region: ALL.into(),
-            figure: shot.picture.not_finite() as f64,
+            figure: shot.image.not_finite() as f64,
             noise: None,
             limit: Limit::AtMost(0.0),
             share: false,
@@ -169,7 +169,7 @@ pub fn expected(
 ) -> Result<CheckResult, String> {
     let wanted = expect.expected_values(&case.values()?)?;
     let mask = case.mask(&expect.region);
-    let rgb = mean(&shot.picture, mask.as_deref());
+    let rgb = mean(&shot.image, mask.as_deref());
     let got: Vec<f64> = if wanted.len() == 1 { vec![luminance_of(rgb)] } else { rgb.to_vec() };
     let scale = wanted.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(
@@ -257,7 +257,7 @@ fn measure(
     mask: Option<&[bool]>,
     exposure: Exposure,
 ) -> Result<f64, String> {
-    let (test, right) = (&test.picture, &against.picture);
+    let (test, right) = (&test.image, &against.image);
     let mask = match (mask, bound.skip_edges.then(|| metrics::edge_free_mask(right))) {
         (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
         (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),

@@ -122,14 +122,14 @@ fn section(outcome: &CaseResult) -> Section {
     shots.sort_by_key(|(name, _)| (place(name), name.as_str()));
     let pictures: Vec<NamedImage> = shots
         .iter()
-        .map(|(name, shot)| NamedImage { name: (*name).clone(), picture: shot.picture.clone() })
+        .map(|(name, shot)| NamedImage { name: (*name).clone(), image: shot.image.clone() })
         .collect();
     // The pair of the first bound is displayed initially.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
     let mut set = ImageSet {
         first: pair.unwrap_or([0, pictures.len().saturating_sub(1)]),
-        pictures,
+        images: pictures,
         ev100: Some(outcome.ev100),
         unit: "nits".into(),
         ..ImageSet::default()
@@ -137,9 +137,9 @@ fn section(outcome: &CaseResult) -> Section {
     // Pairs of rendered images with each other and with all references.
     let ours = shots.iter().filter(|(name, _)| ORDER.contains(&name.as_str())).count();
     for test in 0..ours {
-        for reference in test + 1..set.pictures.len() {
+        for reference in test + 1..set.images.len() {
             set.add_flip(test, reference);
         }
     }
-    Section { title: heading(outcome), text, tables: vec![table], pictures: vec![set] }
+    Section { title: heading(outcome), text, tables: vec![table], image_sets: vec![set] }
 }

@@ -71,7 +71,7 @@ pub struct FrameSample {
     /// Index, from 0.
     pub number: u32,
     /// Number of frames.
-    pub of: u32,
+    pub count: u32,
 }
 
 /// Maximum effective length in frames of a static history: half floats cannot resolve a finer mean.
@@ -90,16 +90,16 @@ const NOISE_FRAMES: u32 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct PreviousFrame {
     /// Smoothed exposure, at which its histories were clipped.
-    judged: Exposure,
+    smoothed_exposure: Exposure,
     view: View,
     scene: u64,
     posed: Arc<GpuScenePose>,
     /// Frame number since the TAA history began, if the frame wrote it.
     temporal: Option<u32>,
     /// Frame number since the SSR history began, if the frame wrote it.
-    reflected: Option<u32>,
+    ssr_state: Option<u32>,
     /// GI history, if the frame wrote it.
-    bounced: Option<GiHistory>,
+    gi_state: Option<GiHistory>,
 }
 
 /// State of the temporal histories. Frames that do not write them, such as those of a meter, leave
@@ -111,68 +111,68 @@ pub(super) struct HistoryState {
     /// Exposure of the last frame that wrote a history.
     pub exposure: Option<Exposure>,
     /// Last frame that wrote a history or output velocities.
-    before: Option<PreviousFrame>,
+    previous: Option<PreviousFrame>,
 }
 
 impl HistoryState {
     /// Advances the state after a frame.
     pub fn advance(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) {
         let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
-        let reflected = keeps_ssr_history(settings);
-        let bounced = scene
+        let ssr_state = keeps_ssr_history(settings);
+        let gi_state = scene
             .gi
             .as_ref()
             .filter(|_| keeps_gi_history(settings))
             .map(|indirect| indirect.generation);
         let written =
-            temporal || reflected || bounced.is_some() || settings.accumulated_frames.is_some();
+            temporal || ssr_state || gi_state.is_some() || settings.accumulated_frames.is_some();
         if written {
             self.number += 1;
             self.exposure = Some(settings.exposure);
         }
         if written || settings.aovs.contains(&Aov::Velocity) {
             let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
-            let before = self.before(scene, view);
+            let before = self.matching_previous(scene, view);
             let numbers = [
                 before.and_then(|before| before.temporal),
-                before.and_then(|before| before.reflected),
+                before.and_then(|before| before.ssr_state),
             ];
-            let last = before.and_then(|before| before.bounced);
-            let stood = before.is_some_and(|b| {
+            let last = before.and_then(|before| before.gi_state);
+            let was_static = before.is_some_and(|b| {
                 Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view)
             });
-            let bounced = bounced.map(|generation| GiHistory {
+            let gi_state = gi_state.map(|generation| GiHistory {
                 number: next(last.map(|last| last.number)),
                 generation,
                 settings: settings.gi,
                 still: last
                     .filter(|last| {
-                        stood && last.generation == generation && last.settings == settings.gi
+                        was_static && last.generation == generation && last.settings == settings.gi
                     })
                     .map_or(1, |last| last.still.saturating_add(1)),
             });
             let [temporal_number, reflected_number] = numbers.map(next);
-            self.before = Some(PreviousFrame {
-                judged: judged(before, settings.exposure),
+            self.previous = Some(PreviousFrame {
+                smoothed_exposure: smooth_exposure(before, settings.exposure),
                 view: *view,
                 scene: scene.upload_id,
                 posed: Arc::clone(&scene.current_pose),
                 temporal: temporal.then_some(temporal_number),
-                reflected: reflected.then_some(reflected_number),
-                bounced,
+                ssr_state: ssr_state.then_some(reflected_number),
+                gi_state,
             });
         }
     }
 
     /// Drops the previous frame: the histories restart.
     pub fn reset(&mut self) {
-        self.before = None;
+        self.previous = None;
     }
 
     /// The previous frame, if it showed the same scene at the same size.
-    fn before(&self, scene: &GpuScene, view: &View) -> Option<&PreviousFrame> {
+    fn matching_previous(&self, scene: &GpuScene, view: &View) -> Option<&PreviousFrame> {
         let size = |view: &View| [view.width, view.height];
-        self.before
+        self.previous
             .as_ref()
             .filter(|before| before.scene == scene.upload_id && size(&before.view) == size(view))
     }
@@ -187,9 +187,9 @@ const MAX_EXPOSURE_LAG_STOPS: f64 = 8.0;
 
 /// Smoothed exposure of a frame, at which histories are clipped. Clipping depends on perceived
 /// brightness, but a step of exposure must not change the means in the histories.
-fn judged(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
+fn smooth_exposure(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
     let Some(before) = before else { return exposure };
-    let behind = before.judged.stops_above(exposure);
+    let behind = before.smoothed_exposure.stops_above(exposure);
     let left = (behind.abs() - EXPOSURE_STEP_STOPS).min(MAX_EXPOSURE_LAG_STOPS);
     if left <= 0.0 {
         exposure
@@ -229,7 +229,7 @@ pub(super) struct FrameSampling {
     /// Reprojection of the GI history.
     pub gi: SsrFrame,
     /// The previous GI history.
-    pub bounced_before: Option<GiHistory>,
+    pub previous_gi: Option<GiHistory>,
     /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
     /// True if morphological anti-aliasing runs.
@@ -244,20 +244,20 @@ impl FrameSampling {
         view: &View,
         settings: &RenderSettings,
     ) -> Self {
-        let before = history.before(scene, view);
+        let before = history.matching_previous(scene, view);
         let old = before.map_or(view, |before| &before.view);
         let posed = before
             .filter(|before| !Arc::ptr_eq(&before.posed, &scene.current_pose))
             .map(|b| Arc::clone(&b.posed));
         let moved = posed.is_some() || !old.same_camera(view);
-        let reflected = before.and_then(|before| before.reflected);
+        let ssr_state = before.and_then(|before| before.ssr_state);
         let reflections = SsrFrame {
             number: match settings.sample {
                 Some(sample) => sample.number,
-                None => reflected.map_or(0, |last| last.wrapping_add(1)),
+                None => ssr_state.map_or(0, |last| last.wrapping_add(1)),
             },
-            has_history: reflected.is_some(),
-            still: reflected.is_some() && !moved,
+            has_history: ssr_state.is_some(),
+            still: ssr_state.is_some() && !moved,
             only_camera_moved: posed.is_none(),
             single_frame: !keeps_ssr_history(settings),
             previous_jitter: before
@@ -265,13 +265,13 @@ impl FrameSampling {
                 .map_or(DVec2::ZERO, jitter::halton),
             before: (old.inverse, old.position - view.position),
         };
-        let bounced_before = before.and_then(|before| before.bounced);
-        let last = bounced_before.map(|before| before.number);
+        let previous_gi = before.and_then(|before| before.gi_state);
+        let last = previous_gi.map(|before| before.number);
         // Without a GI history the noise differs per sample or temporal frame, since the image is
         // their mean.
         let temporal =
             before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
-        let bounced = SsrFrame {
+        let gi_state = SsrFrame {
             number: last.map_or(settings.sample.map_or(temporal, |sample| sample.number), |last| {
                 last.wrapping_add(1)
             }),
@@ -282,15 +282,15 @@ impl FrameSampling {
         };
         let plain = Self {
             ssr: reflections,
-            gi: bounced,
-            bounced_before,
+            gi: gi_state,
+            previous_gi,
             input: *view,
-            smoothed_exposure: judged(before, settings.exposure),
+            smoothed_exposure: smooth_exposure(before, settings.exposure),
             texture_scale: 1.0,
             noise_shift: 0.0,
             motion: [
-                MotionState::seen_by(old, view.position, posed),
-                MotionState::seen_by(view, view.position, None),
+                MotionState::for_view(old, view.position, posed),
+                MotionState::for_view(view, view.position, None),
             ],
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,
@@ -328,7 +328,7 @@ impl FrameSampling {
                     ..plain
                 }
             }
-            (_, Some(FrameSample { number, of })) => Self {
+            (_, Some(FrameSample { number, count: of })) => Self {
                 input: view.jittered(jitter::hammersley(number, of)),
                 // Texture detail of an image with `of` times as many pixels.
                 texture_scale: (1.0 / f64::from(of.max(1)).sqrt()) as f32,
@@ -386,7 +386,7 @@ impl Renderer {
             if scaled {
                 return plain;
             }
-            let sample = Some(FrameSample { number, of: samples });
+            let sample = Some(FrameSample { number, count: samples });
             RenderSettings {
                 anti_aliasing: AntiAliasing::None,
                 accumulated_frames: Some(number),
@@ -396,7 +396,7 @@ impl Renderer {
         };
         // The first frame finds the needed capacity of the light lists.
         let mut picture = self.render(scene, view, &one(0, light_lists))?;
-        light_lists.enabled &= picture.lists.overflowed == 0;
+        light_lists.enabled &= picture.clustered_light_stats.overflowed == 0;
         let nothing = Readback { display: false, nits: false };
         let mut ahead = None;
         for number in 1..samples {

@@ -323,7 +323,7 @@ fn read(
         } else {
             exposure.ev100().0 - 20.0
         };
-        if next < LEAST_EV {
+        if next < MIN_EV {
             return Ok(Lux(0.0));
         }
         exposure = Exposure::from_ev100(Ev100(next.min(60.0))).unwrap_or_default();
@@ -335,7 +335,7 @@ fn read(
 const ROUNDS: u32 = 8;
 
 /// EV100 below which the reading is 0: 1e-13 lx.
-const LEAST_EV: f64 = -46.0;
+const MIN_EV: f64 = -46.0;
 
 #[cfg(test)]
 mod tests {

@@ -14,16 +14,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClampedEffect {
     /// Unclamped extent in pixels.
-    pub wanted: f32,
+    pub requested: f32,
     /// Drawn extent in pixels.
-    pub drawn: f32,
+    pub clamped: f32,
 }
 
 impl ClampedEffect {
     /// `None` if the extent is not clamped, within the precision of a half float.
-    fn of(wanted: f32, drawn: f32) -> Option<Self> {
-        (wanted.is_finite() && wanted > drawn * (1.0 + 1.0 / 512.0))
-            .then_some(Self { wanted, drawn })
+    fn of(requested: f32, drawn: f32) -> Option<Self> {
+        (requested.is_finite() && requested > drawn * (1.0 + 1.0 / 512.0))
+            .then_some(Self { requested, clamped: drawn })
     }
 }
 
@@ -43,17 +43,17 @@ impl EffectLimits {
     /// One warning sentence for each limit.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let motion = self.motion_blur.map(|ClampedEffect { wanted, drawn }| {
+        let motion = self.motion_blur.map(|ClampedEffect { requested, clamped: drawn }| {
             format!(
-                "motion blur: the longest motion while the shutter is open is {wanted:.0} pixels \
+                "motion blur: the longest motion while the shutter is open is {requested:.0} pixels \
                  and is clamped to {drawn:.0} pixels, a quarter of the picture's height; shorten \
                  effects.motion_blur.shutter, or use --renderer \
                  path, which has no limit"
             )
         });
-        let depth = self.depth_of_field.map(|ClampedEffect { wanted, drawn }| {
+        let depth = self.depth_of_field.map(|ClampedEffect { requested, clamped: drawn }| {
             format!(
-                "depth of field: the greatest circle of confusion has a radius of {wanted:.0} \
+                "depth of field: the greatest circle of confusion has a radius of {requested:.0} \
                  pixels and is clamped to {drawn:.0} (at most 384 and half the picture's smaller \
                  side); stop down, or use --renderer path, which has \
                  no limit"

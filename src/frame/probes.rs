@@ -164,7 +164,7 @@ impl Renderer {
                 cube.faces.push(self.collect(pending)?.nits);
             }
             let brightest =
-                cube.faces.iter().flatten().flatten().fold(0.0f32, |most, &v| most.max(v));
+                cube.faces.iter().flatten().flatten().fold(0.0f32, |max, &v| max.max(v));
             // Half floats have full precision from 6e-5 to 65504.
             let exposed = f64::from(brightest) * exposure.multiplier();
             if exposed == 0.0 || (1.0..=30_000.0).contains(&exposed) {

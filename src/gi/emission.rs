@@ -20,7 +20,7 @@ pub(super) struct Photon {
     /// Unit direction.
     pub direction: DVec3,
     /// Unit normal of the surface that the photon leaves; zero in free space.
-    pub away: DVec3,
+    pub offset_normal: DVec3,
     /// Flux relative to an even share of the source's flux, per channel; the mean is 1.
     pub weight: DVec3,
     /// Range (m) at which the light ends (glTF), measured from the origin.
@@ -54,9 +54,9 @@ impl Key {
 /// paths.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Emission {
-    Lamp(PhotonLight),
-    Glow(EmissiveSource),
-    Sky(EnvironmentSource),
+    Light(PhotonLight),
+    Emissive(EmissiveSource),
+    Environment(EnvironmentSource),
 }
 
 impl Emission {
@@ -65,9 +65,9 @@ impl Emission {
         let [a, b, c, d, _] = u;
         let (direction, position) = (DVec2::new(a, b), DVec2::new(c, d));
         let photon = match self {
-            Self::Lamp(lamp) => lamp.photon(direction, position)?,
-            Self::Glow(glow) => glow.photon(stage, direction, position)?,
-            Self::Sky(sky) => sky.photon(direction, position)?,
+            Self::Light(photon_light) => photon_light.photon(direction, position)?,
+            Self::Emissive(glow) => glow.photon(stage, direction, position)?,
+            Self::Environment(sky) => sky.photon(direction, position)?,
         };
         let sound =
             photon.origin.is_finite() && photon.direction.is_finite() && photon.weight.is_finite();
@@ -121,7 +121,7 @@ impl Extent {
     }
 
     /// Bounds relative to the anchor, slightly enlarged so that surfaces in their faces are inside.
-    pub fn seen_from(&self, anchor: DVec3) -> Bounds {
+    pub fn relative_to(&self, anchor: DVec3) -> Bounds {
         let half = (self.high - self.low) * 0.5;
         Bounds { middle: self.middle() - anchor, half: half * 1.0001 + 1e-4 * half.max_element() }
     }
@@ -210,38 +210,38 @@ pub(super) fn sources(
         };
         let key = Key::Node(placed.index);
         let last = match known(key) {
-            Some(Emission::Lamp(lamp)) => Some(lamp),
+            Some(Emission::Light(photon_light)) => Some(photon_light),
             _ => None,
         };
-        let lamp = PhotonLight::new(light, Pose::new(&placed.world, anchor), bounds, last);
-        let flux = lamp.flux(light);
+        let photon_light = PhotonLight::new(light, Pose::new(&placed.world, anchor), bounds, last);
+        let flux = photon_light.flux(light);
         found.push(PhotonSource {
             key,
-            emission: Emission::Lamp(lamp),
+            emission: Emission::Light(photon_light),
             flux: light.color.as_dvec3() * flux,
         });
     }
     if scene.emissive_lights {
         let known = |material: usize| match known(Key::Material(material)) {
-            Some(Emission::Glow(glow)) if unmoved => Some(glow),
+            Some(Emission::Emissive(glow)) if unmoved => Some(glow),
             _ => None,
         };
         found.extend(EmissiveSource::all(stage, known).into_iter().map(
             |(material, glow, flux)| PhotonSource {
                 key: Key::Material(material),
-                emission: Emission::Glow(glow),
+                emission: Emission::Emissive(glow),
                 flux,
             },
         ));
     }
     if let Some(environment) = &scene.environment {
         let last = match known(Key::Sky) {
-            Some(Emission::Sky(sky)) => Some(sky),
+            Some(Emission::Environment(sky)) => Some(sky),
             _ => None,
         };
         if let Some(sky) = EnvironmentSource::new(environment, bounds, last) {
             let flux = DVec3::splat(sky.flux());
-            found.push(PhotonSource { key: Key::Sky, emission: Emission::Sky(sky), flux });
+            found.push(PhotonSource { key: Key::Sky, emission: Emission::Environment(sky), flux });
         }
     }
     found

@@ -49,7 +49,7 @@ fn places() -> impl Iterator<Item = Vec3> {
 }
 
 /// Relative probability of a dark triangle: its texture may be bright between the sample points.
-const LEAST: f64 = 1e-3;
+const MIN_RELATIVE_PROBABILITY: f64 = 1e-3;
 
 impl EmissiveSource {
     /// All emissive materials, by index, with their flux (lm per channel). `known` holds tables
@@ -67,7 +67,7 @@ impl EmissiveSource {
                 Some(Table { two_sided: materials[material].double_sided, ..Table::default() });
         }
         if tables.iter().any(Option::is_some) {
-            for instance in 0..stage.top.instances.len() as u32 {
+            for instance in 0..stage.tlas.instances.len() as u32 {
                 let primitive = stage.primitive(instance);
                 let material = primitive.and_then(|primitive| primitive.material);
                 if let Some(table) =
@@ -126,7 +126,7 @@ impl EmissiveSource {
         Some(Photon {
             origin: to_anchor.point(a + (b - a) * v + (c - a) * w),
             direction: towards,
-            away: normal,
+            offset_normal: normal,
             weight: left * (below / mean),
             range: None,
             unshadowed: false,
@@ -136,7 +136,7 @@ impl EmissiveSource {
 
 impl Table {
     fn add(&mut self, stage: &TraceScene, instance: u32) {
-        let Some((_, bottom)) = stage.bvh.instance_blas(instance) else { return };
+        let Some((_, blas)) = stage.bvh.instance_blas(instance) else { return };
         let (Some(primitive), Some(to_anchor)) =
             (stage.primitive(instance), ToAnchor::new(stage, instance))
         else {
@@ -145,7 +145,7 @@ impl Table {
         let material = stage.material(primitive);
         let varied = material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
         let sides = if self.two_sided { 2.0 } else { 1.0 };
-        for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
+        for triangle in blas.triangles.0..blas.triangles.0 + blas.triangles.1 {
             let (Some(shape), Some(&source)) = (
                 stage.bvh.triangles.get(triangle as usize),
                 stage.bvh.sources.get(triangle as usize),
@@ -163,7 +163,7 @@ impl Table {
             } else {
                 1.0
             };
-            let mean = mean.max(LEAST);
+            let mean = mean.max(MIN_RELATIVE_PROBABILITY);
             let before = self.sums.last().copied().unwrap_or(0.0);
             self.triangles.push((instance, triangle, mean));
             self.sums.push(before + area * sides * mean);

@@ -12,7 +12,7 @@ use super::{
 use crate::{photometry::environment::RadianceMap, scene::Environment};
 
 /// Maximum width of the sampling map; wider maps are averaged down, which keeps their flux.
-const MOST_WIDTH: usize = 1024;
+const MAX_WIDTH: usize = 1024;
 
 /// The environment as a photon source.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ struct Table {
 impl Table {
     fn new(original: &Arc<RadianceMap>) -> Option<Self> {
         let mut map = original.clone();
-        while map.width() > MOST_WIDTH {
+        while map.width() > MAX_WIDTH {
             let Some(half) = map.halved() else { break };
             map = Arc::new(half);
         }
@@ -142,7 +142,7 @@ impl EnvironmentSource {
         Some(Photon {
             origin: self.bounds.entry(towards, position),
             direction: towards,
-            away: DVec3::ZERO,
+            offset_normal: DVec3::ZERO,
             weight,
             range: None,
             unshadowed: false,

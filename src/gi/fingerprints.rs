@@ -75,11 +75,10 @@ fn geometry(scene: &Scene, bvh: &SceneBvh, top: &SceneTlas) -> u64 {
     let mut hash = Hash(0);
     hash.all(&top.instances);
     hash.word(bvh.triangles.len() as u64);
-    for bottom in &bvh.blases {
-        let part =
-            scene.meshes.get(bottom.mesh).and_then(|mesh| mesh.primitives.get(bottom.primitive));
+    for blas in &bvh.blases {
+        let part = scene.meshes.get(blas.mesh).and_then(|mesh| mesh.primitives.get(blas.primitive));
         hash.word(part.and_then(|part| part.material).map_or(u64::MAX, |material| material as u64));
-        let (first, count) = (bottom.triangles.0 as usize, bottom.triangles.1 as usize);
+        let (first, count) = (blas.triangles.0 as usize, blas.triangles.1 as usize);
         let triangles: &[BvhTriangle] = bvh.triangles.get(first..first + count).unwrap_or_default();
         if part.is_none_or(|part| part.deform.is_some()) {
             hash.all(triangles);

@@ -79,14 +79,14 @@ impl Distribution {
             }
         }
         // A minimum probability covers features between the sample points.
-        let least = 1e-3 * means.iter().sum::<f64>() / means.len() as f64;
+        let min = 1e-3 * means.iter().sum::<f64>() / means.len() as f64;
         let (mut rows, mut columns) =
             (Vec::with_capacity(ROWS), Vec::with_capacity(ROWS * COLUMNS));
         let mut sum = 0.0;
         for (row, of_row) in means.chunks_exact(COLUMNS).enumerate() {
             let mut within = 0.0;
             columns.extend(of_row.iter().map(|mean| {
-                within += mean + least;
+                within += mean + min;
                 within
             }));
             sum += within * cell_angle(row);
@@ -150,10 +150,11 @@ impl PhotonLight {
         let profile = light.profile.clone().filter(|_| point);
         let distribution = profile.as_ref().map(|profile| {
             before
-                .filter(|lamp| {
-                    lamp.emitter == emitter && same(lamp.profile.as_ref(), Some(profile))
+                .filter(|photon_light| {
+                    photon_light.emitter == emitter
+                        && same(photon_light.profile.as_ref(), Some(profile))
                 })
-                .and_then(|lamp| lamp.distribution.clone())
+                .and_then(|photon_light| photon_light.distribution.clone())
                 .unwrap_or_else(|| Arc::new(Distribution::new(light, profile)))
         });
         Self {
@@ -217,7 +218,7 @@ impl PhotonLight {
         Photon {
             origin,
             direction,
-            away,
+            offset_normal: away,
             weight: DVec3::splat(weight),
             range: None,
             unshadowed: false,

@@ -119,8 +119,8 @@ impl SurfaceMaterial {
             let diffuse = self.base * (opaque * left.max(0.0));
             lobes.diffuse = diffuse * (1.0 - self.diffuse_transmission);
             if self.diffuse_transmission > 0.0 {
-                lobes.diffuse_transmission =
-                    self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
+                lobes.diffuse_transmission = self.diffuse_transmission_color
+                    * (opaque * left.max(0.0) * self.diffuse_transmission);
             }
         }
         if glass > 0.0 {
@@ -128,9 +128,9 @@ impl SurfaceMaterial {
             gloss += DVec3::splat(glass * reflected);
             lobes.glass = self.base * (glass * (1.0 - reflected));
         }
-        let matte = diffuse_lobe_weight(self.alpha);
-        lobes.diffuse += gloss * matte;
-        lobes.specular = gloss * (1.0 - matte);
+        let diffuse_weight = diffuse_lobe_weight(self.alpha);
+        lobes.diffuse += gloss * diffuse_weight;
+        lobes.specular = gloss * (1.0 - diffuse_weight);
         if self.coat > 0.0 {
             // KHR_materials_clearcoat, "Layering".
             let share = self.coat * (0.04 + 0.96 * schlick(cosine));

@@ -44,7 +44,7 @@ pub(super) struct Merged {
 }
 
 /// VPLs with their unpacked normals and weights.
-struct Joiner<'a> {
+struct VplMerger<'a> {
     stage: &'a TraceScene<'a>,
     vpls: &'a [Vpl],
     normals: Vec<Vec3>,
@@ -61,17 +61,17 @@ pub(super) fn merged(
     extent: f64,
     last: Option<i32>,
 ) -> Merged {
-    let joiner = Joiner {
+    let joiner = VplMerger {
         stage,
         vpls,
         normals: vpls.iter().map(|vpl| unpack_normal(vpl.normal)).collect(),
         weights: vpls.iter().map(|vpl| strength(vpl.flux.as_dvec3())).collect(),
     };
     let least = (extent / MAX_VOXELS).max(1e-6);
-    if let Some(cell) = settings.cell {
+    if let Some(cell) = settings.merge_cell_size {
         let cell = if cell.is_finite() { cell.clamp(least, 1e6 * least) } else { least };
         let (groups, rays) = joiner.visible(joiner.grouped(cell), cell);
-        return Merged { vpls: joiner.joined(&groups, cell), cell, step: None, rays };
+        return Merged { vpls: joiner.merge_group(&groups, cell), cell, step: None, rays };
     }
     let budget = settings.vpls as usize;
     let lowest = (least.log2() * f64::from(STEPS)).ceil() as i32;
@@ -82,7 +82,12 @@ pub(super) fn merged(
         // Two steps finer would give about twice as many VPLs.
         if groups.len() <= budget && groups.len() * 5 / 2 > budget {
             let cell = cell_of(step);
-            return Merged { vpls: joiner.joined(&groups, cell), cell, step: Some(step), rays };
+            return Merged {
+                vpls: joiner.merge_group(&groups, cell),
+                cell,
+                step: Some(step),
+                rays,
+            };
         }
     }
     let (mut low, mut high) = (lowest, highest);
@@ -101,7 +106,7 @@ pub(super) fn merged(
         all += rays;
         if groups.len() <= budget || high >= highest {
             return Merged {
-                vpls: joiner.joined(&groups, cell),
+                vpls: joiner.merge_group(&groups, cell),
                 cell,
                 step: Some(high),
                 rays: all,
@@ -122,7 +127,7 @@ fn class_of(normal: Vec3) -> u64 {
     digit(normal.x) * 9 + digit(normal.y) * 3 + digit(normal.z)
 }
 
-impl Joiner<'_> {
+impl VplMerger<'_> {
     fn place(&self, index: u32) -> Vec3 {
         self.vpls[index as usize].position
     }
@@ -208,8 +213,9 @@ impl Joiner<'_> {
             let origin = above(strongest);
             let sees = |&index: &u32| {
                 let direction = above(index) - origin;
-                let ray = Ray { origin, direction, t_min: 0.0, t_max: 1.0, away: Vec3::ZERO };
-                index == strongest || !self.stage.bvh.occluded(self.stage.top, &ray)
+                let ray =
+                    Ray { origin, direction, t_min: 0.0, t_max: 1.0, offset_normal: Vec3::ZERO };
+                index == strongest || !self.stage.bvh.occluded(self.stage.tlas, &ray)
             };
             rays += rest.len() as u64 - 1;
             let (near, hidden): (Group, Group) = rest.into_iter().partition(sees);
@@ -222,7 +228,7 @@ impl Joiner<'_> {
         (found, rays)
     }
 
-    fn joined(&self, groups: &[Group], cell: f64) -> Vec<Vpl> {
+    fn merge_group(&self, groups: &[Group], cell: f64) -> Vec<Vpl> {
         groups.par_iter().with_min_len(64).map(|group| self.join(group, cell)).collect()
     }
 
@@ -262,7 +268,7 @@ impl Joiner<'_> {
             t_max: 2.0 * f64::from(reach),
             ..PreciseRay::new(origin, direction, DVec3::ZERO)
         };
-        let hit = self.stage.bvh.closest_f64(self.stage.top, &ray)?;
+        let hit = self.stage.bvh.closest_f64(self.stage.tlas, &ray)?;
         let surface = self.stage.surface(direction, &hit)?;
         (surface.geometric.as_vec3().dot(normal) > 0.5).then(|| surface.position.as_vec3())
     }

@@ -102,11 +102,11 @@ pub struct VplStats {
     /// Visibility rays of merging.
     pub merge_rays: u64,
     /// VPLs before merging.
-    pub made: u32,
+    pub created: u32,
     /// VPLs after merging.
     pub kept: u32,
     /// Voxel edge of merging (m); 0 without merging.
-    pub cell: f64,
+    pub merge_cell_size: f64,
     /// VPLs and photons dropped because of NaN or infinity.
     pub dropped: u64,
     /// Flux emitted by the lights.
@@ -116,7 +116,7 @@ pub struct VplStats {
     /// Flux that left the scene.
     pub escaped: DVec3,
     /// Flux lost by the limit on the number of bounces.
-    pub cut: DVec3,
+    pub truncated: DVec3,
 }
 
 /// Settings of `Radiosity::update`.
@@ -134,12 +134,12 @@ pub struct RadiositySettings {
     pub merge: bool,
     /// Voxel edge of merging (m), which overrides `vpls`. `None`: chosen so that `vpls` is not
     /// exceeded, and kept as long as it fits.
-    pub cell: Option<f64>,
+    pub merge_cell_size: Option<f64>,
 }
 
 impl Default for RadiositySettings {
     fn default() -> Self {
-        Self { vpls: 4096, photons: None, bounces: 3, merge: true, cell: None }
+        Self { vpls: 4096, photons: None, bounces: 3, merge: true, merge_cell_size: None }
     }
 }
 

@@ -44,7 +44,7 @@ const PIERCED: usize = 16;
 /// Outcome of a photon at a surface.
 enum Next {
     Reflected(DVec3, DVec3),
-    Through(DVec3, DVec3),
+    Transmitted(DVec3, DVec3),
     Absorbed,
 }
 
@@ -70,18 +70,18 @@ pub(super) fn trace(
     marks: &mut Vec<UnitVpl>,
 ) -> PhotonResult {
     let numbers = sequence.point(0, number);
-    let mut fate = PhotonResult::default();
+    let mut photon_result = PhotonResult::default();
     let Some(photon) = source.emission.photon(stage, numbers) else {
-        fate.dropped = 1;
-        return fate;
+        photon_result.dropped = 1;
+        return photon_result;
     };
     let mut flux = photon.weight;
-    fate.emitted = flux.as_vec3();
+    photon_result.emitted = flux.as_vec3();
     if bounces == 0 || flux.max_element() <= 0.0 {
-        fate.cut = fate.emitted;
-        return fate;
+        photon_result.cut = photon_result.emitted;
+        return photon_result;
     }
-    let mut way = PhotonPath {
+    let mut photon_path = PhotonPath {
         stage,
         sequence,
         number,
@@ -89,18 +89,18 @@ pub(super) fn trace(
         groups: 0,
         choices: 0,
     };
-    let mut ray = PreciseRay::new(photon.origin, photon.direction, photon.away);
+    let mut ray = PreciseRay::new(photon.origin, photon.direction, photon.offset_normal);
     let (mut reflections, mut layers, mut first) = (0, 0, true);
     loop {
-        fate.rays += 1;
+        photon_result.rays += 1;
         let met = if first && photon.unshadowed {
-            way.pierced(&ray, &mut fate)
+            photon_path.pierced(&ray, &mut photon_result)
         } else {
-            way.closest(&ray)
+            photon_path.closest(&ray)
         };
         let Some((surface, of)) = met else {
-            fate.escaped += flux.as_vec3();
-            return fate;
+            photon_result.escaped += flux.as_vec3();
+            return photon_result;
         };
         flux *= of;
         if first && let Some(range) = photon.range {
@@ -109,12 +109,12 @@ pub(super) fn trace(
         }
         layers += 1;
         if surface.material.unlit || layers > LAYERS || flux.max_element() <= 0.0 {
-            return fate;
+            return photon_result;
         }
         let direction = ray.direction;
         if first && photon.unshadowed {
             flux *= surface.opacity;
-        } else if surface.opacity < 1.0 && way.choice() >= surface.opacity {
+        } else if surface.opacity < 1.0 && photon_path.choice() >= surface.opacity {
             // Continues behind the surface, as if it were absent.
             ray = PreciseRay::new(surface.position, direction, -surface.geometric);
             continue;
@@ -126,38 +126,39 @@ pub(super) fn trace(
         }
         let cosine = -direction.dot(surface.normal);
         let lobes = surface.material.lobes(cosine, surface.front, stage.scene.multiscatter);
-        for (lobe, normal) in
-            [(lobes.diffuse, surface.sends), (lobes.diffuse_transmission, -surface.sends)]
-        {
-            let weight = (flux * lobe * surface.lit).as_vec3();
+        for (lobe, normal) in [
+            (lobes.diffuse, surface.emission_normal),
+            (lobes.diffuse_transmission, -surface.emission_normal),
+        ] {
+            let weight = (flux * lobe * surface.emission_weight).as_vec3();
             if weight.max_element() <= 0.0 {
                 continue;
             }
             let position = surface.position.as_vec3();
             if weight.is_finite() && weight.min_element() >= 0.0 && position.is_finite() {
                 marks.push(UnitVpl { position, normal: pack_normal(normal.as_vec3()), weight });
-                fate.marks += 1;
+                photon_result.marks += 1;
             } else {
-                fate.dropped += 1;
+                photon_result.dropped += 1;
             }
         }
-        let (towards, next) = match way.next(&surface, &lobes, direction) {
-            Next::Absorbed => return fate,
+        let (towards, next) = match photon_path.next(&surface, &lobes, direction) {
+            Next::Absorbed => return photon_result,
             Next::Reflected(towards, factor) => {
                 reflections += 1;
                 layers = 0;
                 (towards, factor)
             }
-            Next::Through(towards, factor) => (towards, factor),
+            Next::Transmitted(towards, factor) => (towards, factor),
         };
         flux *= next;
         if reflections == bounces {
-            fate.cut += flux.as_vec3();
-            return fate;
+            photon_result.cut += flux.as_vec3();
+            return photon_result;
         }
         if !(flux.is_finite() && towards.is_finite()) {
-            fate.dropped += 1;
-            return fate;
+            photon_result.dropped += 1;
+            return photon_result;
         }
         let away = surface.geometric * surface.geometric.dot(towards).signum();
         ray = PreciseRay::new(surface.position, towards, away);
@@ -178,18 +179,22 @@ fn refined(u: f64, sequence: Sequence, number: u32) -> f64 {
 impl PhotonPath<'_> {
     /// The nearest surface, and the factor of the flux.
     fn closest(&self, ray: &PreciseRay) -> Option<(SurfaceHit, f64)> {
-        let hit = self.stage.bvh.closest_f64(self.stage.top, ray)?;
+        let hit = self.stage.bvh.closest_f64(self.stage.tlas, ray)?;
         Some((self.stage.surface(ray.direction, &hit)?, 1.0))
     }
 
     /// Light without shadows falls on all surfaces along the ray: one of them is chosen and
     /// weighted to stand for all.
-    fn pierced(&mut self, ray: &PreciseRay, fate: &mut PhotonResult) -> Option<(SurfaceHit, f64)> {
+    fn pierced(
+        &mut self,
+        ray: &PreciseRay,
+        photon_result: &mut PhotonResult,
+    ) -> Option<(SurfaceHit, f64)> {
         let mut ray = *ray;
         let mut hits = Vec::new();
         while hits.len() < PIERCED {
-            let Some(hit) = self.stage.bvh.closest_f64(self.stage.top, &ray) else { break };
-            fate.rays += 1;
+            let Some(hit) = self.stage.bvh.closest_f64(self.stage.tlas, &ray) else { break };
+            photon_result.rays += 1;
             ray.t_min = hit.t.next_up() * (1.0 + 1e-10);
             hits.push(hit);
         }
@@ -221,8 +226,10 @@ impl PhotonPath<'_> {
         if sum > 1.0 {
             chances = chances.map(|chance| chance / sum);
         }
-        let SurfaceHit { normal, geometric, sends, lit, material: matter, .. } = surface;
-        let (normal, geometric, sends) = (*normal, *geometric, *sends);
+        let SurfaceHit {
+            normal, geometric, emission_normal, emission_weight: lit, material, ..
+        } = surface;
+        let (normal, geometric, emission_normal) = (*normal, *geometric, *emission_normal);
         let mut from = 0.0;
         for (index, (&lobe, &chance)) in all.iter().zip(&chances).enumerate() {
             if chance <= 0.0 {
@@ -236,23 +243,23 @@ impl PhotonPath<'_> {
             let factor = lobe / chance;
             return match index {
                 0 => Next::Reflected(
-                    outward(sample_cosine_hemisphere(sends, self.pair()), geometric),
+                    outward(sample_cosine_hemisphere(emission_normal, self.pair()), geometric),
                     factor * *lit,
                 ),
                 1 => Next::Reflected(
-                    outward(sample_cosine_hemisphere(-sends, self.pair()), -geometric),
+                    outward(sample_cosine_hemisphere(-emission_normal, self.pair()), -geometric),
                     factor * *lit,
                 ),
                 2 | 3 => {
-                    let alpha = if index == 2 { matter.alpha } else { matter.coat_alpha };
+                    let alpha = if index == 2 { material.alpha } else { material.coat_alpha };
                     let towards = sample_ggx_reflection(direction, normal, alpha, self.pair());
                     Next::Reflected(outward(towards, geometric), factor)
                 }
                 _ => {
-                    let eta = if surface.front { matter.ior } else { 1.0 / matter.ior };
-                    let bent = matter.border.and_then(|_| refracted(direction, normal, eta));
+                    let eta = if surface.front { material.ior } else { 1.0 / material.ior };
+                    let bent = material.border.and_then(|_| refracted(direction, normal, eta));
                     let towards = bent.unwrap_or(direction);
-                    Next::Through(-outward(-towards, geometric), factor)
+                    Next::Transmitted(-outward(-towards, geometric), factor)
                 }
             };
         }

@@ -30,7 +30,7 @@ const BATCH: usize = 16;
 pub(super) const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
 /// Minimum number of photons of a light that is on, or an even share of an eighth of all where that
 /// is less. A light in a sunlit room has little of the flux but much of the visible illumination.
-const LEAST: u32 = 64;
+const MIN_PHOTONS_PER_LIGHT: u32 = 64;
 
 /// The photons of a scene's lights, cached across frames.
 ///
@@ -41,13 +41,13 @@ const LEAST: u32 = 64;
 pub struct Radiosity {
     /// `MAX_UNIT_VPLS`, or fewer for tests.
     pub(super) room: usize,
-    prints: Option<Fingerprints>,
+    fingerprints: Option<Fingerprints>,
     extent: Option<Extent>,
     anchor: DVec3,
     bounces: u32,
     /// Photons shared among the lights at the last allocation.
     budget: u32,
-    held: Vec<LightPhotons>,
+    light_photons: Vec<LightPhotons>,
     settings: Option<RadiositySettings>,
     /// Voxel size step of merging.
     voxels: Option<i32>,
@@ -58,12 +58,12 @@ impl Default for Radiosity {
     fn default() -> Self {
         Self {
             room: MAX_UNIT_VPLS,
-            prints: None,
+            fingerprints: None,
             extent: None,
             anchor: DVec3::ZERO,
             bounces: 0,
             budget: 0,
-            held: Vec::new(),
+            light_photons: Vec::new(),
             settings: None,
             voxels: None,
             set: Arc::default(),
@@ -76,7 +76,7 @@ impl Default for Radiosity {
 struct LightPhotons {
     source: PhotonSource,
     /// Photons allocated to it.
-    asked: u32,
+    requested: u32,
     /// Photons that share its flux: fewer where the VPL limit was reached.
     count: u32,
     paths: Paths,
@@ -87,7 +87,7 @@ struct LightPhotons {
 /// Results and VPLs of the photons, in photon order.
 #[derive(Debug, Default, PartialEq)]
 struct Paths {
-    fates: Vec<PhotonResult>,
+    results: Vec<PhotonResult>,
     marks: Vec<UnitVpl>,
 }
 
@@ -112,7 +112,7 @@ impl Radiosity {
     /// Drops only the cached paths: the next `update` retraces every photon and gives the same
     /// result.
     pub fn retrace(&mut self) {
-        self.prints = None;
+        self.fingerprints = None;
         self.settings = None;
     }
 
@@ -142,54 +142,61 @@ impl Radiosity {
         let anchor = extent.map_or(DVec3::ZERO, |extent| anchor(&extent, self.anchor));
         let top = bvh.tlas_from(anchor);
         let plain = Material::default();
-        let stage = TraceScene { scene, bvh, top: &top, plain: &plain };
-        let prints = Fingerprints::new(scene, bvh, &top);
-        let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
-        let bounds = extent.map(|extent| extent.seen_from(anchor));
+        let stage = TraceScene { scene, bvh, tlas: &top, plain: &plain };
+        let fingerprints = Fingerprints::new(scene, bvh, &top);
+        let unmoved = self.fingerprints.as_ref() == Some(&fingerprints) && self.anchor == anchor;
+        let bounds = extent.map(|extent| extent.relative_to(anchor));
         let found = match bounds {
             Some(bounds) => {
-                let before: HashMap<Key, &PhotonSource> =
-                    self.held.iter().map(|held| (held.source.key, &held.source)).collect();
+                let before: HashMap<Key, &PhotonSource> = self
+                    .light_photons
+                    .iter()
+                    .map(|light_photons| (light_photons.source.key, &light_photons.source))
+                    .collect();
                 sources(&stage, anchor, &bounds, &before, unmoved)
             }
             None => Vec::new(),
         };
         let counts = self.allocate_photons(&found, settings.photon_budget());
         let keep = unmoved && self.bounces == settings.bounces;
-        let held = std::mem::take(&mut self.held);
-        let mut before: HashMap<Key, LightPhotons> =
-            held.into_iter().map(|held| (held.source.key, held)).collect();
+        let light_photons = std::mem::take(&mut self.light_photons);
+        let mut before: HashMap<Key, LightPhotons> = light_photons
+            .into_iter()
+            .map(|light_photons| (light_photons.source.key, light_photons))
+            .collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
         let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(1);
         for (source, count) in found.into_iter().zip(counts) {
             let last = before.remove(&source.key);
-            if let Some(last) =
-                last.as_ref().filter(|last| keep && last.source == source && last.asked == count)
+            if let Some(last) = last
+                .as_ref()
+                .filter(|last| keep && last.source == source && last.requested == count)
             {
                 change.all += 2.0 * last.stored;
             } else {
                 let room = (self.room as u64 * u64::from(count) / all) as usize;
                 let wanted = (count, settings.bounces, room);
-                let held = retrace_light(
+                let light_photons = retrace_light(
                     &stage,
                     source,
                     wanted,
                     last.as_ref().filter(|_| keep),
                     &mut stats,
                 );
-                change.of(last.as_ref(), &held);
-                self.held.push(held);
+                change.of(last.as_ref(), &light_photons);
+                self.light_photons.push(light_photons);
                 continue;
             }
-            self.held.extend(last);
+            self.light_photons.extend(last);
         }
         // Removed lights; sorted, as sums depend on the order.
-        let mut gone: Vec<f64> = before.values().map(|held| held.stored).collect();
+        let mut gone: Vec<f64> =
+            before.values().map(|light_photons| light_photons.stored).collect();
         gone.sort_unstable_by(f64::total_cmp);
         change.gone += gone.iter().sum::<f64>();
         let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
-        (self.prints, self.extent, self.anchor) = (Some(prints), extent, anchor);
+        (self.fingerprints, self.extent, self.anchor) = (Some(fingerprints), extent, anchor);
         (self.bounces, self.settings) = (settings.bounces, Some(settings));
         if !same {
             let reach = bounds.map_or(1.0, |bounds| bounds.radius());
@@ -205,14 +212,18 @@ impl Radiosity {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
         let on = fluxes.iter().filter(|&&flux| flux > 0.0).count() as u64;
-        let least = (u64::from(budget) / (8 * on.max(1))).clamp(1, u64::from(LEAST)) as u32;
+        let min =
+            (u64::from(budget) / (8 * on.max(1))).clamp(1, u64::from(MIN_PHOTONS_PER_LIGHT)) as u32;
         let wanted = |flux: f64| {
             let even = f64::from(budget) * (flux / total.max(1e-300));
-            if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
+            if flux > 0.0 { (even.round() as u32).clamp(min, budget.max(min)) } else { 0 }
         };
         let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
-        let counts: HashMap<Key, u32> =
-            self.held.iter().map(|held| (held.source.key, held.asked)).collect();
+        let counts: HashMap<Key, u32> = self
+            .light_photons
+            .iter()
+            .map(|light_photons| (light_photons.source.key, light_photons.requested))
+            .collect();
         let kept: Option<Vec<u32>> =
             found.iter().map(|source| counts.get(&source.key).copied()).collect();
         let holds = |kept: &Vec<u32>| {
@@ -242,19 +253,23 @@ impl Radiosity {
         reach: f64,
     ) -> VplSet {
         let mut vpls = Vec::new();
-        stats.dropped +=
-            self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
-        for held in self.held.iter().filter(|held| held.is_on()) {
-            let share = held.share();
+        stats.dropped += self
+            .light_photons
+            .iter()
+            .filter(|light_photons| !light_photons.source.flux.is_finite())
+            .count() as u64;
+        for light_photons in self.light_photons.iter().filter(|light_photons| light_photons.is_on())
+        {
+            let share = light_photons.share();
             stats.lights += 1;
-            stats.photons += u64::from(held.count);
-            for fate in &held.paths.fates {
-                stats.emitted += fate.emitted.as_dvec3() * share;
-                stats.escaped += fate.escaped.as_dvec3() * share;
-                stats.cut += fate.cut.as_dvec3() * share;
-                stats.dropped += u64::from(fate.dropped);
+            stats.photons += u64::from(light_photons.count);
+            for photon_result in &light_photons.paths.results {
+                stats.emitted += photon_result.emitted.as_dvec3() * share;
+                stats.escaped += photon_result.escaped.as_dvec3() * share;
+                stats.truncated += photon_result.cut.as_dvec3() * share;
+                stats.dropped += u64::from(photon_result.dropped);
             }
-            for mark in &held.paths.marks {
+            for mark in &light_photons.paths.marks {
                 let flux = (mark.weight.as_dvec3() * share).as_vec3();
                 if !flux.is_finite() {
                     stats.dropped += 1;
@@ -269,14 +284,14 @@ impl Radiosity {
                 }
             }
         }
-        stats.made = vpls.len() as u32;
+        stats.created = vpls.len() as u32;
         if settings.merge
-            && (vpls.len() > settings.vpls as usize || settings.cell.is_some())
+            && (vpls.len() > settings.vpls as usize || settings.merge_cell_size.is_some())
             && !vpls.is_empty()
         {
             let merged = merge::merged(stage, &vpls, settings, reach, self.voxels);
             (vpls, self.voxels) = (merged.vpls, merged.step);
-            (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
+            (stats.merge_cell_size, stats.merge_rays) = (merged.cell, merged.rays);
         }
         stats.kept = vpls.len() as u32;
         let nodes = tree::light_tree(&vpls);
@@ -289,7 +304,7 @@ impl Radiosity {
 /// nearby positions are exact in single precision. The last anchor is kept while the center is
 /// within a cell of it: voxels start there and should not move.
 fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
-    let step = (extent.seen_from(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
+    let step = (extent.relative_to(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
     let middle = extent.middle();
     if (middle - last).abs().max_element() <= step {
         return last;
@@ -303,28 +318,29 @@ fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
 fn retrace_light(
     stage: &TraceScene,
     source: PhotonSource,
-    (asked, bounces, room): (u32, u32, usize),
+    (requested, bounces, room): (u32, u32, usize),
     last: Option<&LightPhotons>,
     stats: &mut VplStats,
 ) -> LightPhotons {
-    let mut count = asked;
+    let mut count = requested;
     let mut paths = Paths::default();
     if let Some(last) = last.filter(|last| last.source.emission == source.emission) {
         // A light that is off keeps its paths until it is on again.
-        let most = if strength(source.flux) > 0.0 { count as usize } else { usize::MAX };
-        let kept = last.paths.fates.len().min(most);
-        paths.fates.extend_from_slice(&last.paths.fates[..kept]);
-        let marks: usize = paths.fates.iter().map(|fate| fate.marks as usize).sum();
+        let max = if strength(source.flux) > 0.0 { count as usize } else { usize::MAX };
+        let kept = last.paths.results.len().min(max);
+        paths.results.extend_from_slice(&last.paths.results[..kept]);
+        let marks: usize =
+            paths.results.iter().map(|photon_result| photon_result.marks as usize).sum();
         paths.marks.extend_from_slice(&last.paths.marks[..marks]);
     }
     let sequence = Sequence::new(source.key.seed());
-    let first = paths.fates.len() as u32;
+    let first = paths.results.len() as u32;
     // A light that is off keeps its index among the others, and traces nothing.
     let end = if strength(source.flux) > 0.0 { count } else { first };
     let begins: Vec<u32> = (first..end).step_by(CHUNK as usize).collect();
     for batch in begins.chunks(BATCH) {
-        if paths.marks.len() >= room.max(1) && !paths.fates.is_empty() {
-            count = paths.fates.len() as u32;
+        if paths.marks.len() >= room.max(1) && !paths.results.is_empty() {
+            count = paths.results.len() as u32;
             break;
         }
         let chunks: Vec<Paths> = batch
@@ -332,7 +348,7 @@ fn retrace_light(
             .map(|&begin| {
                 let mut chunk = Paths::default();
                 for number in begin..begin.saturating_add(CHUNK).min(end) {
-                    chunk.fates.push(photon_tracing::trace(
+                    chunk.results.push(photon_tracing::trace(
                         stage,
                         &source,
                         sequence,
@@ -345,18 +361,22 @@ fn retrace_light(
             })
             .collect();
         for chunk in chunks {
-            stats.traced += chunk.fates.len() as u64;
-            stats.rays += chunk.fates.iter().map(|fate| u64::from(fate.rays)).sum::<u64>();
-            paths.fates.extend(chunk.fates);
+            stats.traced += chunk.results.len() as u64;
+            stats.rays += chunk
+                .results
+                .iter()
+                .map(|photon_result| u64::from(photon_result.rays))
+                .sum::<u64>();
+            paths.results.extend(chunk.results);
             paths.marks.extend(chunk.marks);
         }
     }
-    let mut held = LightPhotons { source, asked, count, paths, stored: 0.0 };
-    if held.is_on() {
-        let sum: DVec3 = held.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
-        held.stored = strength(sum * held.share());
+    let mut light_photons = LightPhotons { source, requested, count, paths, stored: 0.0 };
+    if light_photons.is_on() {
+        let sum: DVec3 = light_photons.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
+        light_photons.stored = strength(sum * light_photons.share());
     }
-    held
+    light_photons
 }
 
 /// Accumulator of `ChangedFraction`.
@@ -378,16 +398,22 @@ impl Difference {
             self.moved += after;
             return;
         };
-        let share = |held: &LightPhotons| if held.is_on() { held.share() } else { DVec3::ZERO };
+        let share = |light_photons: &LightPhotons| {
+            if light_photons.is_on() { light_photons.share() } else { DVec3::ZERO }
+        };
         let (old, new) = (share(last), share(now));
         if old == new && last.paths == now.paths {
             return;
         }
         let (mut a, mut b) = (0, 0);
-        let photons = last.paths.fates.len().max(now.paths.fates.len());
+        let photons = last.paths.results.len().max(now.paths.results.len());
         for photon in 0..photons {
-            let marks = |held: &LightPhotons, from: usize| {
-                let count = held.paths.fates.get(photon).map_or(0, |fate| fate.marks as usize);
+            let marks = |light_photons: &LightPhotons, from: usize| {
+                let count = light_photons
+                    .paths
+                    .results
+                    .get(photon)
+                    .map_or(0, |photon_result| photon_result.marks as usize);
                 (from, from + count)
             };
             let ((from_a, to_a), (from_b, to_b)) = (marks(last, a), marks(now, b));

@@ -20,8 +20,8 @@ pub(super) struct SurfaceHit {
     pub normal: DVec3,
     /// Normal of the emitted VPL, and the weight of its flux. It is the triangle's normal where the
     /// mesh's deviates from it, see `UNBENT`.
-    pub sends: DVec3,
-    pub lit: f64,
+    pub emission_normal: DVec3,
+    pub emission_weight: f64,
     /// True if the ray hit the front face as glTF defines it.
     pub front: bool,
     /// Opacity, 0 to 1: the rest of the light passes straight through.
@@ -45,7 +45,7 @@ pub(super) struct SurfaceMaterial {
     /// transmitted.
     pub transmission: f64,
     pub diffuse_transmission: f64,
-    pub through_color: DVec3,
+    pub diffuse_transmission_color: DVec3,
     /// Weight of the clearcoat, and its alpha.
     pub coat: f64,
     pub coat_alpha: f64,
@@ -64,14 +64,14 @@ pub(super) struct SurfaceMaterial {
 /// neither gains nor loses light.
 const UNBENT: f64 = 0.999;
 /// Maximum of that weight, for light at grazing angles to a triangle.
-const MOST_LIT: f64 = 16.0;
+const MAX_EMISSION_WEIGHT: f64 = 16.0;
 
 /// The BVH and TLAS relative to the anchor, with their scene.
 #[derive(Clone, Copy)]
 pub(super) struct TraceScene<'a> {
     pub scene: &'a Scene,
     pub bvh: &'a SceneBvh,
-    pub top: &'a SceneTlas,
+    pub tlas: &'a SceneTlas,
     /// Default material, for primitives without one.
     pub plain: &'a Material,
 }
@@ -121,7 +121,7 @@ impl ToAnchor {
         let inverse = stage.bvh.inverse_linear(instance)?;
         Some(Self {
             rows: [0, 1, 2].map(|row| inverse.row(row)),
-            back: stage.bvh.to_eye(stage.top, instance)?,
+            back: stage.bvh.to_eye(stage.tlas, instance)?,
         })
     }
 
@@ -143,8 +143,8 @@ impl ToAnchor {
 
 impl<'a> TraceScene<'a> {
     pub fn primitive(&self, instance: u32) -> Option<&'a Primitive> {
-        let (_, bottom) = self.bvh.instance_blas(instance)?;
-        self.scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive)
+        let (_, blas) = self.bvh.instance_blas(instance)?;
+        self.scene.meshes.get(blas.mesh)?.primitives.get(blas.primitive)
     }
 
     pub fn material(&self, primitive: &Primitive) -> &'a Material {
@@ -167,7 +167,8 @@ impl<'a> TraceScene<'a> {
         let mut normal = to_anchor.normal(at.normal.as_dvec3()) * side;
         let unbent = normal.dot(geometric) >= UNBENT || normal == DVec3::ZERO;
         let (shaded, met) = (-normal.dot(direction), -geometric.dot(direction));
-        let lit = if unbent { 1.0 } else { (shaded.max(0.0) / met.max(1e-9)).min(MOST_LIT) };
+        let lit =
+            if unbent { 1.0 } else { (shaded.max(0.0) / met.max(1e-9)).min(MAX_EMISSION_WEIGHT) };
         if normal.dot(geometric) <= 0.0 || normal.dot(direction) >= 0.0 {
             normal = geometric;
         }
@@ -177,8 +178,8 @@ impl<'a> TraceScene<'a> {
             position: to_anchor.point(hit.inside(triangle)),
             geometric,
             normal,
-            sends: if unbent { normal } else { geometric },
-            lit,
+            emission_normal: if unbent { normal } else { geometric },
+            emission_weight: lit,
             front,
             opacity: if opaque { 1.0 } else { base.w.clamp(0.0, 1.0) },
             material: self.matter(material, &at, base, front),
@@ -236,7 +237,7 @@ impl<'a> TraceScene<'a> {
                 plain(material.transmission_texture).x,
             ),
             diffuse_transmission: spread,
-            through_color: (through.color.as_dvec3() * color(through.color_texture))
+            diffuse_transmission_color: (through.color.as_dvec3() * color(through.color_texture))
                 .clamp(DVec3::ZERO, DVec3::ONE),
             coat: coated,
             coat_alpha: coat_roughness * coat_roughness,

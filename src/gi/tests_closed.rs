@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::{
-    tests_emission::{matte, plain, room, vpls_of},
+    tests_emission::{diffuse_material, plain, room, vpls_of},
     *,
 };
 use crate::{
@@ -45,7 +45,7 @@ fn lux_of_polygon(corners: &[DVec3], exitance: f64, place: DVec3, normal: DVec3)
 /// other with the same geometry term, 1/4, so indirect light has no variance.
 fn ball() -> Scene {
     let mut builder = SceneBuilder::new("ball");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse_material(0.5));
     let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 5), material);
     builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(10.0, -20.0, 30.0)));
     builder.point_light_lumens("lamp", Lumen(4.0 * PI), Vec3::ONE, DVec3::new(10.0, -20.0, 30.0));
@@ -102,7 +102,7 @@ fn closed_rooms_keep_the_light() {
 #[test]
 fn a_lit_square_is_a_square_lamp() {
     let mut builder = SceneBuilder::new("square");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse_material(0.5));
     let mesh = builder.add_mesh("square", shapes::plane(Vec2::ONE, 1, 1), material);
     builder.instance("square", mesh, DMat4::IDENTITY);
     builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
@@ -130,7 +130,7 @@ fn a_lit_square_is_a_square_lamp() {
 #[test]
 fn sun_comes_in_through_a_hole() {
     let mut builder = SceneBuilder::new("hut");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse_material(0.5));
     let slab = |builder: &mut SceneBuilder, low: [f32; 3], high: [f32; 3]| {
         let (low, high) = (Vec3::from(low), Vec3::from(high));
         let mesh = builder.add_mesh("slab", shapes::cuboid(high - low), material);
@@ -179,7 +179,7 @@ fn what_absorbs_nothing_loses_nothing() {
             Material {
                 alpha: AlphaMode::Blend,
                 base_color: [1.0, 1.0, 1.0, 0.3].into(),
-                ..matte(1.0)
+                ..diffuse_material(1.0)
             },
         ),
     ] {
@@ -210,7 +210,7 @@ fn specular_photons_reach_the_diffuse_surface() {
     let mut builder = SceneBuilder::new("mirror");
     let (mirror, wall) = (
         builder.add_material(metal("mirror", Vec3::splat(0.8), 0.0)),
-        builder.add_material(matte(0.5)),
+        builder.add_material(diffuse_material(0.5)),
     );
     let mesh = builder.add_mesh("mirror", shapes::plane(Vec2::ONE, 1, 1), mirror);
     builder.instance("mirror", mesh, DMat4::IDENTITY);
@@ -240,7 +240,7 @@ fn specular_photons_reach_the_diffuse_surface() {
 #[test]
 fn light_without_shadows_falls_on_all() {
     let mut builder = SceneBuilder::new("sheets");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse_material(0.5));
     let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 1, 1), material);
     for height in 0..3 {
         builder.instance("sheet", mesh, DMat4::from_translation(DVec3::Y * f64::from(height)));
@@ -266,7 +266,7 @@ fn light_without_shadows_falls_on_all() {
 #[test]
 fn leaves_shine_on_both_sides() {
     let mut builder = SceneBuilder::new("leaf");
-    let mut leaf = matte(0.6);
+    let mut leaf = diffuse_material(0.6);
     leaf.diffuse_transmission.factor = 0.25;
     leaf.diffuse_transmission.color = Vec3::new(0.0, 0.8, 0.0);
     let leaf = builder.add_material(leaf);

@@ -21,14 +21,14 @@ use crate::{
 };
 
 /// A purely Lambertian material.
-pub(super) fn matte(reflectance: f32) -> Material {
+pub(super) fn diffuse_material(reflectance: f32) -> Material {
     Material { ior: 1.0, ..dielectric("matte", Vec3::splat(reflectance), 1.0) }
 }
 
 /// A closed room of 4 m x 3 m x 5 m around the origin.
 pub(super) fn room(reflectance: f32) -> SceneBuilder {
     let mut builder = SceneBuilder::new("room");
-    let material = builder.add_material(matte(reflectance));
+    let material = builder.add_material(diffuse_material(reflectance));
     let mesh = builder.add_mesh("walls", shapes::cuboid(Vec3::new(4.0, 3.0, 5.0)), material);
     builder.instance("walls", mesh, DMat4::IDENTITY);
     builder
@@ -43,14 +43,14 @@ pub(super) fn plain(photons: u32, bounces: u32) -> RadiositySettings {
     }
 }
 
-pub(super) fn trees(scene: &Scene) -> SceneBvh {
+pub(super) fn build_bvh(scene: &Scene) -> SceneBvh {
     let mut bvh = SceneBvh::new(scene, |_| true);
     bvh.build_wide();
     bvh
 }
 
 pub(super) fn vpls_of(scene: &Scene, settings: &RadiositySettings) -> Arc<VplSet> {
-    Radiosity::new().update(scene, &trees(scene), settings).0
+    Radiosity::new().update(scene, &build_bvh(scene), settings).0
 }
 
 fn near(what: &str, got: f64, want: f64, within: f64) {
@@ -131,11 +131,11 @@ fn photons_go_where_the_intensity_says() {
         let turn = DMat4::from_rotation_y(0.7) * DMat4::from_rotation_x(-0.4);
         builder.light("lamp", emitter, LightStrength::Lumens(Lumen(1.0)), Vec3::ONE, turn);
         let scene = builder.build().unwrap();
-        let bvh = trees(&scene);
+        let bvh = build_bvh(&scene);
         let (top, material) = (bvh.tlas_from(DVec3::ZERO), Material::default());
         let stage =
-            surface_hit::TraceScene { scene: &scene, bvh: &bvh, top: &top, plain: &material };
-        let bounds = emission::Extent::new(&bvh, None).unwrap().seen_from(DVec3::ZERO);
+            surface_hit::TraceScene { scene: &scene, bvh: &bvh, tlas: &top, plain: &material };
+        let bounds = emission::Extent::new(&bvh, None).unwrap().relative_to(DVec3::ZERO);
         let all = emission::sources(
             &stage,
             DVec3::ZERO,
@@ -251,7 +251,7 @@ fn suns_and_skies_light_the_scenes_box() {
 }
 
 fn glowing(emission: Vec3) -> Material {
-    Material { emission, ..matte(0.0) }
+    Material { emission, ..diffuse_material(0.0) }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{
-    tests_emission::{matte, plain, room, trees, vpls_of},
+    tests_emission::{build_bvh, diffuse_material, plain, room, vpls_of},
     *,
 };
 use crate::{
@@ -29,7 +29,7 @@ fn slab(
 /// A room with a ball and a box, and a colored light.
 fn furnished() -> Scene {
     let mut builder = room(0.6);
-    let material = builder.add_material(matte(0.4));
+    let material = builder.add_material(diffuse_material(0.4));
     let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 3), material);
     builder.instance("ball", ball, DMat4::from_translation(DVec3::new(1.0, -0.8, 0.3)));
     slab(&mut builder, material, [-1.5, -1.5, -1.0], [-0.5, -0.7, 0.0]);
@@ -56,24 +56,28 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
         let error = ((total(&set) - total(&whole)) / total(&whole)).abs().max_element();
         println!(
             "{} of {} VPLs, voxels of {:.3} m, flux off by {error:.2e}",
-            set.stats.kept, set.stats.made, set.stats.cell
+            set.stats.kept, set.stats.created, set.stats.merge_cell_size
         );
         assert!(error <= 1e-6);
-        assert_eq!(set.stats.made as usize, whole.vpls.len());
+        assert_eq!(set.stats.created as usize, whole.vpls.len());
         assert!(set.vpls.len() <= vpls as usize && set.vpls.len() as f64 > 0.4 * f64::from(vpls));
         assert_eq!(set.nodes.len(), 2 * set.vpls.len() - 1);
     }
-    let fixed =
-        vpls_of(&scene, &RadiositySettings { cell: Some(0.25), merge: true, ..plain(6000, 3) });
+    let fixed = vpls_of(
+        &scene,
+        &RadiositySettings { merge_cell_size: Some(0.25), merge: true, ..plain(6000, 3) },
+    );
     assert!(((total(&fixed) - total(&whole)) / total(&whole)).abs().max_element() <= 1e-6);
     for cell in [f64::NAN, 0.0, -1.0, 1e300, f64::INFINITY] {
-        let set =
-            vpls_of(&scene, &RadiositySettings { cell: Some(cell), merge: true, ..plain(200, 2) });
+        let set = vpls_of(
+            &scene,
+            &RadiositySettings { merge_cell_size: Some(cell), merge: true, ..plain(200, 2) },
+        );
         assert!(!set.vpls.is_empty() && set.vpls.iter().all(|vpl| vpl.position.is_finite()));
     }
     // Fewer VPLs than the limit stay unmerged.
     let few = vpls_of(&scene, &RadiositySettings { vpls: 100_000, merge: true, ..plain(6000, 3) });
-    assert_eq!((&few.vpls, few.stats.cell), (&whole.vpls, 0.0));
+    assert_eq!((&few.vpls, few.stats.merge_cell_size), (&whole.vpls, 0.0));
 }
 
 /// Every merged VPL lies on the walls, the box or the ball, and faces away from it.
@@ -137,7 +141,7 @@ fn merged_vpls_keep_irradiance() {
 #[test]
 fn walls_and_steps_keep_apart() {
     let mut builder = SceneBuilder::new("rooms");
-    let material = builder.add_material(matte(0.5));
+    let material = builder.add_material(diffuse_material(0.5));
     for (low, high) in [
         ([-2.0, -0.1, -1.0], [2.0, 0.0, 1.0]),
         ([-2.0, 2.0, -1.0], [2.0, 2.1, 1.0]),
@@ -154,10 +158,12 @@ fn walls_and_steps_keep_apart() {
     builder.point_light_lumens("left", Lumen(1000.0), Vec3::X, DVec3::new(-0.8, 1.0, 0.1));
     builder.point_light_lumens("right", Lumen(1000.0), Vec3::Y, DVec3::new(0.6, 1.2, 0.0));
     let scene = builder.build().unwrap();
-    let set =
-        vpls_of(&scene, &RadiositySettings { cell: Some(1.0), merge: true, ..plain(8000, 3) });
-    println!("{} of {} VPLs, {} rays", set.stats.kept, set.stats.made, set.stats.merge_rays);
-    assert!(set.stats.kept * 10 < set.stats.made);
+    let set = vpls_of(
+        &scene,
+        &RadiositySettings { merge_cell_size: Some(1.0), merge: true, ..plain(8000, 3) },
+    );
+    println!("{} of {} VPLs, {} rays", set.stats.kept, set.stats.created, set.stats.merge_rays);
+    assert!(set.stats.kept * 10 < set.stats.created);
     for vpl in &set.vpls {
         let x = f64::from(vpl.position.x) + set.anchor.x;
         let y = f64::from(vpl.position.y) + set.anchor.y;
@@ -175,7 +181,7 @@ fn walls_and_steps_keep_apart() {
 #[test]
 fn voxels_do_not_jump() {
     let mut scene = furnished();
-    let bvh = trees(&scene);
+    let bvh = build_bvh(&scene);
     let settings = RadiositySettings { vpls: 800, merge: true, ..plain(4000, 3) };
     let mut radiosity = Radiosity::new();
     let first = radiosity.update(&scene, &bvh, &settings).0;
@@ -184,7 +190,7 @@ fn voxels_do_not_jump() {
         scene.nodes[lamp].local =
             DMat4::from_translation(DVec3::new(0.2 + 0.05 * f64::from(step), 0.9, 0.4));
         let moved = radiosity.update(&scene, &bvh, &settings).0;
-        assert_eq!(moved.stats.cell, first.stats.cell, "step {step}");
+        assert_eq!(moved.stats.merge_cell_size, first.stats.merge_cell_size, "step {step}");
         assert!(moved.vpls.len() <= 800);
         radiosity.retrace();
         let (again, change) = radiosity.update(&scene, &bvh, &settings);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::{
-    tests_emission::{matte, plain, room, trees},
+    tests_emission::{build_bvh, diffuse_material, plain, room},
     *,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 /// A room with a box, two lights and a sun.
 fn scene() -> Scene {
     let mut builder: SceneBuilder = room(0.6);
-    let material = builder.add_material(matte(0.3));
+    let material = builder.add_material(diffuse_material(0.3));
     let mesh = builder.add_mesh("box", shapes::cuboid(Vec3::ONE), material);
     builder.instance("box", mesh, DMat4::from_translation(DVec3::new(0.0, -1.0, 0.5)));
     builder.point_light_lumens("a", Lumen(1000.0), Vec3::ONE, DVec3::new(1.0, 0.5, 1.0));
@@ -62,7 +62,7 @@ fn same(a: &VplSet, b: &VplSet) {
 #[test]
 fn only_what_changed_is_traced() {
     let (mut scene, settings) = (scene(), plain(3000, 3));
-    let mut bvh = trees(&scene);
+    let mut bvh = build_bvh(&scene);
     let mut radiosity = Radiosity::new();
     let (first, change) = radiosity.update(&scene, &bvh, &settings);
     assert_eq!(change, ChangedFraction(1.0));
@@ -145,13 +145,15 @@ fn only_what_changed_is_traced() {
 #[test]
 fn glowing_surfaces_are_dimmed_without_rays() {
     let mut builder = room(0.6);
-    let glow =
-        builder.add_material(crate::scene::Material { emission: Vec3::splat(200.0), ..matte(0.1) });
+    let glow = builder.add_material(crate::scene::Material {
+        emission: Vec3::splat(200.0),
+        ..diffuse_material(0.1)
+    });
     let mesh = builder.add_mesh("panel", shapes::plane(Vec2::ONE, 1, 1), glow);
     builder.instance("panel", mesh, DMat4::from_rotation_x(3.0));
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = true;
-    let (bvh, settings) = (trees(&scene), plain(1000, 2));
+    let (bvh, settings) = (build_bvh(&scene), plain(1000, 2));
     let mut radiosity = Radiosity::new();
     let first = radiosity.update(&scene, &bvh, &settings).0;
     scene.materials[1].emission = Vec3::new(100.0, 50.0, 10.0);
@@ -168,7 +170,7 @@ fn glowing_surfaces_are_dimmed_without_rays() {
 #[test]
 fn threads_do_not_matter() {
     let (scene, settings) = (scene(), plain(2000, 3));
-    let bvh = trees(&scene);
+    let bvh = build_bvh(&scene);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| Radiosity::new().update(&scene, &bvh, &settings).0)
@@ -184,7 +186,7 @@ fn vpls_lie_on_surfaces() {
         for &root in &scene.roots.clone() {
             scene.nodes[root].local = DMat4::from_translation(shift) * scene.nodes[root].local;
         }
-        let set = Radiosity::new().update(&scene, &trees(&scene), &plain(500, 2)).0;
+        let set = Radiosity::new().update(&scene, &build_bvh(&scene), &plain(500, 2)).0;
         assert!(set.vpls.len() > 500);
         for vpl in &set.vpls {
             let p = (vpl.position.as_dvec3() + (set.anchor - shift)).as_vec3();
@@ -214,7 +216,7 @@ fn every_light_gets_photons() {
         builder.point_light_lumens("lamp", Lumen(1.0), Vec3::ONE, place);
     }
     let scene = builder.build().unwrap();
-    let bvh = trees(&scene);
+    let bvh = build_bvh(&scene);
     let mut radiosity = Radiosity::new();
     let set = radiosity.update(&scene, &bvh, &plain(1000, 1)).0;
     assert_eq!((set.stats.lights, set.stats.photons), (3000, 3000));
@@ -228,7 +230,7 @@ fn every_light_gets_photons() {
 fn moving_object_keeps_the_sun_photons() {
     let mut scene = scene();
     let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
-    let mut bvh = trees(&scene);
+    let mut bvh = build_bvh(&scene);
     let mut radiosity = Radiosity::new();
     let mut at = |x: f64| {
         scene.nodes[node].local = DMat4::from_translation(DVec3::new(x, 0.0, 0.5));
@@ -267,7 +269,7 @@ fn speed() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         let scene = scene();
-        let bvh = trees(&scene);
+        let bvh = build_bvh(&scene);
         let settings = plain(10_000, 3);
         let set = Radiosity::new().update(&scene, &bvh, &settings).0;
         println!("{} photons, {} rays, {} VPLs", set.stats.photons, set.stats.rays, set.vpls.len());
@@ -314,7 +316,7 @@ fn near_white_rooms_do_not_take_all_memory() {
     let mut builder = room(0.97);
     builder.point_light_lumens("lamp", Lumen(1000.0), Vec3::ONE, DVec3::new(0.7, 0.2, -1.0));
     let scene = builder.build().unwrap();
-    let (bvh, settings) = (trees(&scene), plain(16_384, 64));
+    let (bvh, settings) = (build_bvh(&scene), plain(16_384, 64));
     let (all, _) = Radiosity::new().update(&scene, &bvh, &settings);
     let mut bounded = Radiosity::new();
     bounded.room = 100_000;

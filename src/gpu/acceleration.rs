@@ -64,7 +64,7 @@ pub struct TlasInstance {
     /// Rows of the transform from object space to ray space.
     pub rows: [[f32; 4]; 3],
     /// Index of the BLAS.
-    pub bottom: u32,
+    pub blas: u32,
     /// Instance mask: rays can hit the instance if their mask shares a bit with it.
     pub mask: u8,
 }
@@ -76,7 +76,7 @@ pub struct Tlas {
     places: Arc<Buffer>,
     count: u32,
     scratch: u64,
-    bottoms: Arc<BlasSet>,
+    blas_set: Arc<BlasSet>,
     gpu: Gpu,
     _live: LiveEntry,
 }
@@ -303,7 +303,7 @@ impl Tlas {
     pub fn new(
         gpu: &Gpu,
         name: &str,
-        bottoms: &Arc<BlasSet>,
+        blas_set: &Arc<BlasSet>,
         places: &[TlasInstance],
     ) -> GpuResult<Arc<Self>> {
         let query = calls(gpu)?;
@@ -324,7 +324,7 @@ impl Tlas {
                 mask: u32::from(place.mask) << 24,
                 flags: 0,
                 // A missing structure has address 0: rays never hit such an instance.
-                structure: bottoms.addresses.get(place.bottom as usize).copied().unwrap_or(0),
+                structure: blas_set.addresses.get(place.blas as usize).copied().unwrap_or(0),
             })
             .collect();
         let bytes: &[u8] = bytemuck::cast_slice(&records);
@@ -346,7 +346,7 @@ impl Tlas {
             places: list,
             count,
             scratch: aligned(gpu, sizes.build_scratch_size),
-            bottoms: Arc::clone(bottoms),
+            blas_set: Arc::clone(blas_set),
             gpu: gpu.clone(),
             _live: live,
         }))
@@ -360,8 +360,8 @@ impl Tlas {
 
     /// The BLASes of the instances.
     #[must_use]
-    pub fn bottoms(&self) -> &Arc<BlasSet> {
-        &self.bottoms
+    pub fn blas_set(&self) -> &Arc<BlasSet> {
+        &self.blas_set
     }
 
     /// Scratch memory in bytes of a build.
@@ -398,25 +398,25 @@ impl Recorder<'_> {
     /// If the scratch memory is smaller than `BlasSet::scratch`, which is a programming error.
     pub fn build_blas(
         &mut self,
-        bottoms: &Arc<BlasSet>,
+        blas_set: &Arc<BlasSet>,
         update: bool,
         scratch: &Arc<Buffer>,
     ) -> GpuResult<()> {
         assert!(
-            scratch.size() >= bottoms.scratch(update),
+            scratch.size() >= blas_set.scratch(update),
             "'{}' is too small to build in",
             scratch.name()
         );
-        self.keep(Arc::clone(bottoms) as _);
+        self.keep(Arc::clone(blas_set) as _);
         self.keep(Arc::clone(scratch) as _);
         let gpu = self.gpu().clone();
         let query = calls(&gpu)?;
         let start = address(&gpu, scratch).next_multiple_of(query.scratch_alignment);
         let room = scratch.size() - query.scratch_alignment;
         let (mut batch, mut used) = (Vec::new(), 0);
-        for (index, need) in bottoms.chosen(update) {
+        for (index, need) in blas_set.chosen(update) {
             if used + need > room && !batch.is_empty() {
-                self.build_batch(&gpu, bottoms, update, &std::mem::take(&mut batch))?;
+                self.build_batch(&gpu, blas_set, update, &std::mem::take(&mut batch))?;
                 // The next batch reuses the scratch memory.
                 let of_build = vk::PipelineStageFlags2::ACCELERATION_STRUCTURE_BUILD_KHR;
                 let write = vk::AccessFlags2::ACCELERATION_STRUCTURE_WRITE_KHR;
@@ -427,13 +427,13 @@ impl Recorder<'_> {
             batch.push((index, start + used));
             used += need;
         }
-        self.build_batch(&gpu, bottoms, update, &batch)
+        self.build_batch(&gpu, blas_set, update, &batch)
     }
 
     fn build_batch(
         &mut self,
         gpu: &Gpu,
-        bottoms: &BlasSet,
+        blas_set: &BlasSet,
         update: bool,
         batch: &[(usize, u64)],
     ) -> GpuResult<()> {
@@ -442,7 +442,7 @@ impl Recorder<'_> {
         }
         let geometries: Vec<_> = batch
             .iter()
-            .map(|&(index, _)| [geometry(gpu, &bottoms.triangles, &bottoms.ranges[index])])
+            .map(|&(index, _)| [geometry(gpu, &blas_set.triangles, &blas_set.ranges[index])])
             .collect();
         let infos: Vec<_> = batch
             .iter()
@@ -450,15 +450,15 @@ impl Recorder<'_> {
             .map(|(&(index, scratch), geometries)| {
                 let mut info = build_info(
                     vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL,
-                    bottoms.ranges[index].moves,
+                    blas_set.ranges[index].moves,
                     geometries,
                 )
-                .dst_acceleration_structure(bottoms.handles[index])
+                .dst_acceleration_structure(blas_set.handles[index])
                 .scratch_data(vk::DeviceOrHostAddressKHR { device_address: scratch });
                 if update {
                     info = info
                         .mode(vk::BuildAccelerationStructureModeKHR::UPDATE)
-                        .src_acceleration_structure(bottoms.handles[index]);
+                        .src_acceleration_structure(blas_set.handles[index]);
                 }
                 info
             })
@@ -467,7 +467,7 @@ impl Recorder<'_> {
             .iter()
             .map(|&(index, _)| {
                 [vk::AccelerationStructureBuildRangeInfoKHR::default()
-                    .primitive_count(bottoms.ranges[index].count)]
+                    .primitive_count(blas_set.ranges[index].count)]
             })
             .collect();
         let ranges: Vec<&[_]> = ranges.iter().map(|range| &range[..]).collect();

@@ -65,7 +65,7 @@ pub struct GpuOptions {
     /// Display connection of the windows to present to; `None` renders to files only.
     pub display: Option<RawDisplayHandle>,
     /// Ray tracing backend.
-    pub rays: RayBackend,
+    pub ray_backend: RayBackend,
     /// Faults to inject, for tests.
     pub faults: Vec<Fault>,
 }
@@ -165,7 +165,7 @@ impl Gpu {
 
         let devices = device_selection::describe_all(&instance)?;
         let info = device_selection::choose(&devices, options.device.as_deref())?;
-        let rays = match options.rays {
+        let rays = match options.ray_backend {
             RayBackend::Auto => {
                 info.has(device_selection::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU
             }

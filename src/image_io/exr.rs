@@ -244,7 +244,7 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
             names()
         ))
     };
-    let (group, remark) = match (unlayered.as_slice(), equal.as_slice()) {
+    let (group, warning) = match (unlayered.as_slice(), equal.as_slice()) {
         ([one], _) => (*one, None),
         // Parts of equal rank, such as the views of a stereo image: the first is the default.
         ([first, ..], _) => {
@@ -269,7 +269,7 @@ fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
         }
         _ => None,
     };
-    Ok((group, remark.or(odd)))
+    Ok((group, warning.or(odd)))
 }
 
 /// Reads a layer of an EXR; without one the unnamed layer or a conventional main layer.
@@ -280,7 +280,7 @@ pub(super) fn read(
 ) -> Result<DecodedImage, String> {
     let file = Exr::open(bytes)?;
     let groups = file.groups();
-    let (group, remark) = match layer {
+    let (group, warning) = match layer {
         Some(layer) => (named(&groups, layer)?, None),
         None => unnamed(&groups)?,
     };
@@ -296,7 +296,7 @@ pub(super) fn read(
     let canvas = file.canvas(group.part, wanted.map(Some), check)?;
     let mut image = DecodedImage::plain(canvas.size, canvas.pixels, Encoding::Scene);
     image.half = half;
-    image.remarks.extend(remark);
+    image.warnings.extend(warning);
     image.notes.extend(canvas.note);
     // Vectors and data have no primaries.
     let primaries = shared.chromaticities.map(|c| {
@@ -324,7 +324,7 @@ pub(super) fn read(
                 ));
             }
         } else {
-            image.remarks.push(format!("invalid attribute whiteLuminance {white}, counted as 1"));
+            image.warnings.push(format!("invalid attribute whiteLuminance {white}, counted as 1"));
         }
     }
     Ok(image)

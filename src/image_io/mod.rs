@@ -67,7 +67,7 @@ pub struct DecodedImage {
     /// Applied conversions that the format specifies, one line each.
     pub notes: Vec<String>,
     /// Warnings about ambiguous or invalid content and its interpretation, one line each.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
     /// Pixels as stored.
     pixels: Vec<[f32; 3]>,
     /// Scale factors of the stored channels.
@@ -86,7 +86,7 @@ impl DecodedImage {
             height: size[1],
             encoding,
             notes: Vec::new(),
-            remarks: Vec::new(),
+            warnings: Vec::new(),
             pixels,
             scale: DVec3::ONE,
             matrix: None,
@@ -177,8 +177,8 @@ impl DecodedImage {
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         let all = self.pixels.len();
-        let remark = (!told.is_empty()).then(|| format!("of {all} pixels, {}", told.join("; ")));
-        (self.pixels, remark)
+        let warning = (!told.is_empty()).then(|| format!("of {all} pixels, {}", told.join("; ")));
+        (self.pixels, warning)
     }
 
     /// Conversion of stored pixels to linear Rec.709.

@@ -44,12 +44,12 @@ pub(super) fn read(
     };
     let mut image = DecodedImage::plain(size, pixels, Encoding::Display);
     if format == Format::Jpeg && has_gain_map(bytes) {
-        image.remarks.push(
+        image.warnings.push(
             "the JPEG's HDR gain map is not supported: highlights are clipped at white".into(),
         );
     }
     if format == Format::Png && color_space(bytes) == Some(VIDEO) {
-        image.remarks.push(format!(
+        image.warnings.push(format!(
             "the PNG's colors are {VIDEO}, which is not supported: they are read as sRGB"
         ));
     }

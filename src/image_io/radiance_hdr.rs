@@ -29,7 +29,7 @@ struct Header {
     scan: Scan,
     /// Offset of the pixels in bytes.
     body: usize,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// The scan order of pixels, from the resolution string.
@@ -78,7 +78,7 @@ pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, S
     let pixels = scan.arranged(scan_lines(body, count, length)?);
     let mut image = DecodedImage::plain([scan.width, scan.height], pixels, Encoding::Scene);
     image.scale = 1.0 / (header.exposure * header.correction);
-    image.remarks = header.remarks;
+    image.warnings = header.warnings;
     if header.exposure != 1.0 {
         image.notes.push(format!("divided by EXPOSURE, {}", header.exposure));
     }
@@ -107,7 +107,7 @@ impl DecodedImage {
                     .push(format!("converted from {} to Rec.709 ({place})", primaries.name()));
             }
             Conversion::Impossible => {
-                self.remarks
+                self.warnings
                     .push(format!("{place} has invalid primaries: colors are read as Rec.709"));
             }
         }
@@ -128,7 +128,7 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     let available = rest.len();
     let mut format: Option<String> = None;
     let (mut exposure, mut correction, mut primaries) = (1.0, DVec3::ONE, None);
-    let mut remarks = Vec::new();
+    let mut warnings = Vec::new();
     loop {
         let Some(line) = next_line(&mut rest) else {
             return Err(if available < MAX_HEADER {
@@ -154,27 +154,27 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
             "FORMAT" => format = Some(value.trim().to_owned()),
             "EXPOSURE" => match numbers().first().filter(|value| factor(value)) {
                 Some(value) => exposure *= *value,
-                None => remarks
+                None => warnings
                     .push(format!("{}: expected a factor above 0, counted as 1", one_line(&line))),
             },
             "COLORCORR" => match numbers().as_slice() {
                 [r, g, b, ..] if [r, g, b].into_iter().all(factor) => {
                     correction *= DVec3::new(*r, *g, *b)
                 }
-                _ => remarks.push(format!(
+                _ => warnings.push(format!(
                     "{}: expected three factors above 0, counted as 1 1 1",
                     one_line(&line)
                 )),
             },
             "PRIMARIES" => match numbers().first_chunk::<8>() {
                 Some(numbers) => primaries = Some(Primaries::new(*numbers)),
-                None => remarks.push(format!(
+                None => warnings.push(format!(
                     "{}: expected eight numbers, counted as Rec.709",
                     one_line(&line)
                 )),
             },
             "GAMMA" if numbers().first().is_some_and(|gamma| (gamma - 1.0).abs() > 1e-6) => {
-                remarks.push(format!("{}: ignored, values are read as linear", one_line(&line)));
+                warnings.push(format!("{}: ignored, values are read as linear", one_line(&line)));
             }
             _ => {}
         }
@@ -195,7 +195,7 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     if !(1e-30..=1e30).contains(&whole.min_element())
         || !(1e-30..=1e30).contains(&whole.max_element())
     {
-        remarks.push(format!(
+        warnings.push(format!(
             "EXPOSURE and COLORCORR give an implausible factor of {whole}, counted as 1"
         ));
         (exposure, correction) = (1.0, DVec3::ONE);
@@ -211,7 +211,7 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
         )
     })?;
     let body = bytes.len() - start.len() + available - rest.len();
-    Ok(Header { xyz, exposure, correction, primaries, scan, body, remarks })
+    Ok(Header { xyz, exposure, correction, primaries, scan, body, warnings })
 }
 
 /// Parses a resolution string: two axes in scan order, each with direction and length. As in

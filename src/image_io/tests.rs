@@ -26,11 +26,11 @@ fn near(found: [f32; 3], wanted: [f64; 3]) {
 
 /// Shared exponents of a color: G. Ward, "Real Pixels", Graphics Gems II.
 fn rgbe(color: [f64; 3]) -> [u8; 4] {
-    let greatest = color.into_iter().fold(0.0, f64::max);
-    if greatest <= 0.0 {
+    let max = color.into_iter().fold(0.0, f64::max);
+    if max <= 0.0 {
         return [0; 4];
     }
-    let exponent = greatest.log2().floor() as i32 + 1;
+    let exponent = max.log2().floor() as i32 + 1;
     let [r, g, b] = color.map(|c| (c * 256.0 / 2f64.powi(exponent)) as u8);
     [r, g, b, (exponent + 128) as u8]
 }
@@ -82,7 +82,7 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
         ("pcomb\n\tEXPOSURE=8", [100.0; 3]),
     ] {
         let image = decode(&even(&format!("{RGBE}\n{lines}"), [100.0; 3])).unwrap();
-        assert!(image.remarks.is_empty(), "{:?}", image.remarks);
+        assert!(image.warnings.is_empty(), "{:?}", image.warnings);
         near(image.into_linear_rgb()[7], wanted);
     }
     for line in [
@@ -96,9 +96,9 @@ fn factors_of_the_header_are_cumulative_and_divided_out() {
     ] {
         let image = decode(&even(&format!("{RGBE}\n{line}"), [100.0; 3])).unwrap();
         assert!(
-            image.remarks.len() == 1 && image.remarks[0].contains(line),
+            image.warnings.len() == 1 && image.warnings[0].contains(line),
             "{line}: {:?}",
-            image.remarks
+            image.warnings
         );
         near(image.into_linear_rgb()[7], [100.0; 3]);
     }
@@ -209,7 +209,7 @@ fn radiance_in_xyz_or_of_other_primaries_is_converted() {
     let own = format!("{RGBE}\nPRIMARIES=0.64 0.33 0.29 0.6 0.15 0.06 0.3333 0.3333");
     close(light(&even(&own, [100.0; 3]))[3], [100.0; 3]);
     let image = decode(&even(&format!("{RGBE}\nPRIMARIES=0 0 0 0 0 0 0 0"), wanted)).unwrap();
-    assert!(image.remarks[0].contains("invalid primaries"), "{:?}", image.remarks);
+    assert!(image.warnings[0].contains("invalid primaries"), "{:?}", image.warnings);
 }
 
 /// A Rec.709 color in other primaries, with Bradford adaptation of white.
@@ -326,9 +326,9 @@ fn the_picture_of_an_exr_is_found_by_its_names() {
     ] {
         near(light(&bytes)[5], wanted);
     }
-    for (name, remarks) in [("Y", 0), ("y", 0), ("L", 0), ("luminance", 0), ("Z", 1)] {
+    for (name, warnings) in [("Y", 0), ("y", 0), ("L", 0), ("luminance", 0), ("Z", 1)] {
         let image = decode(&exr(vec![(name, floats(8, 100.0)), ("A", data())])).unwrap();
-        assert_eq!(image.remarks.len(), remarks, "{name}: {:?}", image.remarks);
+        assert_eq!(image.warnings.len(), warnings, "{name}: {:?}", image.warnings);
         near(image.into_linear_rgb()[5], [100.0; 3]);
     }
     let error = decode(&exr(vec![("R", data()), ("G", data())])).unwrap_err();
@@ -356,7 +356,9 @@ fn parts_of_a_file_may_have_other_sizes() {
     let bytes = write(vec![small, whole("rgb")]);
     let image = decode(&bytes).unwrap();
     assert!(
-        (image.width, image.height) == (4, 2) && image.remarks.is_empty() && image.notes.is_empty()
+        (image.width, image.height) == (4, 2)
+            && image.warnings.is_empty()
+            && image.notes.is_empty()
     );
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let depth = DecodedImage::decode(&bytes, Some("depth"), &check_size).unwrap().into_linear_rgb();
@@ -365,14 +367,14 @@ fn parts_of_a_file_may_have_other_sizes() {
     let right = ("right", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![whole("left"), right])).unwrap();
     assert!(
-        image.remarks[0].contains("'left' is used (of 'left', 'right')"),
+        image.warnings[0].contains("'left' is used (of 'left', 'right')"),
         "{:?}",
-        image.remarks
+        image.warnings
     );
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
     let aov = ("diffuse", [4, 2], [0, 0], rgb(["R", "G", "B"], 8, [1.0; 3]));
     let image = decode(&write(vec![aov, whole("ViewLayer.Combined")])).unwrap();
-    assert!(image.remarks.is_empty());
+    assert!(image.warnings.is_empty());
     near(image.into_linear_rgb()[0], [100.0, 50.0, 25.0]);
 }
 
@@ -472,7 +474,7 @@ fn attributes_of_an_exr_are_taken_into_account() {
         );
     }
     let image = decode(&with([0.0; 8], Some(-3.0), rgb(["R", "G", "B"], 8, [1.0; 3]))).unwrap();
-    assert_eq!(image.remarks.len(), 2, "{:?}", image.remarks);
+    assert_eq!(image.warnings.len(), 2, "{:?}", image.warnings);
     near(image.into_linear_rgb()[2], [1.0; 3]);
 }
 
@@ -497,26 +499,27 @@ fn invalid_radiance_is_clamped_and_reported_once() {
         [(true, None, 65504.0), (false, None, 300.0), (true, Some(2.0), 131_008.0)]
     {
         let factor = white.unwrap_or(1.0);
-        let (pixels, remark) =
+        let (pixels, warning) =
             decode(&file(half, white, f32::INFINITY)).unwrap().into_bounded_rgb();
         let gray: Vec<f32> = pixels.iter().map(|pixel| pixel[2]).collect();
         assert_eq!(
             gray,
             [100.0 * factor, bound, 0.0, 0.0, 0.0, 300.0 * factor, 0.0, 100.0 * factor]
         );
-        let remark = remark.unwrap();
+        let warning = warning.unwrap();
         assert!(
-            remark.contains("of 8 pixels, 1 infinite") && remark.contains(&format!("{bound} nits")),
-            "{remark}"
+            warning.contains("of 8 pixels, 1 infinite")
+                && warning.contains(&format!("{bound} nits")),
+            "{warning}"
         );
-        assert!(remark.contains("1 NaN") && remark.contains("2 negative"), "{remark}");
+        assert!(warning.contains("1 NaN") && warning.contains("2 negative"), "{warning}");
     }
-    let (pixels, remark) = decode(&file(false, None, 1e20)).unwrap().into_bounded_rgb();
+    let (pixels, warning) = decode(&file(false, None, 1e20)).unwrap().into_bounded_rgb();
     assert_eq!(pixels[1], [1e12; 3]);
-    assert!(remark.unwrap().contains("1 above 1e12 nits"));
-    let (pixels, remark) =
+    assert!(warning.unwrap().contains("1 above 1e12 nits"));
+    let (pixels, warning) =
         decode(&exr(rgb(["R", "G", "B"], 8, [1.0, 0.0, 3.0]))).unwrap().into_bounded_rgb();
-    assert_eq!((pixels[0], remark), ([1.0, 0.0, 3.0], None));
+    assert_eq!((pixels[0], warning), ([1.0, 0.0, 3.0], None));
     // As stored, without clamping.
     let pixels = decode(&file(true, Some(2.0), f32::INFINITY)).unwrap().into_linear_rgb();
     assert!(pixels[1][0] == f32::INFINITY && pixels[2][0].is_nan() && pixels[3] == [-10.0; 3]);
@@ -685,7 +688,7 @@ fn gain_maps_and_video_codes_are_remarked_on() {
         .write_to(&mut jpeg, image::ImageFormat::Jpeg)
         .unwrap();
     let plain = jpeg.into_inner();
-    assert!(decode(&plain).unwrap().remarks.is_empty());
+    assert!(decode(&plain).unwrap().warnings.is_empty());
     let text = b"http://ns.adobe.com/xap/1.0/\0<x hdrgm:Version=\"1.0\"/>";
     let mut ultra = plain[..2].to_vec();
     ultra.extend([0xff, 0xe1]);
@@ -693,7 +696,7 @@ fn gain_maps_and_video_codes_are_remarked_on() {
     ultra.extend(text);
     ultra.extend(&plain[2..]);
     let image = decode(&ultra).unwrap();
-    assert!(image.remarks[0].contains("gain map"), "{:?}", image.remarks);
+    assert!(image.warnings[0].contains("gain map"), "{:?}", image.warnings);
     let mut png = Cursor::new(Vec::new());
     image::RgbImage::from_pixel(8, 8, image::Rgb([200; 3]))
         .write_to(&mut png, image::ImageFormat::Png)
@@ -704,7 +707,7 @@ fn gain_maps_and_video_codes_are_remarked_on() {
         [&[0, 0, 0, 4][..], b"cICP", &[9, 16, 0, 1], &crc(b"cICP\x09\x10\x00\x01").to_be_bytes()]
             .concat();
     png.splice(33..33, chunk);
-    assert!(decode(&png).unwrap().remarks[0].contains("cICP"));
+    assert!(decode(&png).unwrap().warnings[0].contains("cICP"));
 }
 
 /// CRC-32 of ISO 3309, as PNG has it.

@@ -70,8 +70,8 @@ impl Aperture {
     /// `LensError` if the squeeze is not 0.25 to 1, dust, scratches or curvature are not 0 to 1, or
     /// the rotation is not finite.
     pub fn checked(self) -> Result<Self, LensError> {
-        let check = |what, value: f64, [least, most]: [f64; 2], allowed| {
-            if (least..=most).contains(&value) {
+        let check = |what, value: f64, [min, max]: [f64; 2], allowed| {
+            if (min..=max).contains(&value) {
                 Ok(())
             } else {
                 Err(LensError::Value { what, value, allowed })

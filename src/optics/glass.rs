@@ -33,7 +33,7 @@ impl Glass {
     /// by about 1e-3 in the violet.
     #[must_use]
     pub fn new(nd: f64, abbe: Option<f64>) -> Option<Self> {
-        let within = |value: f64, [least, most]: [f64; 2]| (least..=most).contains(&value);
+        let within = |value: f64, [min, max]: [f64; 2]| (min..=max).contains(&value);
         if !within(nd, INDEX_LIMITS) || abbe.is_some_and(|v| !within(v, ABBE_LIMITS)) {
             return None;
         }

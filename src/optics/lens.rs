@@ -410,7 +410,7 @@ impl Lens {
 
 /// Root of a function nearest to 0 in an interval, by 200 steps and bisection. Ignores regions
 /// where the function has no value.
-fn nearest_root(f: impl Fn(f64) -> Option<f64>, least: f64, most: f64) -> Option<f64> {
+fn nearest_root(f: impl Fn(f64) -> Option<f64>, min: f64, max: f64) -> Option<f64> {
     const STEPS: i32 = 200;
     let bracket = |end: f64| {
         let at = |i: i32| end * f64::from(i) / f64::from(STEPS);
@@ -424,7 +424,7 @@ fn nearest_root(f: impl Fn(f64) -> Option<f64>, least: f64, most: f64) -> Option
         }
         None
     };
-    let found = [bracket(least), bracket(most)].into_iter().flatten();
+    let found = [bracket(min), bracket(max)].into_iter().flatten();
     let (mut a, mut b) = found.min_by(|x, y| x.0.abs().total_cmp(&y.0.abs()))?;
     let sign = f(a)?;
     for _ in 0..80 {

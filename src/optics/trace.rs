@@ -123,9 +123,9 @@ fn intersect(surface: &LensSurface, ray: &Ray, lost: MissPolicy) -> Option<(DVec
     let place = flat + d * along;
     let normal =
         DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
-    let met = root >= 0.0 && normal.z > 0.0;
-    (place.is_finite() && (met || lost == MissPolicy::Continue))
-        .then(|| (place, normal.normalize(), met))
+    let is_hit = root >= 0.0 && normal.z > 0.0;
+    (place.is_finite() && (is_hit || lost == MissPolicy::Continue))
+        .then(|| (place, normal.normalize(), is_hit))
 }
 
 /// Snell's law in vector form, `n` toward the ray's origin; `None` at total reflection. Glassner
@@ -240,7 +240,7 @@ impl Lens {
         (losses, lost): (Losses, MissPolicy),
         mut visit: impl FnMut(DVec3),
     ) -> Result<TracedRay, Blocked> {
-        let mut met = TracedRay {
+        let mut traced_ray = TracedRay {
             ray,
             weight: 1.0,
             rim: 0.0,
@@ -260,15 +260,16 @@ impl Lens {
             visit(place);
             if surface.stop {
                 let relative = place.truncate() / surface.semi_aperture;
-                met.blades = met.blades.max(far / self.iris().edge(relative.y.atan2(relative.x)));
-                if let Some(slot) = met.iris.get_mut(met.crossings) {
+                traced_ray.blades =
+                    traced_ray.blades.max(far / self.iris().edge(relative.y.atan2(relative.x)));
+                if let Some(slot) = traced_ray.iris.get_mut(traced_ray.crossings) {
                     *slot = relative;
-                    met.crossings += 1;
+                    traced_ray.crossings += 1;
                 }
                 continue;
             }
-            if far > met.rim {
-                (met.rim, met.nearest_rim) = (far, index);
+            if far > traced_ray.rim {
+                (traced_ray.rim, traced_ray.nearest_rim) = (far, index);
             }
             let toward_scene =
                 matches!(event, SurfaceEvent::Back(_) | SurfaceEvent::ReflectOnward(_));
@@ -283,7 +284,7 @@ impl Lens {
             if reflects || losses == Losses::Counted {
                 let cosine = -ray.direction.dot(normal);
                 let reflected = reflectance(from, to, surface.coating, cosine, wavelength);
-                met.weight *= if reflects { reflected } else { 1.0 - reflected };
+                traced_ray.weight *= if reflects { reflected } else { 1.0 - reflected };
             }
             ray.direction = if reflects {
                 (ray.direction - normal * (2.0 * ray.direction.dot(normal))).normalize()
@@ -291,7 +292,7 @@ impl Lens {
                 refract(ray.direction, normal, from / to, lost).ok_or(Blocked::Reflected(index))?
             };
         }
-        met.ray = ray;
-        Ok(met)
+        traced_ray.ray = ray;
+        Ok(traced_ray)
     }
 }

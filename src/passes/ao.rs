@@ -57,7 +57,7 @@ pub struct AoSettings {
     /// Averages over neighboring pixels.
     pub filter: bool,
     /// Approximates diffuse interreflection of the occluders (multi-bounce).
-    pub many_bounces: bool,
+    pub multi_bounce: bool,
 }
 
 impl Default for AoSettings {
@@ -71,7 +71,7 @@ impl Default for AoSettings {
             steps: 8,
             half_resolution: false,
             filter: true,
-            many_bounces: false,
+            multi_bounce: false,
         }
     }
 }

@@ -16,28 +16,29 @@ use crate::{
 
 /// Light of one triangle of an emissive mesh. It casts shadows.
 #[must_use]
-pub fn emissive_triangle_light(patch: &EmissiveLight) -> WorldLight {
-    let [first, second] = patch.sides;
+pub fn emissive_triangle_light(emissive_light: &EmissiveLight) -> WorldLight {
+    let [first, second] = emissive_light.sides;
     let normal = first.cross(second).normalize_or(DVec3::Y);
     let right = first.normalize_or(normal.any_orthonormal_vector());
     let up = normal.cross(right);
-    let center = patch.center();
-    let intensity = patch.luminance.min(Vec3::splat(STRONGEST));
-    let (kind, half_width, half_height, offset) = if patch.rectangle {
+    let center = emissive_light.center();
+    let intensity = emissive_light.luminance.min(Vec3::splat(STRONGEST));
+    let (kind, half_width, half_height, offset) = if emissive_light.rectangle {
         (shared::LIGHT_RECTANGLE, first.length() / 2.0, second.length() / 2.0, 0.0)
     } else {
         (shared::LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
     };
-    let corners = [patch.corner, patch.corner + first, patch.corner + second];
+    let corners =
+        [emissive_light.corner, emissive_light.corner + first, emissive_light.corner + second];
     // The BVH excludes blended surfaces.
-    let mesh = if patch.blended { 0 } else { shared::LIGHT_MESH };
-    let sides = if patch.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
+    let mesh = if emissive_light.blended { 0 } else { shared::LIGHT_MESH };
+    let sides = if emissive_light.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
     WorldLight {
         position: center,
         direction: normal.as_vec3(),
         directional: false,
         radius: corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max),
-        candela: (intensity * patch.area() as f32).min(Vec3::splat(STRONGEST)),
+        candela: (intensity * emissive_light.area() as f32).min(Vec3::splat(STRONGEST)),
         shader: shared::Light {
             position: Vec3::ZERO,
             inverse_range2: 0.0,
@@ -60,7 +61,7 @@ pub struct LightBody {
     /// Surface in the light's local space.
     pub surface: Primitive,
     /// Local to world transform.
-    pub place: DMat4,
+    pub world: DMat4,
     /// Black material with the light's emission.
     pub material: Material,
 }
@@ -93,7 +94,7 @@ pub fn light_bodies(scene: &Scene) -> Vec<LightBody> {
             double_sided: emitter_is_two_sided(emitter),
             ..Material::default()
         };
-        bodies.push(LightBody { surface, place, material });
+        bodies.push(LightBody { surface, world: place, material });
     }
     bodies
 }

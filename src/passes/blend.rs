@@ -41,8 +41,8 @@ impl BlendPass {
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, LitImages),
-        way: ShadowInputs,
-        (layered, behind): (&'a ForwardPass, Option<RefractionBackground>),
+        shadow_inputs: ShadowInputs,
+        (layered, background): (&'a ForwardPass, Option<RefractionBackground>),
         volumetrics: Option<Volumetrics>,
     ) {
         if !data.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
@@ -53,18 +53,18 @@ impl BlendPass {
             pass = pass.color_loaded(diffuse).color_loaded(specular).color_loaded(gbuffer.emission);
         }
         let veils = volumetrics.iter().flat_map(|volumetrics| volumetrics.marched);
-        for image in behind.iter().flat_map(background_handles).chain(veils) {
+        for image in background.iter().flat_map(background_handles).chain(veils) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        pass = way.read_by(pass);
+        pass = shadow_inputs.read_by(pass);
         pass.record(move |cx| {
-            let way = way.objects(cx, scene, data);
+            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
             let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
-            binds.extend(data.light_binds(&way));
+            binds.extend(data.light_binds(&shadow_inputs));
             let volumetrics = VolumetricsImages::of(cx, volumetrics, scene);
             binds.extend(volumetrics.binds());
-            let images = RefractionBackgroundImages::of(cx, behind, scene);
+            let images = RefractionBackgroundImages::of(cx, background, scene);
             let draws: Vec<&Draw> =
                 data.visible.draws.iter().filter(|draw| draw.queue == RenderQueue::Blend).collect();
             for run in draws.chunk_by(|a, b| a.extended == b.extended) {
@@ -72,7 +72,7 @@ impl BlendPass {
                     layered.draw_over(
                         cx.rec,
                         (scene, data),
-                        (split, &way),
+                        (split, &shadow_inputs),
                         (&images, &volumetrics),
                         run,
                     )?;

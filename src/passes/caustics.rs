@@ -143,14 +143,14 @@ fn layout(
 impl FrameCaustics {
     /// Creates the maps of a frame, writes them into its constants and flags the sun. Returns
     /// `None` if no water enables caustics, no sun causes any, or the scene has no BVH. The
-    /// resolution is reduced until the maps fit a device buffer. `trees`: the frame's BVH.
+    /// resolution is reduced until the maps fit a device buffer. `gpu_bvh`: the frame's BVH.
     ///
     /// # Errors
     /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        trees: &LazyFrameBvh<'_>,
+        gpu_bvh: &LazyFrameBvh<'_>,
         settings: CausticSettings,
         (lights, values): (&mut [Light], &mut FrameConstants),
     ) -> GpuResult<Option<Self>> {
@@ -162,7 +162,7 @@ impl FrameCaustics {
             .collect();
         let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.bvh.is_some());
         let Some(sun) = sun else { return Ok(None) };
-        let Some(trees) = trees.get()? else { return Ok(None) };
+        let Some(gpu_bvh) = gpu_bvh.get()? else { return Ok(None) };
         let room = u64::from(gpu.limits().max_storage_buffer_range);
         let (maps, texels, blocks) = fitting(&wanted, sun as u32, settings.resolution, room);
         for map in &maps {
@@ -179,7 +179,7 @@ impl FrameCaustics {
         if let Some(light) = lights.get_mut(sun) {
             light.kind |= shared::LIGHT_CAUSTICS;
         }
-        Ok(Some(Self { maps, texels, blocks, bvh: trees }))
+        Ok(Some(Self { maps, texels, blocks, bvh: gpu_bvh }))
     }
 
     fn bytes(&self) -> [u64; 2] {
@@ -224,7 +224,7 @@ impl CausticsPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        trees: BvhDependencies,
+        gpu_bvh: BvhDependencies,
     ) -> Option<BufferHandle> {
         let (pipelines, caustics) = (self.pipelines.get()?, data.caustics.as_ref()?);
         let [counted, blurred] = caustics.bytes();
@@ -236,7 +236,7 @@ impl CausticsPass {
             Ok(())
         });
         let mut pass = g.pass("caustics").uses(counts, Access::ComputeStorageReadWrite);
-        for (buffer, access) in trees.by_compute() {
+        for (buffer, access) in gpu_bvh.by_compute() {
             pass = pass.uses(buffer, access);
         }
         pass.record(move |cx| {

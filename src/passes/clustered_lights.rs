@@ -21,8 +21,8 @@ pub const REPORT_WORDS: u64 = 12;
 /// Initial capacity of a frame's lists (entries): three clusters per tile with 96 entries each, or
 /// all lights if fewer. If it is too small, the frame's report states the required capacity.
 #[must_use]
-pub fn first_capacity(tiles: u32, lamps: u32) -> u32 {
-    tiles.saturating_mul(3).saturating_mul(lamps.clamp(1, 96))
+pub fn first_capacity(tiles: u32, local_lights: u32) -> u32 {
+    tiles.saturating_mul(3).saturating_mul(local_lights.clamp(1, 96))
 }
 
 /// Buffers of the light lists.
@@ -100,7 +100,7 @@ impl ClusteredLightsPass {
                         ("normal_image", Bind::Sampled(&normal)),
                         ("light_block", Bind::Storage(&data.lights)),
                         ("node_block", Bind::Storage(&data.nodes)),
-                        ("loss_block", Bind::Storage(&scene.losses)),
+                        ("loss_block", Bind::Storage(&scene.light_loss_table)),
                         ("tile_block", Bind::Storage(&tiles)),
                         ("cluster_block", Bind::Storage(&clusters)),
                         ("entry_block", Bind::Storage(&entries)),

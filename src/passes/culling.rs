@@ -48,7 +48,7 @@ pub struct CullingSettings {
     /// Frames without occlusion tests after they culled too little to pay off.
     pub retry_interval: u32,
     /// Maximum screen-space error of coarser levels of detail (pixels); 0 disables them.
-    pub error_pixels: f32,
+    pub max_error_pixels: f32,
 }
 
 impl Default for CullingSettings {
@@ -58,7 +58,7 @@ impl Default for CullingSettings {
             occlusion: true,
             min_instances: 1024,
             retry_interval: 30,
-            error_pixels: 0.0,
+            max_error_pixels: 0.0,
         }
     }
 }
@@ -73,7 +73,11 @@ impl CullingSettings {
         LodSelection {
             forward: view.forward,
             parallel: view.parallel,
-            error_scale: if self.error_pixels > 0.0 { pixels / self.error_pixels } else { 0.0 },
+            error_scale: if self.max_error_pixels > 0.0 {
+                pixels / self.max_error_pixels
+            } else {
+                0.0
+            },
         }
     }
 }
@@ -236,7 +240,7 @@ impl CullingPass {
             report: g.storage("culling report", REPORT_WORDS * 4),
         };
         let between = CullingScratch {
-            seen: g.external(&placements.seen),
+            seen: g.external(&placements.was_visible),
             ranks: g.storage("culling ranks", count * 8),
             counts: g.storage("culling counts", blocks * 16),
             bases: g.storage("culling bases", (blocks + 1) * 16),
@@ -292,7 +296,7 @@ impl CullingPass {
                 ("bucket_block", Bind::Storage(&placements.buckets)),
                 ("rank_block", Bind::Storage(&ranks)),
                 ("count_block", Bind::Storage(&counts)),
-                ("seen_block", Bind::Storage(&seen)),
+                ("was_visible_block", Bind::Storage(&seen)),
             ];
             if let Some((levels, depth)) = &pyramid {
                 binds.push(("pyramid_block", Bind::Storage(levels)));

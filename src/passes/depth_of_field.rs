@@ -52,7 +52,7 @@ pub struct DepthOfFieldPass {
 struct Layers {
     near: ImageHandle,
     far: ImageHandle,
-    behind: ImageHandle,
+    background: ImageHandle,
 }
 
 /// Images of a size class before gathering.
@@ -94,8 +94,8 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     // The constructor rejects a focus inside the lens; a CoC of zero blurs nothing.
     let [at_infinity, slope] = field.radius().unwrap_or_default();
     let pupil = field.lens.aperture_diameter() / 2.0;
-    let greatest = MAX_RADIUS.min(MAX_RADIUS_FRACTION * width.min(height)).max(1.0);
-    let classes = (greatest / CLASS_RADIUS).log2().ceil().max(2.0);
+    let max = MAX_RADIUS.min(MAX_RADIUS_FRACTION * width.min(height)).max(1.0);
+    let classes = (max / CLASS_RADIUS).log2().ceil().max(2.0);
     let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
     // Tangent of the field angle one pixel from the center. The slope is the pupil radius times the
     // image distance.
@@ -104,7 +104,7 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     DepthOfFieldConstants {
         radius_at_infinity: (at_infinity * pixels) as f32,
         radius_slope: (slope * pixels) as f32,
-        max_radius: greatest as f32,
+        max_radius: max as f32,
         blades: blades as f32,
         curvature: field.iris.curvature.clamp(0.0, 1.0) as f32,
         rotation: field.iris.rotation as f32,
@@ -249,7 +249,7 @@ impl DepthOfFieldPass {
             layers: Layers {
                 near: image(g, "near", LIGHT),
                 far: image(g, "far", LIGHT),
-                behind: image(g, "behind", LIGHT),
+                background: image(g, "background", LIGHT),
             },
             radii: image(g, "radii", RADII),
             reach: g.storage(
@@ -263,13 +263,13 @@ impl DepthOfFieldPass {
             .uses(circles, Access::ComputeSampled)
             .uses(out.layers.near, Access::ComputeStorageWrite)
             .uses(out.layers.far, Access::ComputeStorageWrite)
-            .uses(out.layers.behind, Access::ComputeStorageWrite)
+            .uses(out.layers.background, Access::ComputeStorageWrite)
             .uses(out.radii, Access::ComputeStorageWrite)
             .uses(out.reach, Access::ComputeStorageWrite)
             .record(move |cx| {
                 let circles = cx.image(circles);
                 let (near, far) = (cx.image(out.layers.near), cx.image(out.layers.far));
-                let (behind, radii) = (cx.image(out.layers.behind), cx.image(out.radii));
+                let (background, radii) = (cx.image(out.layers.background), cx.image(out.radii));
                 let reach = cx.buffer(out.reach);
                 cx.rec.bind_compute(
                     &self.classes,
@@ -277,7 +277,7 @@ impl DepthOfFieldPass {
                         ("coc_image", Bind::Sampled(&circles)),
                         ("near_image", Bind::StorageImage(&near)),
                         ("far_image", Bind::StorageImage(&far)),
-                        ("behind_image", Bind::StorageImage(&behind)),
+                        ("background_image", Bind::StorageImage(&background)),
                         ("radius_image", Bind::StorageImage(&radii)),
                         ("reach_block", Bind::Storage(&reach)),
                     ],
@@ -295,31 +295,36 @@ impl DepthOfFieldPass {
         let image = |g: &mut Graph<'a>, name: &str| {
             g.image(&format!("depth of field {name} from {level}"), width, height, LIGHT)
         };
-        let out =
-            Layers { near: image(g, "near"), far: image(g, "far"), behind: image(g, "behind") };
+        let out = Layers {
+            near: image(g, "near"),
+            far: image(g, "far"),
+            background: image(g, "background"),
+        };
         g.pass(&format!("depth of field: gather {level}"))
             .uses(class.layers.near, Access::FragmentSampled)
             .uses(class.layers.far, Access::FragmentSampled)
-            .uses(class.layers.behind, Access::FragmentSampled)
+            .uses(class.layers.background, Access::FragmentSampled)
             .uses(class.radii, Access::FragmentSampled)
             .uses(class.reach, Access::FragmentStorageRead)
             .uses(above.near, Access::FragmentSampled)
             .uses(above.far, Access::FragmentSampled)
-            .uses(above.behind, Access::FragmentSampled)
+            .uses(above.background, Access::FragmentSampled)
             .color_cleared(out.near, [0.0; 4])
             .color_cleared(out.far, [0.0; 4])
-            .color_cleared(out.behind, [0.0; 4])
+            .color_cleared(out.background, [0.0; 4])
             .record(move |cx| {
                 let (near, far) = (cx.image(class.layers.near), cx.image(class.layers.far));
-                let (behind, radii) = (cx.image(class.layers.behind), cx.image(class.radii));
+                let (background, radii) =
+                    (cx.image(class.layers.background), cx.image(class.radii));
                 let (near_coarser, far_coarser) = (cx.image(above.near), cx.image(above.far));
-                let (background_coarser, reach) = (cx.image(above.behind), cx.buffer(class.reach));
+                let (background_coarser, reach) =
+                    (cx.image(above.background), cx.buffer(class.reach));
                 cx.rec.bind_graphics(
                     &self.spread,
                     &[
                         ("near_image", Bind::Sampled(&near)),
                         ("far_image", Bind::Sampled(&far)),
-                        ("behind_image", Bind::Sampled(&behind)),
+                        ("background_image", Bind::Sampled(&background)),
                         ("radius_image", Bind::Sampled(&radii)),
                         ("near_coarser", Bind::Sampled(&near_coarser)),
                         ("far_coarser", Bind::Sampled(&far_coarser)),
@@ -348,19 +353,19 @@ impl DepthOfFieldPass {
             .uses(circles.reach, Access::FragmentStorageRead)
             .uses(above.near, Access::FragmentSampled)
             .uses(above.far, Access::FragmentSampled)
-            .uses(above.behind, Access::FragmentSampled)
+            .uses(above.background, Access::FragmentSampled)
             .color_cleared(out, [0.0; 4])
             .record(move |cx| {
                 let (coc_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
-                let (near, far, behind) =
-                    (cx.image(above.near), cx.image(above.far), cx.image(above.behind));
+                let (near, far, background) =
+                    (cx.image(above.near), cx.image(above.far), cx.image(above.background));
                 cx.rec.bind_graphics(
                     &self.whole,
                     &[
                         ("coc_image", Bind::Sampled(&coc_image)),
                         ("near_coarser", Bind::Sampled(&near)),
                         ("far_coarser", Bind::Sampled(&far)),
-                        ("background_coarser", Bind::Sampled(&behind)),
+                        ("background_coarser", Bind::Sampled(&background)),
                         ("reach_block", Bind::Storage(&reach)),
                     ],
                 )?;
@@ -395,12 +400,12 @@ impl DepthOfFieldPass {
 
 /// Empty layers beyond the largest size class.
 fn nothing(g: &mut Graph<'_>) -> Layers {
-    let [near, far, behind] =
-        ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
+    let [near, far, background] =
+        ["near", "far", "background"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
     g.pass("depth of field: clear")
         .color_cleared(near, [0.0; 4])
         .color_cleared(far, [0.0; 4])
-        .color_cleared(behind, [0.0; 4])
+        .color_cleared(background, [0.0; 4])
         .record(|_| Ok(()));
-    Layers { near, far, behind }
+    Layers { near, far, background }
 }

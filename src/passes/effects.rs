@@ -149,11 +149,11 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        trees: BvhDependencies,
+        gpu_bvh: BvhDependencies,
         wanted: bool,
     ) -> Option<FlareSources> {
         let pass = self.flare_sources.get().filter(|_| wanted && !data.parallel())?;
-        Some(pass.declare(g, data, (depth, light), trees))
+        Some(pass.declare(g, data, (depth, light), gpu_bvh))
     }
 
     /// Starbursts; returns `light` unchanged if they are off. Data and depth are at output

@@ -71,8 +71,8 @@ impl LuminanceHistogram {
     pub fn by_ev(&self, exposure: Exposure) -> Result<EvHistogram, MeterError> {
         let counts: Vec<f64> = self.bins.iter().skip(1).map(|&count| f64::from(count)).collect();
         let saturation = exposure.saturation_luminance();
-        let least = Exposure::from_luminance(saturation)?.ev100().0 + MIN_LOG2_LUMINANCE;
-        EvHistogram::from_counts(Ev100(least), Ev100(least + STEP * counts.len() as f64), &counts)
+        let min = Exposure::from_luminance(saturation)?.ev100().0 + MIN_LOG2_LUMINANCE;
+        EvHistogram::from_counts(Ev100(min), Ev100(min + STEP * counts.len() as f64), &counts)
     }
 }
 

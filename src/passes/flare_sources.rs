@@ -47,7 +47,7 @@ pub struct FlareSourcesPass {
     gpu: Gpu,
     /// Without rays, with rays, with rays that test alpha masks; ray variants are created on
     /// demand.
-    lamps: [Mutex<Option<Arc<ComputePipeline>>>; 4],
+    light_pipelines: [Mutex<Option<Arc<ComputePipeline>>>; 4],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,
 }
@@ -76,21 +76,21 @@ impl FlareSourcesPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         Ok(Self {
             gpu: gpu.clone(),
-            lamps: Default::default(),
+            light_pipelines: Default::default(),
             tiles: ComputePipeline::new(gpu, "flare sources tiles", "flare_sources_tiles.comp")?,
             sources: ComputePipeline::new(gpu, "flare sources", "flare_sources.comp")?,
         })
     }
 
-    fn lamps(&self, data: &FrameData) -> GpuResult<Arc<ComputePipeline>> {
+    fn light_pipeline(&self, data: &FrameData) -> GpuResult<Arc<ComputePipeline>> {
         let (index, name, shader) = match &data.flare_bvh {
             None => (0, "flare sources lights", "flare_sources_lights.comp"),
-            Some(trees) if trees.structure().is_some() => (
+            Some(gpu_bvh) if gpu_bvh.structure().is_some() => (
                 3,
                 "flare sources lights traced bvh_query",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+USE_RAY_QUERY",
             ),
-            Some(trees) if trees.masked() => (
+            Some(gpu_bvh) if gpu_bvh.masked() => (
                 2,
                 "flare sources lights traced bvh_masks",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+BVH_ALPHA_MASKS",
@@ -99,7 +99,7 @@ impl FlareSourcesPass {
                 (1, "flare sources lights traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS")
             }
         };
-        let mut made = self.lamps[index].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.light_pipelines[index].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = &*made {
             return Ok(Arc::clone(pipeline));
         }
@@ -109,13 +109,13 @@ impl FlareSourcesPass {
     }
 
     /// Declares the passes. `data`, depth and light are at output resolution in a perspective
-    /// projection; `trees` is the BVH refitted in this frame.
+    /// projection; `gpu_bvh` is the BVH refitted in this frame.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        trees: BvhDependencies,
+        gpu_bvh: BvhDependencies,
     ) -> FlareSources {
         let tiles = data.values.size.map(|side| side.div_ceil(TILE));
         let light_count = data.values.light_count;
@@ -132,12 +132,12 @@ impl FlareSourcesPass {
             ),
         };
         let mut pass = g.pass("flare sources: lights").uses(depth, Access::ComputeSampled);
-        for (buffer, access) in trees.by_compute().filter(|_| data.flare_bvh.is_some()) {
+        for (buffer, access) in gpu_bvh.by_compute().filter(|_| data.flare_bvh.is_some()) {
             pass = pass.uses(buffer, access);
         }
         pass.uses(candidates, Access::ComputeStorageWrite).record(move |cx| {
             let (depth, candidates) = (cx.image(depth), cx.buffer(candidates));
-            let pipeline = self.lamps(data)?;
+            let pipeline = self.light_pipeline(data)?;
             let mut binds = vec![
                 data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),

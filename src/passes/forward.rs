@@ -67,7 +67,12 @@ impl ForwardPass {
         inputs: LightingInputs,
         lit: LitImages,
     ) {
-        let LightingInputs { gbuffer, lists, shadow_inputs: way, bent_normal_ao: open } = inputs;
+        let LightingInputs {
+            gbuffer,
+            clustered_lights: lists,
+            shadow_inputs,
+            bent_normal_ao: open,
+        } = inputs;
         if !data.visible.draws.iter().any(is_forward) {
             return;
         }
@@ -84,12 +89,12 @@ impl ForwardPass {
         if let Some(open) = open {
             pass = pass.uses(open, Access::FragmentSampled);
         }
-        pass = way.read_by(pass);
+        pass = shadow_inputs.read_by(pass);
         pass.record(move |cx| {
             let Some(layers) = &scene.extended_materials else { return Ok(()) };
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
-            let way = way.objects(cx, scene, data);
+            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
             let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
             let mut binds = vec![
@@ -101,8 +106,8 @@ impl ForwardPass {
                 ("extended_material_block", Bind::Storage(&layers.materials)),
                 ("extended_lut_block", Bind::Storage(&layers.tables)),
             ];
-            binds.extend(data.light_binds(&way));
-            binds.push(way.caustics());
+            binds.extend(data.light_binds(&shadow_inputs));
+            binds.push(shadow_inputs.caustics());
             binds.extend(data.shadow_bvh.iter().flat_map(FrameBvh::unused_mask_binds));
             let draws: Vec<&Draw> =
                 data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
@@ -118,8 +123,8 @@ impl ForwardPass {
         &self,
         rec: &mut Recorder<'_>,
         (scene, data): (&GpuScene, &FrameData),
-        (split, way): (bool, &ShadowBindings),
-        (behind, volumetrics): (&RefractionBackgroundImages, &VolumetricsImages),
+        (split, shadow_inputs): (bool, &ShadowBindings),
+        (background, volumetrics): (&RefractionBackgroundImages, &VolumetricsImages),
         draws: &[&Draw],
     ) -> GpuResult<()> {
         let Some(layers) = &scene.extended_materials else { return Ok(()) };
@@ -131,22 +136,22 @@ impl ForwardPass {
             ("extended_lut_block", Bind::Storage(&layers.tables)),
         ];
         binds.push(if features.traced_refraction {
-            way.caustics()
+            shadow_inputs.caustics()
         } else {
-            ("back_face_image", Bind::Sampled(&behind.back_faces))
+            ("back_face_image", Bind::Sampled(&background.back_faces))
         });
         binds.extend(
             LEVEL_NAMES
                 .iter()
-                .zip(&behind.levels)
+                .zip(&background.levels)
                 .map(|(&name, level)| (name, Bind::Sampled(level))),
         );
-        binds.extend(data.light_binds(way));
+        binds.extend(data.light_binds(shadow_inputs));
         binds.extend(volumetrics.binds());
         match (&data.shadow_bvh, &data.refraction_bvh) {
-            (Some(trees), _) => binds.extend(trees.unused_mask_binds()),
-            (None, Some(trees)) => {
-                binds.extend(trees.binds().into_iter().chain(trees.unused_mask_binds()))
+            (Some(gpu_bvh), _) => binds.extend(gpu_bvh.unused_mask_binds()),
+            (None, Some(gpu_bvh)) => {
+                binds.extend(gpu_bvh.binds().into_iter().chain(gpu_bvh.unused_mask_binds()))
             }
             (None, None) => {}
         }
@@ -156,10 +161,16 @@ impl ForwardPass {
 
 /// Shader features of this frame. Ray variants always test alpha masks, which saves permutations.
 fn features(data: &FrameData, split: bool, over: bool) -> Features {
-    let through = data.refraction_bvh.as_ref().filter(|_| over);
+    let refraction_bvh = data.refraction_bvh.as_ref().filter(|_| over);
     let of = Features::of(data, split);
-    let query = of.query || through.is_some_and(|trees| trees.structure().is_some());
-    Features { masks: false, blended: over, traced_refraction: through.is_some(), query, ..of }
+    let query = of.query || refraction_bvh.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some());
+    Features {
+        masks: false,
+        blended: over,
+        traced_refraction: refraction_bvh.is_some(),
+        query,
+        ..of
+    }
 }
 
 const LEVEL_NAMES: [&str; 6] = [
@@ -181,13 +192,13 @@ impl RefractionBackgroundImages {
     /// Images of this frame, or placeholders if nothing refracts.
     pub(super) fn of(
         cx: &PassContext<'_, '_>,
-        behind: Option<RefractionBackground>,
+        background: Option<RefractionBackground>,
         scene: &GpuScene,
     ) -> Self {
-        match behind {
-            Some(behind) => Self {
-                levels: behind.levels.iter().map(|&level| cx.image(level)).collect(),
-                back_faces: behind.back_faces.map_or_else(
+        match background {
+            Some(background) => Self {
+                levels: background.levels.iter().map(|&level| cx.image(level)).collect(),
+                back_faces: background.back_faces.map_or_else(
                     || Arc::clone(&scene.no_back_faces),
                     |back_faces| cx.image(back_faces),
                 ),
@@ -208,9 +219,9 @@ pub fn is_forward(draw: &Draw) -> bool {
 
 /// Images that the pass reads, for its declaration.
 pub(super) fn background_handles(
-    behind: &RefractionBackground,
+    background: &RefractionBackground,
 ) -> impl Iterator<Item = ImageHandle> + '_ {
-    behind.levels.iter().copied().chain(behind.back_faces)
+    background.levels.iter().copied().chain(background.back_faces)
 }
 
 #[cfg(test)]

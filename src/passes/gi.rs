@@ -33,7 +33,7 @@ use crate::{
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Depth and normal of the last frame.
-const PAST: vk::Format = vk::Format::R32G32_UINT;
+const HISTORY_DATA: vk::Format = vk::Format::R32G32_UINT;
 /// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 4096.0;
 /// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
@@ -52,7 +52,7 @@ const STALE: f32 = 0.1;
 const STABILIZE_AFTER: u32 = 8;
 const STABILIZATION_STEP: f32 = 0.4;
 /// Displayed light; half floats suffice for 8-bit steps.
-const SHOWN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+const DISPLAYED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Further limit on that history length: a small fraction of the flux may be all the light of one
 /// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
@@ -89,7 +89,7 @@ shader_struct! {
         /// 1: static view; nothing has moved since the last frame.
         pub static_view: u32,
         /// Minimum perceptual roughness of VPL specular highlights.
-        pub glossy: f32,
+        pub min_specular_roughness: f32,
         /// Radius (m) of the debug ball of a VPL of 1 lm.
         pub ball: f32,
         /// Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
@@ -145,7 +145,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
 const VISIBILITY: u32 = 1;
 const COMPENSATION: u32 = 2;
 const SKY: u32 = 4;
-const GLOSSY: u32 = 8;
+const SPECULAR: u32 = 8;
 const FROZEN: u32 = 16;
 const ALL: u32 = 32;
 const MIRROR: u32 = 64;
@@ -168,24 +168,24 @@ pub struct GiSettings {
     /// Merges VPLs of similar position and direction.
     pub merge: bool,
     /// Cell size (m) for merging; `None`: derived from `vpls`.
-    pub cell: Option<f64>,
+    pub merge_cell_size: Option<f64>,
     /// VPLs that each pixel samples per frame, 1 to 256.
     pub vpl_samples: u32,
     /// Evaluates all VPLs at each pixel instead of a sampled subset of the tree: for comparison.
     pub all: bool,
     /// Traces shadow rays to VPLs.
-    pub visibility: bool,
+    pub vpl_visibility: bool,
     /// Clamps the light of near VPLs to that at this distance (multiples of the VPL radius); 0: no
     /// clamp.
     pub clamp_radius: f64,
     /// Compensates the clamp loss with short rays.
-    pub compensation: bool,
+    pub bias_compensation: bool,
     /// Traces environment occlusion.
-    pub sky: bool,
+    pub environment_visibility: bool,
     /// Specular highlights of VPLs on rough surfaces.
-    pub glossy: bool,
+    pub specular: bool,
     /// Averages over neighboring pixels.
-    pub filter: bool,
+    pub denoise: bool,
     /// Maximum history length in frames, in motion; 0: no history.
     pub max_history_frames: u32,
     /// Number of static frames after which the result is frozen.
@@ -202,15 +202,15 @@ impl Default for GiSettings {
             photons: None,
             bounces: 8,
             merge: false,
-            cell: None,
+            merge_cell_size: None,
             vpl_samples: 4,
             all: false,
-            visibility: true,
+            vpl_visibility: true,
             clamp_radius: 4.0,
-            compensation: true,
-            sky: true,
-            glossy: true,
-            filter: true,
+            bias_compensation: true,
+            environment_visibility: true,
+            specular: true,
+            denoise: true,
             max_history_frames: 32,
             freeze_after: 64,
             show_vpls: false,
@@ -225,7 +225,7 @@ impl GiSettings {
             photons: self.photons,
             bounces: self.bounces,
             merge: self.merge,
-            cell: self.cell,
+            merge_cell_size: self.merge_cell_size,
         }
     }
 
@@ -393,10 +393,11 @@ fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
     let entry = dfg_lookup(0.7, roughness);
     let wide = diffuse_lobe_weight(roughness * roughness);
-    let matte = base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
+    let diffuse_part =
+        base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
     let gloss = (f0 * (1.0 - wide)).as_vec3();
     HitMaterial {
-        diffuse: matte.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
+        diffuse: diffuse_part.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
         alpha: (roughness * roughness) as f32,
         specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
         ..HitMaterial::default()
@@ -462,7 +463,7 @@ impl FrameGi {
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        (view, motion, trees): (&View, &[MotionState; 2], &LazyFrameBvh<'_>),
+        (view, motion, gpu_bvh): (&View, &[MotionState; 2], &LazyFrameBvh<'_>),
         settings: &GiSettings,
         (frame, before, [mirrored, single]): (&SsrFrame, Option<GiHistory>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
@@ -476,7 +477,7 @@ impl FrameGi {
                     .into(),
             });
         };
-        let Some(trees) = trees.get()? else { return Ok(None) };
+        let Some(gpu_bvh) = gpu_bvh.get()? else { return Ok(None) };
         let history = settings.max_history_frames > 0 && !frame.single_frame;
         // Changed light leaves the history at the rate of the change; changed settings reset it.
         let before = before.filter(|before| before.settings == *settings);
@@ -487,14 +488,14 @@ impl FrameGi {
             }
             _ => 0.0,
         };
-        let held = before.is_some_and(|before| {
+        let frozen = before.is_some_and(|before| {
             let same = before.generation == own.generation;
             same && frame.still && history && before.still >= settings.freeze_after
         });
         let rests = before.is_some_and(|before| {
             before.still >= STABILIZE_AFTER && before.generation == own.generation
         });
-        let quiet =
+        let stabilization =
             if single && history && frame.still && rests { STABILIZATION_STEP } else { 0.0 };
         let most = match frame.has_history && history {
             false => 0.0,
@@ -505,16 +506,16 @@ impl FrameGi {
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
         // Traced reflections include the environment only if its occlusion is traced, or if there
         // is none.
-        let sky = settings.sky && scene.has_environment;
-        let mirrors = settings.glossy && (sky || !scene.has_environment);
+        let sky = settings.environment_visibility && scene.has_environment;
+        let mirrors = settings.specular && (sky || !scene.has_environment);
         let flags = [
-            (settings.visibility, VISIBILITY),
-            (settings.compensation && settings.clamp_radius > 0.0, COMPENSATION),
+            (settings.vpl_visibility, VISIBILITY),
+            (settings.bias_compensation && settings.clamp_radius > 0.0, COMPENSATION),
             (sky, SKY),
-            (settings.glossy, GLOSSY),
+            (settings.specular, SPECULAR),
             (mirrors, MIRROR),
-            (own.caustics && settings.glossy, CAUSTIC),
-            (held, FROZEN),
+            (own.caustics && settings.specular, CAUSTIC),
+            (frozen, FROZEN),
             (settings.all, ALL),
         ];
         let values = GiConstants {
@@ -532,13 +533,13 @@ impl FrameGi {
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             static_view: u32::from(frame.still),
-            glossy: match (mirrors, mirrored) {
+            min_specular_roughness: match (mirrors, mirrored) {
                 (true, _) => RAYS_BELOW,
                 (false, true) => MIRRORED,
                 (false, false) => MIN_VPL_ROUGHNESS,
             },
             ball: own.ball,
-            stabilization_step: quiet,
+            stabilization_step: stabilization,
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "gi constants", &[values])?,
@@ -546,9 +547,9 @@ impl FrameGi {
             vpls: Arc::clone(&own.vpls),
             nodes: Arc::clone(&own.nodes),
             hit_materials: Arc::clone(&own.hit_materials),
-            bvh: trees,
+            bvh: gpu_bvh,
             history,
-            filter: settings.filter,
+            filter: settings.denoise,
             show: settings.show_vpls,
         }))
     }
@@ -608,14 +609,22 @@ impl GiPass {
         let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
             gather: LightVariants::lazy(gpu, "gi.frag", gather),
-            temporal: make("gi temporal", "gi_temporal.frag", &[both[0], both[1], (PAST, false)])?,
+            temporal: make(
+                "gi temporal",
+                "gi_temporal.frag",
+                &[both[0], both[1], (HISTORY_DATA, false)],
+            )?,
             variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
             filter: make("gi filter", "gi_filter.frag", &both)?,
-            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true), (SHOWN, false)])?,
+            composite: make(
+                "gi composite",
+                "gi_composite.frag",
+                &[(LIGHT, true), (DISPLAYED, false)],
+            )?,
             composite_split: make(
                 "gi composite split",
                 "gi_composite.frag+SPLIT_LIGHTING",
-                &[(LIGHT, true), (SHOWN, false), (LIGHT, false), (LIGHT, false)],
+                &[(LIGHT, true), (DISPLAYED, false), (LIGHT, false), (LIGHT, false)],
             )?,
             vpls: GraphicsPipeline::new(
                 gpu,
@@ -638,22 +647,22 @@ impl GiPass {
         g: &mut Graph<'a>,
         (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
         (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, LitImages, ImageHandle),
-        (trees, split): (BvhDependencies, bool),
+        (gpu_bvh, split): (BvhDependencies, bool),
     ) -> GiOutput {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
-        let matte = image(g, "gi diffuse, rays", LIGHT);
+        let diffuse_part = image(g, "gi diffuse, rays", LIGHT);
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
-        let glossy = image(g, "gi specular, rays", HISTORY);
+        let specular_part = image(g, "gi specular, rays", HISTORY);
         let mut pass = surfaces(g, "gi", gbuffer);
-        for (buffer, access) in trees.by_fragments() {
+        for (buffer, access) in gpu_bvh.by_fragments() {
             pass = pass.uses(buffer, access);
         }
         pass.uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.emission, Access::FragmentSampled)
-            .color_cleared(matte, [0.0; 4])
-            .color_cleared(glossy, [0.0; 4])
+            .color_cleared(diffuse_part, [0.0; 4])
+            .color_cleared(specular_part, [0.0; 4])
             .record(move |cx| {
                 let [depth, surface, normal] =
                     [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
@@ -681,8 +690,12 @@ impl GiPass {
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
-        let (mut light, mut shine) =
-            self.declare_temporal(g, (data, frame), (gbuffer, velocity), (matte, glossy));
+        let (mut light, mut shine) = self.declare_temporal(
+            g,
+            (data, frame),
+            (gbuffer, velocity),
+            (diffuse_part, specular_part),
+        );
         if frame.filter {
             (light, shine) = self.declare_filter(g, data, gbuffer, None, (light, shine));
             for spacing in SPACINGS {
@@ -696,9 +709,9 @@ impl GiPass {
             (diffuse, specular)
         });
         let (shown, out) = if frame.history {
-            g.history("gi displayed", width, height, SHOWN)
+            g.history("gi displayed", width, height, DISPLAYED)
         } else {
-            (light, image(g, "gi displayed single frame", SHOWN))
+            (light, image(g, "gi displayed single frame", DISPLAYED))
         };
         let mut pass = g.pass("gi composite").color_loaded(lit.light).color_cleared(out, [0.0; 4]);
         if frame.history {
@@ -747,7 +760,7 @@ impl GiPass {
                 },
             );
         }
-        GiOutput { split: parts, unfiltered: matte, specular: shine }
+        GiOutput { split: parts, unfiltered: diffuse_part, specular: shine }
     }
 
     fn declare_temporal<'a>(
@@ -755,7 +768,7 @@ impl GiPass {
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameGi),
         (gbuffer, velocity): (Gbuffer, ImageHandle),
-        (matte, glossy): (ImageHandle, ImageHandle),
+        (diffuse_part, specular_part): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
         let [width, height] = frame.values.size;
         // A single frame leaves the histories unchanged and does not read their placeholders.
@@ -763,18 +776,21 @@ impl GiPass {
             [
                 ("gi diffuse history", HISTORY),
                 ("gi specular history", HISTORY),
-                ("gi history data", PAST),
+                ("gi history data", HISTORY_DATA),
             ]
             .map(|(name, format)| g.history(name, width, height, format))
         } else {
             [
-                (matte, g.image("gi diffuse single frame", width, height, HISTORY)),
-                (glossy, g.image("gi specular single frame", width, height, HISTORY)),
-                (gbuffer.normal, g.image("gi history data single frame", width, height, PAST)),
+                (diffuse_part, g.image("gi diffuse single frame", width, height, HISTORY)),
+                (specular_part, g.image("gi specular single frame", width, height, HISTORY)),
+                (
+                    gbuffer.normal,
+                    g.image("gi history data single frame", width, height, HISTORY_DATA),
+                ),
             ]
         };
         let mut pass = surfaces(g, "gi temporal", gbuffer);
-        for image in [gbuffer.surface, matte, glossy, velocity] {
+        for image in [gbuffer.surface, diffuse_part, specular_part, velocity] {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if frame.history {
@@ -788,7 +804,8 @@ impl GiPass {
         pass.record(move |cx| {
             let [depth, surface, normal] =
                 [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
-            let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
+            let [diffuse_part, specular_part, velocity] =
+                [diffuse_part, specular_part, velocity].map(|i| cx.image(i));
             let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
             let binds = [
                 data.uniform(),
@@ -796,8 +813,8 @@ impl GiPass {
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
-                ("diffuse_image", Bind::Sampled(&matte)),
-                ("specular_image", Bind::Sampled(&glossy)),
+                ("diffuse_image", Bind::Sampled(&diffuse_part)),
+                ("specular_image", Bind::Sampled(&specular_part)),
                 ("velocity_image", Bind::Sampled(&velocity)),
                 ("history_image", Bind::Sampled(&before)),
                 ("history_specular_image", Bind::Sampled(&shone)),

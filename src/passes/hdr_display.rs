@@ -16,10 +16,10 @@ use crate::{
 /// Format of user interface and image before encoding.
 pub const INTERFACE: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
-/// Push constants: `hdr_picture_block` of the shader.
+/// Push constants: `hdr_tonemap_block` of the shader.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct PictureConstants {
+struct ToneMapConstants {
     operator: u32,
     headroom: f32,
     white_balance: [f32; 9],
@@ -57,7 +57,7 @@ impl HdrPass {
 
     /// Declares HDR tone mapping of exposed light (four floats per pixel, top row first) to an
     /// image of format `INTERFACE`. `dither` is ignored.
-    pub fn declare_picture(
+    pub fn declare_tonemap(
         &self,
         g: &mut Graph<'_>,
         (light, size): (Arc<Buffer>, [u32; 2]),
@@ -71,7 +71,7 @@ impl HdrPass {
             cx.rec.copy_buffer_to_image(&light, 0, &image, 0);
             Ok(())
         });
-        let constants = PictureConstants {
+        let constants = ToneMapConstants {
             operator: tonemap::number(settings.mapper),
             headroom: range.headroom(),
             white_balance: settings.white_balance.to_cols_array(),
@@ -88,7 +88,7 @@ impl HdrPass {
     }
 
     /// Declares the encoding of an image of format `INTERFACE` for the window.
-    pub fn declare_codes(
+    pub fn declare_encode(
         &self,
         g: &mut Graph<'_>,
         interface: ImageHandle,

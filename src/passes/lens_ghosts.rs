@@ -310,7 +310,7 @@ impl LensGhostsPass {
             front_z: mm(front_z),
             sensor_z: mm(lens.sensor()),
             pixel: mm(SOFTENED * settings.gate[0] / f64::from(small[0])),
-            least: settings.cull as f32,
+            min_luminance: settings.cull_threshold as f32,
             hysteresis: HYSTERESIS as f32,
             blades: iris.blades as f32,
             curvature: iris.curvature.clamp(0.0, 1.0) as f32,
@@ -331,7 +331,7 @@ impl LensGhostsPass {
             commands: g.storage("ghost commands", 28),
         };
         let report = g.storage("ghost report", REPORT_WORDS * 4);
-        let tier = usize::from(settings.tier == GhostMethod::Traced);
+        let tier = usize::from(settings.method == GhostMethod::Traced);
         self.declare_probe(g, &table, constants, (tier, list), between);
         self.declare_plan(g, &table, constants, list, (between, report));
         self.declare_trace(g, &table, constants, (tier, list), between);

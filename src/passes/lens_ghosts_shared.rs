@@ -28,7 +28,7 @@ shader_struct! {
         /// Minimum softening of edges.
         pub pixel: f32,
         /// Exposed luminance above which a ghost is drawn.
-        pub least: f32,
+        pub min_luminance: f32,
         /// Fraction of that threshold down to which a drawn ghost is kept.
         pub hysteresis: f32,
         /// Number of iris blades; below 3: circular iris.
@@ -162,7 +162,7 @@ shader_struct! {
     /// Mesh ray on the sensor.
     pub struct GhostNode {
         /// Position on the sensor.
-        pub place: Vec2,
+        pub sensor_position: Vec2,
         /// Distance from the nearest rim in half widths of its edge.
         pub soft: f32,
         /// Distance from the axis over that of the rim.

@@ -40,11 +40,11 @@ pub const NO_LIGHT: u32 = u32::MAX;
 /// Builds the tree in depth-first order. `first`: index of the first of these lights in the frame's
 /// lights.
 #[must_use]
-pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
-    let mut nodes = Vec::with_capacity(lamps.len() * 2);
-    let mut order: Vec<usize> = (0..lamps.len()).collect();
+pub fn build(local_lights: &[LightBound], first: u32) -> Vec<LightTreeNode> {
+    let mut nodes = Vec::with_capacity(local_lights.len() * 2);
+    let mut order: Vec<usize> = (0..local_lights.len()).collect();
     if !order.is_empty() {
-        build_node(lamps, &mut order, first, &mut nodes);
+        build_node(local_lights, &mut order, first, &mut nodes);
     }
     nodes
 }
@@ -52,19 +52,19 @@ pub fn build(lamps: &[LightBound], first: u32) -> Vec<LightTreeNode> {
 /// Splits at the median of the longest axis: the depth is logarithmic in the count, whatever the
 /// positions.
 fn build_node(
-    lamps: &[LightBound],
+    local_lights: &[LightBound],
     order: &mut [usize],
     first: u32,
     nodes: &mut Vec<LightTreeNode>,
 ) {
     let (low, high) =
-        order.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &lamp| {
-            (low.min(lamps[lamp].position), high.max(lamps[lamp].position))
+        order.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &light| {
+            (low.min(local_lights[light].position), high.max(local_lights[light].position))
         });
     let here = nodes.len();
-    nodes.push(summary(lamps, order, low * 0.5 + high * 0.5));
-    if let &[lamp] = &*order {
-        nodes[here].shader.light = first + lamp as u32;
+    nodes.push(summary(local_lights, order, low * 0.5 + high * 0.5));
+    if let &[light] = &*order {
+        nodes[here].shader.light = first + light as u32;
     } else {
         let size = high - low;
         let axis =
@@ -72,28 +72,31 @@ fn build_node(
         let middle = order.len() / 2;
         // Ties are broken by index, so that equal lights give equal trees.
         order.select_nth_unstable_by(middle, |&a, &b| {
-            lamps[a].position[axis].total_cmp(&lamps[b].position[axis]).then(a.cmp(&b))
+            local_lights[a].position[axis]
+                .total_cmp(&local_lights[b].position[axis])
+                .then(a.cmp(&b))
         });
         let (left, right) = order.split_at_mut(middle);
-        build_node(lamps, left, first, nodes);
-        build_node(lamps, right, first, nodes);
+        build_node(local_lights, left, first, nodes);
+        build_node(local_lights, right, first, nodes);
     }
     nodes[here].shader.skip = nodes.len() as u32;
 }
 
-fn greatest(lamp: &LightBound) -> f64 {
-    f64::from(lamp.intensity.max_element())
+fn max_intensity(light: &LightBound) -> f64 {
+    f64::from(light.intensity.max_element())
 }
 
-fn summary(lamps: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNode {
+fn summary(local_lights: &[LightBound], order: &[usize], center: DVec3) -> LightTreeNode {
     let radius = order
         .iter()
-        .map(|&lamp| lamps[lamp].position.distance(center) + lamps[lamp].radius)
+        .map(|&light| local_lights[light].position.distance(center) + local_lights[light].radius)
         .fold(0.0, f64::max);
-    let strongest = order.iter().map(|&lamp| greatest(&lamps[lamp])).fold(0.0, f64::max);
+    let strongest =
+        order.iter().map(|&light| max_intensity(&local_lights[light])).fold(0.0, f64::max);
     LightTreeNode {
         center,
-        sum: order.iter().map(|&lamp| greatest(&lamps[lamp])).sum(),
+        sum: order.iter().map(|&light| max_intensity(&local_lights[light])).sum(),
         count: order.len() as f64,
         shader: LightNode {
             center: Vec3::ZERO,
@@ -228,29 +231,29 @@ mod tests {
 
     #[test]
     fn every_lamp_is_a_leaf_once_and_nodes_hold_what_is_below_them() {
-        let lamps = scattered(81);
-        let nodes = build(&lamps, 5);
-        assert_eq!(nodes.len(), lamps.len() * 2 - 1);
+        let local_lights = scattered(81);
+        let nodes = build(&local_lights, 5);
+        assert_eq!(nodes.len(), local_lights.len() * 2 - 1);
         let mut leaves: Vec<u32> =
             nodes.iter().map(|n| n.shader.light).filter(|&l| l != NO_LIGHT).collect();
         leaves.sort_unstable();
-        assert_eq!(leaves, (5..5 + lamps.len() as u32).collect::<Vec<_>>());
+        assert_eq!(leaves, (5..5 + local_lights.len() as u32).collect::<Vec<_>>());
         for (index, node) in nodes.iter().enumerate() {
             let end = node.shader.skip as usize;
             assert!(end > index && end <= nodes.len());
             let leaves = nodes[index..end].iter().filter(|n| n.shader.light != NO_LIGHT);
-            for lamp in leaves.map(|n| &lamps[n.shader.light as usize - 5]) {
-                assert!(lamp.position.distance(node.center) <= f64::from(node.shader.radius));
-                assert!(lamp.intensity.x <= node.shader.strongest);
+            for light in leaves.map(|n| &local_lights[n.shader.light as usize - 5]) {
+                assert!(light.position.distance(node.center) <= f64::from(node.shader.radius));
+                assert!(light.intensity.x <= node.shader.strongest);
             }
         }
     }
 
     #[test]
     fn all_lamps_at_one_place_do_not_break_the_tree() {
-        let lamps =
+        let local_lights =
             vec![LightBound { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
-        let nodes = build(&lamps, 0);
+        let nodes = build(&local_lights, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
     }
@@ -260,12 +263,13 @@ mod tests {
         for (candela, extent) in
             [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)]
         {
-            let lamps = [LightBound {
+            let local_lights = [LightBound {
                 position: DVec3::new(0.0, 1.0, 0.0),
                 radius: 0.0,
                 intensity: Vec3::splat(candela),
             }];
-            let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
+            let table =
+                loss_table(&build(&local_lights, 0), DVec3::splat(-extent), DVec3::splat(extent));
             for (step, &bound) in table.iter().enumerate() {
                 // Somewhere in the box, the light gives just less than the threshold.
                 let most = threshold(step).min(f64::from(candela) * 1e9);
@@ -282,16 +286,18 @@ mod tests {
 
     #[test]
     fn the_table_is_never_below_what_is_lost_at_any_point() {
-        let lamps = scattered(600);
-        let nodes = build(&lamps, 0);
+        let local_lights = scattered(600);
+        let nodes = build(&local_lights, 0);
         let (low, high) = (DVec3::ZERO, DVec3::new(40.0, 5.0, 30.0));
         let table = loss_table(&nodes, low, high);
         let mut tightest = f64::INFINITY;
-        for point in scattered(300).iter().map(|lamp| lamp.position) {
+        for point in scattered(300).iter().map(|light| light.position) {
             for (step, &bound) in table.iter().enumerate() {
-                let lost: f64 = lamps
+                let lost: f64 = local_lights
                     .iter()
-                    .map(|lamp| f64::from(lamp.intensity.x) / lamp.position.distance_squared(point))
+                    .map(|light| {
+                        f64::from(light.intensity.x) / light.position.distance_squared(point)
+                    })
                     .filter(|&lux| lux < threshold(step))
                     .sum();
                 assert!(

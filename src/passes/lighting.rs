@@ -28,7 +28,7 @@ pub struct LightingInputs {
     /// G-buffer of the visible surfaces.
     pub gbuffer: Gbuffer,
     /// Light lists per cluster.
-    pub lists: ClusteredLights,
+    pub clustered_lights: ClusteredLights,
     /// Shadow inputs of the lights.
     pub shadow_inputs: ShadowInputs,
     /// Bent normal and ambient occlusion, if enabled.
@@ -64,7 +64,12 @@ impl LightingPass {
         inputs: LightingInputs,
         split: bool,
     ) -> LitImages {
-        let LightingInputs { gbuffer, lists, shadow_inputs: way, bent_normal_ao: open } = inputs;
+        let LightingInputs {
+            gbuffer,
+            clustered_lights: lists,
+            shadow_inputs,
+            bent_normal_ao: open,
+        } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -86,7 +91,7 @@ impl LightingPass {
         if let Some(open) = open {
             pass = pass.uses(open, Access::FragmentSampled);
         }
-        pass = way.read_by(pass);
+        pass = shadow_inputs.read_by(pass);
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
@@ -95,7 +100,7 @@ impl LightingPass {
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
-            let way = way.objects(cx, scene, data);
+            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
             let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(Features::of(data, split))?;
             let mut binds = vec![
@@ -110,8 +115,8 @@ impl LightingPass {
                 ("entry_block", Bind::Storage(&entries)),
                 ("ao_image", Bind::Sampled(&open)),
             ];
-            binds.extend(data.light_binds(&way));
-            binds.push(way.caustics());
+            binds.extend(data.light_binds(&shadow_inputs));
+            binds.push(shadow_inputs.caustics());
             cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())

@@ -27,6 +27,7 @@ pub mod gbuffer_channel;
 pub mod gi;
 pub mod grain;
 pub mod hdr_display;
+pub mod ies_profiles;
 pub mod jitter;
 pub mod layer_tables;
 pub mod lens_ghosts;
@@ -38,7 +39,6 @@ pub mod mips;
 pub mod morphological;
 pub mod motion_blur;
 pub mod probes;
-pub mod profiles;
 pub mod ray_query;
 pub mod rays;
 pub mod refit;
@@ -139,13 +139,16 @@ impl FrameData {
 
     /// Bindings of a `variants::LightVariants` pipeline beyond the lights: shadows and features,
     /// without caustics.
-    fn light_binds<'a>(&'a self, way: &'a ShadowBindings) -> Vec<(&'static str, Bind<'a>)> {
+    fn light_binds<'a>(
+        &'a self,
+        shadow_inputs: &'a ShadowBindings,
+    ) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
             ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
-            ("shadow_atlas", Bind::Sampled(&way.atlas)),
+            ("shadow_atlas", Bind::Sampled(&shadow_inputs.atlas)),
             ("volume_block", Bind::Storage(&self.volumes.block)),
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];

@@ -27,7 +27,7 @@ pub struct MotionBlurLimit {
 pub struct MotionBlurPass {
     rows: Arc<GraphicsPipeline>,
     columns: Arc<GraphicsPipeline>,
-    around: Arc<GraphicsPipeline>,
+    neighborhood: Arc<GraphicsPipeline>,
     blur: Arc<GraphicsPipeline>,
 }
 
@@ -44,7 +44,11 @@ impl MotionBlurPass {
         Ok(Self {
             rows: make("motion blur rows", "motion_blur_tiles.frag", VELOCITY)?,
             columns: make("motion blur columns", "motion_blur_tiles.frag+COLUMN", VELOCITY)?,
-            around: make("motion blur around", "motion_blur_tiles.frag+NEIGHBORHOOD", VELOCITY)?,
+            neighborhood: make(
+                "motion blur around",
+                "motion_blur_tiles.frag+NEIGHBORHOOD",
+                VELOCITY,
+            )?,
             blur: make("motion blur", "motion_blur.frag", LIGHT)?,
         })
     }
@@ -70,7 +74,7 @@ impl MotionBlurPass {
         let tiles = [width.div_ceil(tile), height.div_ceil(tile)];
         let rows = tile_pass(g, "rows", &self.rows, velocity, [tiles[0], height], Some(constants));
         let longest = tile_pass(g, "tiles", &self.columns, rows, tiles, Some(constants));
-        let around = tile_pass(g, "around", &self.around, longest, tiles, None);
+        let around = tile_pass(g, "around", &self.neighborhood, longest, tiles, None);
         let out = g.image("light with motion blur", width, height, LIGHT);
         g.pass("motion blur")
             .uses(light, Access::FragmentSampled)
@@ -88,7 +92,7 @@ impl MotionBlurPass {
                         ("light_image", Bind::Sampled(&light)),
                         ("depth_image", Bind::Sampled(&depth)),
                         ("velocity_image", Bind::Sampled(&velocity)),
-                        ("around_image", Bind::Sampled(&around)),
+                        ("neighborhood_image", Bind::Sampled(&around)),
                     ],
                 )?;
                 cx.rec.push_graphics(&self.blur, &constants);

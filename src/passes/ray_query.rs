@@ -43,20 +43,18 @@ pub(super) fn scene_structures(
     let ranges = bvh
         .blases
         .iter()
-        .map(|bottom| TriangleRange {
-            first: bottom.triangles.0,
-            count: bottom.triangles.1,
-            opaque: !bottom.masked(),
-            moves: moving
-                .iter()
-                .any(|of| (of.mesh, of.primitive) == (bottom.mesh, bottom.primitive)),
+        .map(|blas| TriangleRange {
+            first: blas.triangles.0,
+            count: blas.triangles.1,
+            opaque: !blas.masked(),
+            moves: moving.iter().any(|of| (of.mesh, of.primitive) == (blas.mesh, blas.primitive)),
         })
         .collect();
-    let bottoms = BlasSet::new(gpu, "ray query structures", triangles, ranges)?;
+    let blas_set = BlasSet::new(gpu, "ray query structures", triangles, ranges)?;
     let scratch =
-        Buffer::new(gpu, "ray query scratch", bottoms.scratch(false), BufferKind::Storage)?;
-    uploader.then("ray query: structures", |rec| rec.build_blas(&bottoms, false, &scratch))?;
-    Ok(Some(bottoms))
+        Buffer::new(gpu, "ray query scratch", blas_set.scratch(false), BufferKind::Storage)?;
+    uploader.then("ray query: structures", |rec| rec.build_blas(&blas_set, false, &scratch))?;
+    Ok(Some(blas_set))
 }
 
 /// TLAS relative to an eye position, not yet built.
@@ -65,23 +63,18 @@ pub(super) fn scene_structures(
 /// `GpuError` if memory runs out, or if there are more instances than the device supports.
 pub(super) fn top_structure(
     gpu: &Gpu,
-    (bvh, bottoms): (&SceneBvh, &Arc<BlasSet>),
+    (bvh, blas_set): (&SceneBvh, &Arc<BlasSet>),
     eye: DVec3,
 ) -> GpuResult<Arc<Tlas>> {
     let places: Vec<TlasInstance> = bvh
         .instance_transforms(eye)
         .into_iter()
-        .map(|(bottom, rows)| {
-            let casts =
-                bvh.blases.get(bottom as usize).is_some_and(|bottom| bottom.casts_shadows());
-            TlasInstance {
-                rows,
-                bottom,
-                mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL },
-            }
+        .map(|(blas, rows)| {
+            let casts = bvh.blases.get(blas as usize).is_some_and(|blas| blas.casts_shadows());
+            TlasInstance { rows, blas, mask: if casts { MASK_CASTS | MASK_ALL } else { MASK_ALL } }
         })
         .collect();
-    Tlas::new(gpu, "ray query instances", bottoms, &places)
+    Tlas::new(gpu, "ray query instances", blas_set, &places)
 }
 
 /// Resources that this frame's passes write and its rays read.
@@ -108,9 +101,9 @@ impl BvhDependencies {
         storage: Access,
         query: Access,
     ) -> impl Iterator<Item = (BufferHandle, Access)> + use<> {
-        let trees = self.refit.map(|trees| trees.both().map(|buffer| (buffer, storage)));
+        let gpu_bvh = self.refit.map(|gpu_bvh| gpu_bvh.both().map(|buffer| (buffer, storage)));
         let structures = self.structures.map(|both| both.map(|buffer| (buffer, query)));
-        trees.into_iter().chain(structures).flatten()
+        gpu_bvh.into_iter().chain(structures).flatten()
     }
 }
 
@@ -119,27 +112,27 @@ impl BvhDependencies {
 pub fn declare<'a>(
     g: &mut Graph<'a>,
     scene: &'a GpuScene,
-    trees: Option<&'a FrameBvh>,
+    gpu_bvh: Option<&'a FrameBvh>,
     refit: Option<RefittedBvh>,
 ) -> BvhDependencies {
-    let Some(bottoms) = scene.bvh.as_ref().and_then(|trees| trees.structures()) else {
+    let Some(blas_set) = scene.bvh.as_ref().and_then(|gpu_bvh| gpu_bvh.structures()) else {
         return BvhDependencies { refit, structures: None };
     };
-    let lower = g.external(bottoms.buffer());
-    if let Some(refitted) = refit.filter(|trees| trees.costs.is_some()) {
-        let scratch = g.storage("ray query scratch of updates", bottoms.scratch(true));
+    let lower = g.external(blas_set.buffer());
+    if let Some(refitted) = refit.filter(|gpu_bvh| gpu_bvh.costs.is_some()) {
+        let scratch = g.storage("ray query scratch of updates", blas_set.scratch(true));
         g.pass("ray query: update")
             .uses(refitted.triangles, Access::AccelerationInput)
             .uses(lower, Access::AccelerationUpdate)
             .uses(scratch, Access::AccelerationBuild)
             .record(move |cx| {
                 let scratch = cx.buffer(scratch);
-                cx.rec.build_blas(bottoms, true, &scratch)
+                cx.rec.build_blas(blas_set, true, &scratch)
             });
         // Once per pose, like the refit: a later frame may trace even if this one does not.
         g.output(lower);
     }
-    let structures = trees.and_then(FrameBvh::structure).map(|top| {
+    let structures = gpu_bvh.and_then(FrameBvh::structure).map(|top| {
         let upper = g.external(top.buffer());
         let scratch = g.storage("ray query scratch", top.scratch());
         g.pass("ray query: instances")

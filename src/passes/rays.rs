@@ -34,7 +34,7 @@ shader_struct! {
         /// 1: any-hit query against shadow casters.
         pub any: u32,
         /// Unit normal of the surface at the origin, or zero.
-        pub away: Vec3,
+        pub offset_normal: Vec3,
         /// Padding.
         pub pad0: u32,
     }
@@ -60,7 +60,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [TraceRay::LAYOUT, Tra
 /// BVH of a scene on the device, with the pipeline that traverses it.
 pub struct DeviceTracer {
     gpu: Gpu,
-    trees: FrameBvh,
+    gpu_bvh: FrameBvh,
     pipeline: Arc<ComputePipeline>,
     frames: Frames,
     cache: GraphCache,
@@ -86,8 +86,8 @@ impl DeviceTracer {
         query: bool,
     ) -> GpuResult<Option<Self>> {
         let mut uploader = Uploader::new(gpu)?;
-        let trees = FrameBvh::of(gpu, &mut uploader, (bvh, scene), eye)?;
-        Self::through(gpu, uploader, trees, query)
+        let gpu_bvh = FrameBvh::of(gpu, &mut uploader, (bvh, scene), eye)?;
+        Self::with_bvh(gpu, uploader, gpu_bvh, query)
     }
 
     /// Uses a scene's BVH as the last frame left it on the device.
@@ -100,33 +100,33 @@ impl DeviceTracer {
         eye: DVec3,
         query: bool,
     ) -> GpuResult<Option<Self>> {
-        Self::through(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye)?, query)
+        Self::with_bvh(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye)?, query)
     }
 
-    fn through(
+    fn with_bvh(
         gpu: &Gpu,
         mut uploader: Uploader,
-        trees: Option<FrameBvh>,
+        gpu_bvh: Option<FrameBvh>,
         query: bool,
     ) -> GpuResult<Option<Self>> {
-        let Some(mut trees) = trees else { return Ok(None) };
+        let Some(mut gpu_bvh) = gpu_bvh else { return Ok(None) };
         if !query {
-            trees.force_software();
+            gpu_bvh.force_software();
         }
-        if let Some(top) = trees.structure() {
+        if let Some(top) = gpu_bvh.structure() {
             let scratch =
                 Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
             uploader.then("ray query: instances", |rec| rec.build_tlas(top, &scratch))?;
         }
         uploader.finish()?;
-        let shader = match trees.structure() {
+        let shader = match gpu_bvh.structure() {
             Some(_) => "rays.comp+USE_RAY_QUERY",
-            None if trees.masked() => "rays.comp+BVH_ALPHA_MASKS",
+            None if gpu_bvh.masked() => "rays.comp+BVH_ALPHA_MASKS",
             None => "rays.comp",
         };
         Ok(Some(Self {
             gpu: gpu.clone(),
-            trees,
+            gpu_bvh,
             pipeline: ComputePipeline::new(gpu, "rays", shader)?,
             frames: Frames::new(gpu, 1)?,
             cache: GraphCache::default(),
@@ -139,7 +139,7 @@ impl DeviceTracer {
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
-    pub fn send(&self, rays: &[Ray], any: bool) -> GpuResult<RayBatch> {
+    pub fn upload_rays(&self, rays: &[Ray], any: bool) -> GpuResult<RayBatch> {
         let sent: Vec<TraceRay> = rays
             .iter()
             .take(MAX_RAYS)
@@ -148,7 +148,7 @@ impl DeviceTracer {
                 reach: ray.t_max.min(f32::MAX),
                 direction: ray.direction,
                 any: u32::from(any),
-                away: ray.away,
+                offset_normal: ray.offset_normal,
                 ..TraceRay::default()
             })
             .collect();
@@ -170,24 +170,24 @@ impl DeviceTracer {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
-        let (met, out) =
+        let (hits, out) =
             (graph.storage("ray hits", bytes), graph.readback("ray hits on the host", bytes));
-        let (trees, pipeline) = (&self.trees, &self.pipeline);
-        graph.pass("rays").uses(met, Access::ComputeStorageWrite).record(move |cx| {
-            let met = cx.buffer(met);
+        let (gpu_bvh, pipeline) = (&self.gpu_bvh, &self.pipeline);
+        graph.pass("rays").uses(hits, Access::ComputeStorageWrite).record(move |cx| {
+            let hits = cx.buffer(hits);
             let mut binds = vec![
                 ("ray_block", Bind::Storage(&rays.buffer)),
-                ("hit_block", Bind::Storage(&met)),
+                ("hit_block", Bind::Storage(&hits)),
             ];
-            binds.extend(trees.binds());
+            binds.extend(gpu_bvh.binds());
             cx.rec.bind_compute(pipeline, &binds)?;
             cx.rec.push_compute(pipeline, &rays.count);
             cx.rec.dispatch(rays.count.div_ceil(GROUP).max(1), 1, 1);
             Ok(())
         });
-        graph.pass("read back hits").uses(met, Access::CopyFrom).uses(out, Access::CopyTo).record(
+        graph.pass("read back hits").uses(hits, Access::CopyFrom).uses(out, Access::CopyTo).record(
             move |cx| {
-                let (from, to) = (cx.buffer(met), cx.buffer(out));
+                let (from, to) = (cx.buffer(hits), cx.buffer(out));
                 cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
                 Ok(())
             },
@@ -202,8 +202,8 @@ impl DeviceTracer {
             pipeline: "rays".into(),
             detail: "the ray hits were not read back".into(),
         })?;
-        let met =
+        let hits =
             buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
-        Ok((met.take(rays.count as usize).collect(), seconds))
+        Ok((hits.take(rays.count as usize).collect(), seconds))
     }
 }

@@ -65,7 +65,7 @@ impl Drift {
 #[derive(Clone, Copy, Debug)]
 struct RefitBlas {
     /// Index of the BLAS.
-    bottom: usize,
+    blas: usize,
     constants: RefitConstants,
     cost: f32,
     /// Half the root's surface area at build time (m2).
@@ -74,7 +74,7 @@ struct RefitBlas {
 
 /// BLASes that the device refits.
 pub struct Refit {
-    trees: Vec<RefitBlas>,
+    blases: Vec<RefitBlas>,
     corners: Arc<Buffer>,
     leaves: Arc<Buffer>,
     parents: Arc<Buffer>,
@@ -96,21 +96,20 @@ impl Refit {
     ) -> GpuResult<Option<Self>> {
         let (mut corners, mut leaves, mut parents) = (Vec::<u32>::new(), Vec::new(), Vec::new());
         let mut trees = Vec::new();
-        for (index, bottom) in bvh.blases.iter().enumerate() {
+        for (index, blas) in bvh.blases.iter().enumerate() {
             let of = |moving: &&DeformedPrimitive| {
-                (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive)
+                (moving.mesh, moving.primitive) == (blas.mesh, blas.primitive)
             };
             let Some(moving) = moving.iter().find(of) else { continue };
-            let nodes =
-                &bvh.nodes[bottom.nodes.0 as usize..(bottom.nodes.0 + bottom.nodes.1) as usize];
+            let nodes = &bvh.nodes[blas.nodes.0 as usize..(blas.nodes.0 + blas.nodes.1) as usize];
             let climb = bvh.refit_links(index);
             let area = nodes.first().map_or(0.0, |root| root.bounds().half_area());
             let mut constants = RefitConstants {
                 leaf_count: climb.leaves.len() as u32,
                 leaves: leaves.len() as u32,
-                root: bottom.nodes.0,
+                root: blas.nodes.0,
                 links: parents.len() as u32,
-                triangles: bottom.triangles.0,
+                triangles: blas.triangles.0,
                 corners: corners.len() as u32,
                 vertices: moving.vertices,
                 cost: trees.len() as u32 * COST_WORDS,
@@ -119,7 +118,7 @@ impl Refit {
                 scale: if area > 0.0 { 1.0 / area } else { 0.0 },
                 ..RefitConstants::default()
             };
-            if let Some(linear) = bottom.baked_transform() {
+            if let Some(linear) = blas.baked_transform() {
                 constants.flags |= REFIT_BAKED;
                 [constants.x, constants.y, constants.z] =
                     [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.as_vec3());
@@ -129,12 +128,12 @@ impl Refit {
             let first = parents.len() as u32;
             let above = first + climb.parents.len() as u32;
             let place = |&parent: &u32| {
-                if parent == NONE { above } else { first + (parent - bottom.nodes.0) }
+                if parent == NONE { above } else { first + (parent - blas.nodes.0) }
             };
             parents.extend(climb.parents.iter().map(place));
             parents.push(above);
             corners.extend(bvh.triangle_vertices(scene, index).flatten());
-            trees.push(RefitBlas { bottom: index, constants, cost: sah_cost(nodes), area });
+            trees.push(RefitBlas { blas: index, constants, cost: sah_cost(nodes), area });
         }
         if trees.is_empty() {
             return Ok(None);
@@ -150,7 +149,7 @@ impl Refit {
             leaves: upload("refit leaves", &leaves)?,
             parents: upload("refit parents", &parents)?,
             nodes: parents.len() as u64,
-            trees,
+            blases: trees,
             drift: Arc::default(),
         }))
     }
@@ -165,28 +164,28 @@ impl Refit {
     /// frames collected so far.
     #[must_use]
     pub fn degraded(&self) -> Vec<usize> {
-        let worn =
-            self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MAX_DRIFT);
-        worn.map(|(_, tree)| tree.bottom).collect()
+        let degraded_blases =
+            self.blases.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MAX_DRIFT);
+        degraded_blases.map(|(_, tree)| tree.blas).collect()
     }
 
     /// Maximum cost growth of any BLAS since its build; 1 before any frame was collected.
     #[must_use]
     pub fn max_drift(&self) -> f32 {
-        (0..self.trees.len()).map(|tree| self.drift.of(tree)).fold(1.0, f32::max)
+        (0..self.blases.len()).map(|tree| self.drift.of(tree)).fold(1.0, f32::max)
     }
 
     /// Words of the costs that are read back.
     #[must_use]
     pub fn cost_words(&self) -> u64 {
-        u64::from(COST_WORDS) * self.trees.len() as u64
+        u64::from(COST_WORDS) * self.blases.len() as u64
     }
 
     /// Destination of a frame's costs after readback.
     #[must_use]
     pub fn costs(&self) -> RefitCosts {
         RefitCosts {
-            built: self.trees.iter().map(|tree| (tree.cost, tree.area)).collect(),
+            built: self.blases.iter().map(|tree| (tree.cost, tree.area)).collect(),
             drift: Arc::clone(&self.drift),
         }
     }
@@ -300,7 +299,7 @@ impl RefitPass {
                         ("cost_block", Bind::Storage(&costs)),
                     ],
                 )?;
-                for tree in &refit.trees {
+                for tree in &refit.blases {
                     cx.rec.push_compute(pipeline, &tree.constants);
                     cx.rec.dispatch(tree.constants.leaf_count.div_ceil(GROUP), 1, 1);
                 }

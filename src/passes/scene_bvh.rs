@@ -124,19 +124,19 @@ impl GpuBvh {
             *self = Self::new(gpu, uploader, scene, self.usage, moving)?;
             return Ok(());
         }
-        let worn = self.refit.as_ref().map_or_else(Vec::new, Refit::degraded);
-        for &bottom in &worn {
+        let degraded_blases = self.refit.as_ref().map_or_else(Vec::new, Refit::degraded);
+        for &blas in &degraded_blases {
             let Some((mesh, primitive)) =
-                self.bvh.blases.get(bottom).map(|of| (of.mesh, of.primitive))
+                self.bvh.blases.get(blas).map(|of| (of.mesh, of.primitive))
             else {
                 continue;
             };
             if let Some(moved) = scene.baked(mesh, primitive) {
-                self.bvh.rebuild(scene, bottom, &moved);
+                self.bvh.rebuild(scene, blas, &moved);
                 self.rebuilt += 1;
             }
         }
-        if !worn.is_empty() {
+        if !degraded_blases.is_empty() {
             // New buffers: a frame in flight reads the old ones.
             let made = upload(gpu, uploader, (&self.bvh, scene), moving)?;
             (self.buffers, self.refit, self.structures) =
@@ -273,7 +273,7 @@ impl FrameBvh {
     /// # Errors
     /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
     pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3) -> GpuResult<Option<Self>> {
-        let Some(trees) = &scene.bvh else {
+        let Some(gpu_bvh) = &scene.bvh else {
             return Err(GpuError::Pipeline {
                 pipeline: "traced shadows".into(),
                 detail:
@@ -281,10 +281,10 @@ impl FrameBvh {
                         .into(),
             });
         };
-        Self::seen_from(
+        Self::build(
             gpu,
-            (&trees.bvh, trees.masked),
-            (&trees.buffers, trees.structures.as_ref()),
+            (&gpu_bvh.bvh, gpu_bvh.masked),
+            (&gpu_bvh.buffers, gpu_bvh.structures.as_ref()),
             camera,
         )
     }
@@ -300,7 +300,7 @@ impl FrameBvh {
         camera: DVec3,
     ) -> GpuResult<Option<Self>> {
         let made = upload(gpu, uploader, (bvh, scene), &[])?;
-        Self::seen_from(
+        Self::build(
             gpu,
             (bvh, !bvh.masks.is_empty()),
             (&made.buffers, made.structures.as_ref()),
@@ -308,7 +308,7 @@ impl FrameBvh {
         )
     }
 
-    fn seen_from(
+    fn build(
         gpu: &Gpu,
         (bvh, masked): (&SceneBvh, bool),
         (buffers, structures): (&BvhBuffers, Option<&Arc<BlasSet>>),
@@ -324,7 +324,7 @@ impl FrameBvh {
             Ok(buffer)
         };
         let structure =
-            structures.map(|bottoms| top_structure(gpu, (bvh, bottoms), camera)).transpose()?;
+            structures.map(|blas_set| top_structure(gpu, (bvh, blas_set), camera)).transpose()?;
         Ok(Some(Self {
             structure,
             scene: buffers.clone(),

@@ -614,7 +614,7 @@ impl ShadowMapsPass {
                             pipeline,
                             &Push { material: group.material, map: index as u32 },
                         );
-                        for (first, count) in group.seen_by(&to_clip) {
+                        for (first, count) in group.visible_ranges(&to_clip) {
                             let geometry =
                                 (group.first_index, group.index_count, group.vertex_offset);
                             cx.rec.draw_indexed(geometry.0, geometry.1, geometry.2, first, count);
@@ -708,7 +708,9 @@ mod tests {
         fill(&mut builder);
         builder
             .build()
-            .map(|scene| world_lights(&scene, &mut crate::passes::profiles::Profiles::default()))
+            .map(|scene| {
+                world_lights(&scene, &mut crate::passes::ies_profiles::Profiles::default())
+            })
             .unwrap_or_default()
     }
 
@@ -776,7 +778,7 @@ mod tests {
 
     #[test]
     fn a_cube_sees_every_direction_and_a_spot_its_cone() {
-        let lamps = lights(|builder| {
+        let local_lights = lights(|builder| {
             builder.point_light_candela(
                 "bulb",
                 Candela(100.0),
@@ -793,9 +795,9 @@ mod tests {
             );
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&lamps, BOUNDS, &view, maps_of_size(1024), 16_384);
+        let plan = plan(&local_lights, BOUNDS, &view, maps_of_size(1024), 16_384);
         assert_eq!(plan.maps.len(), 7);
-        for (light, world) in lamps.iter().enumerate() {
+        for (light, world) in local_lights.iter().enumerate() {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
             let maps = &plan.maps[first..first + plan.maps[first].count as usize];
             for i in 0..1000 {
@@ -818,7 +820,7 @@ mod tests {
     #[test]
     fn maps_of_lamps_show_the_scene_alone_and_all_of_it() {
         let bounds = (DVec3::new(-1.0, 0.0, -1.5), DVec3::new(1.5, 2.0, 1.0));
-        let lamps = lights(|builder| {
+        let local_lights = lights(|builder| {
             builder.point_light_candela(
                 "inside",
                 Candela(100.0),
@@ -845,8 +847,8 @@ mod tests {
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&lamps, bounds, &view, maps_of_size(1024), 16_384);
-        for (light, world) in lamps.iter().enumerate() {
+        let plan = plan(&local_lights, bounds, &view, maps_of_size(1024), 16_384);
+        for (light, world) in local_lights.iter().enumerate() {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
             let maps = &plan.maps[first..first + plan.maps[first].count as usize];
             for i in 0..1000u32 {
@@ -881,7 +883,7 @@ mod tests {
 
     #[test]
     fn maps_do_not_overlap_and_the_weakest_lights_are_dropped() {
-        let lamps = lights(|builder| {
+        let local_lights = lights(|builder| {
             builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
             for i in 0..3000 {
                 let position = DVec3::new(f64::from(i % 50), 2.0, f64::from(i / 50));
@@ -894,7 +896,7 @@ mod tests {
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&lamps, BOUNDS, &view, maps_of_size(2048), 8192);
+        let plan = plan(&local_lights, BOUNDS, &view, maps_of_size(2048), 8192);
         assert!(plan.first_of_light[0].is_some(), "the sun has priority");
         let without = plan.first_of_light.iter().filter(|first| first.is_none()).count();
         assert!(without > 0 && plan.left_out as usize == without);

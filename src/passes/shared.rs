@@ -26,7 +26,7 @@ shader_struct! {
         /// Capacity of all light lists together (entries).
         pub list_capacity: u32,
         /// Maximum summed contribution of culled lights as a fraction of white; 0 culls none.
-        pub cull_bound: f32,
+        pub cull_threshold: f32,
         /// Number of light tree nodes.
         pub node_count: u32,
         /// `SHADOWS_OFF`, `SHADOWS_MAPS` or `SHADOWS_RAY_TRACED`.

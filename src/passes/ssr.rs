@@ -88,7 +88,7 @@ shader_struct! {
         /// Image width rounded up to cells of the coarsest level (pixels).
         pub level_row: u32,
         /// 1: only ray hits contribute, without the environment.
-        pub bare: u32,
+        pub hits_only: u32,
         /// Unit vector to the right of the image.
         pub right: Vec3,
         /// Height of a pixel (m) at homogeneous w = 1.
@@ -247,7 +247,7 @@ impl FrameSsr {
             gamma: 1.25,
             level_count,
             level_row,
-            bare: u32::from(!has_environment),
+            hits_only: u32::from(!has_environment),
             right: view.inverse.x_axis.truncate().normalize_or_zero(),
             pixel: 2.0 * view.inverse.y_axis.truncate().length() / view.height as f32,
             down: view.inverse.y_axis.truncate().normalize_or_zero(),
@@ -299,7 +299,7 @@ pub struct SsrInputs {
 struct Temporal {
     virtual_image: Arc<GraphicsPipeline>,
     only_camera_moved: Arc<GraphicsPipeline>,
-    other_ways: Arc<GraphicsPipeline>,
+    reprojection_modes: Arc<GraphicsPipeline>,
     still: Arc<GraphicsPipeline>,
     debug: Arc<GraphicsPipeline>,
 }
@@ -309,7 +309,7 @@ pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
     environment: [Arc<GraphicsPipeline>; 2],
-    asked_half: Arc<GraphicsPipeline>,
+    half_mask_pipeline: Arc<GraphicsPipeline>,
     /// Rays that neighbors reuse, and rays composited directly.
     trace: [Arc<GraphicsPipeline>; 2],
     /// Full resolution, half resolution, and mirrors at half resolution; each with history, single
@@ -340,19 +340,19 @@ impl SsrPass {
         };
         // The triangle is at depth 0, and ray-tracing pixels are beyond it: all others fail the
         // depth test.
-        let asked = Some((RAY_MASK, false, vk::CompareOp::LESS));
-        let make_where_asked = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_with(name, fragment, colors, asked)
+        let ray_mask_test = Some((RAY_MASK, false, vk::CompareOp::LESS));
+        let make_masked = |name: &str, fragment: &str, colors: &[vk::Format]| {
+            make_with(name, fragment, colors, ray_mask_test)
         };
         let make_temporal = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+HISTORY_CONSTANTS", name, fragment, colors, asked)
+            make_at("ssr.vert+HISTORY_CONSTANTS", name, fragment, colors, ray_mask_test)
         };
         let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, asked)
+            make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, ray_mask_test)
         };
         let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
         let resolved = [REFLECTION, PAIR, SHARES];
-        let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
+        let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         let table = dfg_table();
         let side = DFG_SIZE as u32;
         let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
@@ -385,7 +385,7 @@ impl SsrPass {
                     asking,
                 )?,
             ],
-            asked_half: make_at(
+            half_mask_pipeline: make_at(
                 "fullscreen.vert",
                 "ssr ray mask",
                 "ssr_ray_mask.frag",
@@ -393,37 +393,33 @@ impl SsrPass {
                 asking,
             )?,
             trace: [
-                make_at("ssr.vert+RAY_CONSTANTS", "ssr", "ssr.frag", &[RAY], asked)?,
+                make_at("ssr.vert+RAY_CONSTANTS", "ssr", "ssr.frag", &[RAY], ray_mask_test)?,
                 make_at(
                     "ssr.vert+RAY_CONSTANTS",
                     "ssr alone",
                     "ssr.frag+SINGLE_FRAME",
                     &[LIGHT],
-                    asked,
+                    ray_mask_test,
                 )?,
             ],
             resolve: [
                 [
-                    make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
-                    make_where_asked(
-                        "ssr resolve alone",
-                        "ssr_resolve.frag+SINGLE_FRAME",
-                        &[LIGHT],
-                    )?,
-                    make_where_asked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
+                    make_masked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
+                    make_masked("ssr resolve alone", "ssr_resolve.frag+SINGLE_FRAME", &[LIGHT])?,
+                    make_masked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
                 ],
                 [
-                    make_where_asked(
+                    make_masked(
                         "ssr resolve half",
                         "ssr_resolve.frag+HALF_RESOLUTION",
                         &resolved[..2],
                     )?,
-                    make_where_asked(
+                    make_masked(
                         "ssr resolve half alone",
                         "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
                         &[LIGHT],
                     )?,
-                    make_where_asked(
+                    make_masked(
                         "ssr resolve half debug",
                         "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
                         &resolved,
@@ -448,28 +444,36 @@ impl SsrPass {
                 ],
             ],
             temporal: Temporal {
-                virtual_image: make_temporal("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
+                virtual_image: make_temporal(
+                    "ssr temporal",
+                    "ssr_temporal.frag",
+                    &accumulated[..4],
+                )?,
                 only_camera_moved: make_temporal(
                     "ssr temporal camera",
                     "ssr_temporal.frag+CAMERA_MOTION_ONLY",
-                    &joined[..4],
+                    &accumulated[..4],
                 )?,
-                other_ways: make_temporal(
+                reprojection_modes: make_temporal(
                     "ssr temporal ways",
                     "ssr_temporal.frag+REPROJECTION_MODES",
-                    &joined[..4],
+                    &accumulated[..4],
                 )?,
                 still: make_temporal(
                     "ssr temporal still",
                     "ssr_temporal.frag+STATIC_VIEW",
-                    &joined[..4],
+                    &accumulated[..4],
                 )?,
-                debug: make_temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
+                debug: make_temporal(
+                    "ssr temporal debug",
+                    "ssr_temporal.frag+DEBUG",
+                    &accumulated,
+                )?,
             },
             composite: [
                 [
-                    make_where_asked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
-                    make_where_asked(
+                    make_masked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
+                    make_masked(
                         "ssr composite motion",
                         "ssr_composite.frag+OUTPUT_VELOCITY",
                         &[LIGHT, VELOCITY],
@@ -501,12 +505,12 @@ impl SsrPass {
             inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         // Without a separate environment term, rays sample the light image directly.
-        let apart = (frame.values.bare == 0).then(|| {
+        let apart = (frame.values.hits_only == 0).then(|| {
             ["ssr environment light", "ssr color"].map(|name| g.image(name, width, height, LIGHT))
         });
         let [_, picture] = apart.unwrap_or([light; 2]);
-        let asks = g.image("ssr ray mask", width, height, RAY_MASK);
-        let (seen_before, seen) = if frame.history {
+        let ray_mask = g.image("ssr ray mask", width, height, RAY_MASK);
+        let (seen_before, surface_history) = if frame.history {
             let (before, now) = g.history("ssr surface history", width, height, PAIR);
             (Some(before), now)
         } else {
@@ -517,7 +521,7 @@ impl SsrPass {
         let surfaces = [gbuffer.depth, gbuffer.surface, gbuffer.normal];
         let mut pass = g
             .pass("ssr environment")
-            .color_cleared(seen, [0.0; 4])
+            .color_cleared(surface_history, [0.0; 4])
             .color_cleared(pyramid, [0.0; 4]);
         pass = surfaces
             .into_iter()
@@ -528,7 +532,7 @@ impl SsrPass {
             }
             pass = images.into_iter().fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
-        pass.depth_cleared(asks).record(move |cx| {
+        pass.depth_cleared(ray_mask).record(move |cx| {
             let [depth, surface, normal] = surfaces.map(|image| cx.image(image));
             let kept_apart = apart.map(|_| {
                 [Some(gbuffer.emission), Some(light), open, traced].map(|image| {
@@ -537,7 +541,7 @@ impl SsrPass {
             });
             let mut binds = vec![
                 data.uniform(),
-                ("depth_around", Bind::Texture(&depth, SamplerInfo::NEAREST)),
+                ("clamped_depth_image", Bind::Texture(&depth, SamplerInfo::NEAREST)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
@@ -571,12 +575,13 @@ impl SsrPass {
         let half = usize::from(frame.values.scale > 1);
         let single_frame = alone && half == 0 && frame.values.taps == 1;
         let rays = g.image("ssr rays", across, down, RAY);
-        let rays_asked = if half > 0 { self.declare_ray_mask(g, frame, asks) } else { asks };
+        let rays_asked =
+            if half > 0 { self.declare_ray_mask(g, frame, ray_mask) } else { ray_mask };
         let mut pass = g.pass("ssr");
         for image in [gbuffer.surface, picture] {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [pyramid, seen] {
+        for image in [pyramid, surface_history] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if single_frame {
@@ -589,22 +594,23 @@ impl SsrPass {
             pass = pass.color_cleared(rays, [0.0; 4]);
         }
         pass.depth_tested(rays_asked).record(move |cx| {
-            let [surface, pyramid, picture, seen] =
-                [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
+            let [surface, pyramid, picture, surface_history] =
+                [gbuffer.surface, pyramid, picture, surface_history].map(|image| cx.image(image));
             // Placeholder without an environment term; the shader ignores it.
-            let around = environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            let environment_image =
+                environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = single_frame.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("pyramid_image", Bind::StorageImage(&pyramid)),
-                ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
-                ("surface_history_image", Bind::StorageImage(&seen)),
+                ("source_light_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
+                ("surface_history_image", Bind::StorageImage(&surface_history)),
             ];
             if let Some(light) = &light {
                 binds.extend([
-                    ("reflected_environment_image", Bind::Sampled(&around)),
+                    ("reflected_environment_image", Bind::Sampled(&environment_image)),
                     ("light_image", Bind::Sampled(light)),
                     ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ]);
@@ -617,13 +623,13 @@ impl SsrPass {
             return SsrOutput { light: out, velocity, debug: None };
         }
         let reflection = g.image("ssr reflection", width, height, REFLECTION);
-        let met = g.image("ssr hits", width, height, PAIR);
+        let hit = g.image("ssr hits", width, height, PAIR);
         let shares = debug.then(|| g.image("ssr hit shares", width, height, SHARES));
         let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
         for image in [picture].into_iter().chain(environment).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [rays, seen] {
+        for image in [rays, surface_history] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if alone {
@@ -631,24 +637,25 @@ impl SsrPass {
         } else {
             // Pixels without rays keep the full environment term.
             pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
-            pass = [met]
+            pass = [hit]
                 .into_iter()
                 .chain(shares)
                 .fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
-        pass.depth_tested(asks).record(move |cx| {
-            let [surface, rays, picture, seen] =
-                [gbuffer.surface, rays, picture, seen].map(|image| cx.image(image));
+        pass.depth_tested(ray_mask).record(move |cx| {
+            let [surface, rays, picture, surface_history] =
+                [gbuffer.surface, rays, picture, surface_history].map(|image| cx.image(image));
             // Placeholder without an environment term; the shader ignores it.
-            let around = environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            let environment_image =
+                environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = alone.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("ray_image", Bind::StorageImage(&rays)),
-                ("reflected_environment_image", Bind::Sampled(&around)),
-                ("surface_history_image", Bind::StorageImage(&seen)),
+                ("reflected_environment_image", Bind::Sampled(&environment_image)),
+                ("surface_history_image", Bind::StorageImage(&surface_history)),
             ];
             if let Some(light) = &light {
                 binds.extend([
@@ -660,7 +667,7 @@ impl SsrPass {
             cx.rec.bind_graphics(&self.resolve[half][kind], &binds)?;
             cx.rec.draw_fullscreen();
             if half > 0 {
-                binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
+                binds.push(("source_light_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
                 cx.rec.bind_graphics(&self.resolve[2][kind], &binds)?;
                 cx.rec.draw_fullscreen();
             }
@@ -669,12 +676,12 @@ impl SsrPass {
         if alone {
             return SsrOutput { light: out, velocity, debug: None };
         }
-        let (joined, motion, debug) = if frame.history || debug {
+        let (accumulated, motion, debug) = if frame.history || debug {
             self.declare_temporal(
                 g,
                 (data, frame),
-                (gbuffer, velocity, asks),
-                ([reflection, met], [seen_before.unwrap_or(met), seen]),
+                (gbuffer, velocity, ray_mask),
+                ([reflection, hit], [seen_before.unwrap_or(hit), surface_history]),
                 shares,
             )
         } else {
@@ -687,13 +694,13 @@ impl SsrPass {
         for image in [light].into_iter().chain(environment) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [joined, seen] {
+        for image in [accumulated, surface_history] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         pass = if all {
             pass.color_cleared(out, [0.0; 4])
         } else {
-            pass.color_loaded(out).depth_tested(asks)
+            pass.color_loaded(out).depth_tested(ray_mask)
         };
         if let Some((motion, out)) = motion {
             pass =
@@ -701,17 +708,18 @@ impl SsrPass {
             pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out) };
         }
         pass.record(move |cx| {
-            let [surface, light, joined, seen] =
-                [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
-            let around = environment.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
+            let [surface, light, accumulated, surface_history] =
+                [gbuffer.surface, light, accumulated, surface_history].map(|image| cx.image(image));
+            let environment_image =
+                environment.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
-                ("surface_history_image", Bind::StorageImage(&seen)),
+                ("surface_history_image", Bind::StorageImage(&surface_history)),
                 ("light_image", Bind::Sampled(&light)),
-                ("reflection_image", Bind::StorageImage(&joined)),
-                ("reflected_environment_image", Bind::Sampled(&around)),
+                ("reflection_image", Bind::StorageImage(&accumulated)),
+                ("reflected_environment_image", Bind::Sampled(&environment_image)),
                 ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
             ];
@@ -734,18 +742,18 @@ impl SsrPass {
         &'a self,
         g: &mut Graph<'a>,
         frame: &'a FrameSsr,
-        asks: ImageHandle,
+        ray_mask: ImageHandle,
     ) -> ImageHandle {
         let [across, down] = frame.values.rays;
         let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
-        g.pass("ssr ray mask").uses(asks, Access::FragmentSampled).depth_cleared(out).record(
+        g.pass("ssr ray mask").uses(ray_mask, Access::FragmentSampled).depth_cleared(out).record(
             move |cx| {
-                let asks = cx.image(asks);
+                let ray_mask = cx.image(ray_mask);
                 let binds = [
                     ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("ray_mask_image", Bind::Sampled(&asks)),
+                    ("ray_mask_image", Bind::Sampled(&ray_mask)),
                 ];
-                cx.rec.bind_graphics(&self.asked_half, &binds)?;
+                cx.rec.bind_graphics(&self.half_mask_pipeline, &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())
             },
@@ -777,8 +785,11 @@ impl SsrPass {
         &'a self,
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameSsr),
-        (gbuffer, velocity, asks): (Gbuffer, ImageHandle, ImageHandle),
-        ([reflection, met], [seen, seen_now]): ([ImageHandle; 2], [ImageHandle; 2]),
+        (gbuffer, velocity, ray_mask): (Gbuffer, ImageHandle, ImageHandle),
+        ([reflection, hit], [surface_history, current_surface_history]): (
+            [ImageHandle; 2],
+            [ImageHandle; 2],
+        ),
         shares: Option<ImageHandle>,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
@@ -794,7 +805,7 @@ impl SsrPass {
             let out = g.image("ssr single frame", width, height, HISTORY);
             let past_out = g.image("ssr history data single frame", width, height, PAIR);
             let shown_out = g.image("ssr displayed single frame", width, height, REFLECTION);
-            ([empty_debug_image(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
+            ([empty_debug_image(g, [1, 1]), out], [hit, past_out], [reflection, shown_out])
         };
         let found = debug.then(|| {
             ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS))
@@ -808,7 +819,7 @@ impl SsrPass {
             (_, true, ..) => &self.temporal.still,
             (.., true, true) => &self.temporal.only_camera_moved,
             (.., true, false) => &self.temporal.virtual_image,
-            (.., false, _) => &self.temporal.other_ways,
+            (.., false, _) => &self.temporal.reprojection_modes,
         };
         // If nothing but the camera moves, no velocity image is needed.
         let moves = debug || !(still || by_image && frame.only_camera_moved);
@@ -816,11 +827,13 @@ impl SsrPass {
         for image in shares.into_iter().chain(moves.then_some(velocity)) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [reflection, met, seen_now] {
+        for image in [reflection, hit, current_surface_history] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if frame.history {
-            for image in [history, past, shown].into_iter().chain((!still).then_some(seen)) {
+            for image in
+                [history, past, shown].into_iter().chain((!still).then_some(surface_history))
+            {
                 pass = pass.uses(image, Access::FragmentStorageRead);
             }
         } else {
@@ -836,27 +849,27 @@ impl SsrPass {
         for (image, value) in found.into_iter().flatten().zip([nothing, [0.0; 4]]) {
             pass = pass.color_cleared(image, value);
         }
-        pass.depth_tested(asks).record(move |cx| {
-            let [surface, reflection, met, history, past, shown, seen_now] =
-                [gbuffer.surface, reflection, met, history, past, shown, seen_now]
+        pass.depth_tested(ray_mask).record(move |cx| {
+            let [surface, reflection, hit, history, past, shown, current_surface_history] =
+                [gbuffer.surface, reflection, hit, history, past, shown, current_surface_history]
                     .map(|image| cx.image(image));
             let shares = shares.map(|image| cx.image(image));
-            let seen = (!still).then(|| cx.image(seen));
+            let surface_history = (!still).then(|| cx.image(surface_history));
             let velocity = moves.then(|| cx.image(velocity));
             let mut binds = vec![
                 data.uniform(),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("surface_history_now_image", Bind::StorageImage(&seen_now)),
+                ("surface_history_now_image", Bind::StorageImage(&current_surface_history)),
                 ("reflection_image", Bind::StorageImage(&reflection)),
-                ("hit_image", Bind::StorageImage(&met)),
+                ("hit_image", Bind::StorageImage(&hit)),
                 ("history_image", Bind::StorageImage(&history)),
                 ("history_data_image", Bind::StorageImage(&past)),
             ];
             // The static path needs no surface history.
-            if let Some(seen) = &seen {
+            if let Some(surface_history) = &surface_history {
                 binds.extend([
                     ("surface_image", Bind::Sampled(&surface)),
-                    ("surface_history_image", Bind::StorageImage(seen)),
+                    ("surface_history_image", Bind::StorageImage(surface_history)),
                 ]);
             }
             if let Some(velocity) = &velocity {

@@ -38,7 +38,7 @@ impl Features {
             area: data.ltc.is_some(),
             traced: traced.is_some(),
             masks: traced.is_some_and(super::scene_bvh::FrameBvh::masked),
-            query: traced.is_some_and(|trees| trees.structure().is_some()),
+            query: traced.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some()),
             blended: false,
             traced_refraction: false,
         }

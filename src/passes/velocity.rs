@@ -32,7 +32,7 @@ pub struct MotionState {
 impl MotionState {
     /// State of a view. `eye`: position of the frame's camera in the world (m).
     #[must_use]
-    pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<GpuScenePose>>) -> Self {
+    pub fn for_view(view: &View, eye: DVec3, posed: Option<Arc<GpuScenePose>>) -> Self {
         Self {
             to_clip: view.view_projection.as_dmat4() * DMat4::from_translation(eye - view.position),
             posed,
@@ -231,7 +231,7 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2])
         let sources = data.visible.sources.get(range).unwrap_or_default();
         let Some(&(group, _)) = sources.first() else { continue };
         let places = |posed: &GpuScenePose| {
-            posed.groups.get(group as usize).map(|group| Arc::clone(&group.places))
+            posed.groups.get(group as usize).map(|group| Arc::clone(&group.world_transforms))
         };
         let [Some(first), Some(last), Some(still)] = [places(at[0]), places(at[1]), places(now)]
         else {

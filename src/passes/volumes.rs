@@ -69,7 +69,7 @@ impl VolumesPass {
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, LitImages),
-        (atlas, trees): (Option<ImageHandle>, BvhDependencies),
+        (atlas, gpu_bvh): (Option<ImageHandle>, BvhDependencies),
     ) -> Option<Volumetrics> {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.values.size;
@@ -86,7 +86,7 @@ impl VolumesPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        for (buffer, access) in trees.by_fragments() {
+        for (buffer, access) in gpu_bvh.by_fragments() {
             pass = pass.uses(buffer, access);
         }
         pass.record(move |cx| {
@@ -102,7 +102,7 @@ impl VolumesPass {
                 ("shadow_atlas", Bind::Sampled(&atlas)),
                 ("volume_block", Bind::Storage(&data.volumes.block)),
                 ("volume_density_block", Bind::Storage(&data.volumes.densities)),
-                ("volume_environment_block", Bind::Storage(&data.volumes.around)),
+                ("volume_environment_block", Bind::Storage(&data.volumes.environment)),
             ];
             binds.extend(data.shadow_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds));
             cx.rec.bind_graphics(&pipeline, &binds)?;
@@ -122,7 +122,7 @@ impl VolumesPass {
                 ("depth_image", Bind::Sampled(&depth)),
                 ("light_image", Bind::Sampled(&below)),
                 ("volume_light_image", Bind::Sampled(&added)),
-                ("volume_through_image", Bind::Sampled(&through)),
+                ("volume_transmittance_image", Bind::Sampled(&through)),
                 ("volume_block", Bind::Storage(&data.volumes.block)),
             ];
             cx.rec.bind_graphics(composite, &binds)?;
@@ -152,7 +152,7 @@ impl VolumetricsImages {
     pub(super) fn binds(&self) -> [(&'static str, Bind<'_>); 2] {
         [
             ("volume_light_image", Bind::Sampled(&self.0[0])),
-            ("volume_through_image", Bind::Sampled(&self.0[1])),
+            ("volume_transmittance_image", Bind::Sampled(&self.0[1])),
         ]
     }
 }

@@ -73,7 +73,7 @@ fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
 /// Harmonics, followed by the cells of each volume: mean environment luminance that reaches the
 /// cell.
 #[must_use]
-pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
+pub fn environment_cells(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
     let Some(environment) = &scene.environment else { return vec![Vec3::ZERO; 9] };
     let mut out = harmonics(&directions(environment, HARMONICS_ACROSS)).to_vec();
     let directions = directions(environment, DIRECTIONS_ACROSS);
@@ -100,7 +100,7 @@ pub fn around(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
                     direction: direction.as_vec3(),
                     t_min: 0.0,
                     t_max: f32::INFINITY,
-                    away: Vec3::ZERO,
+                    offset_normal: Vec3::ZERO,
                 };
                 if light != DVec3::ZERO && !bvh.occluded(&top, &ray) {
                     let depth: DVec3 =

@@ -7,7 +7,7 @@ use glam::{DMat4, DVec3};
 
 use super::{
     dynamic_buffer, shared, storage_buffer,
-    volumes_environment::{VOLUME_ENVIRONMENT_SIZE, around},
+    volumes_environment::{VOLUME_ENVIRONMENT_SIZE, environment_cells},
     volumes_shared::{Volume, VolumeConstants},
 };
 use crate::{
@@ -66,26 +66,21 @@ impl BoxedVolume {
                 Some(density) => product(&inside, &density, bounds, inner)?,
             });
         }
-        let most = grid.as_ref().map_or(1.0, |grid| f64::from(grid.max()));
-        if most <= 0.0 {
+        let max = grid.as_ref().map_or(1.0, |grid| f64::from(grid.max()));
+        if max <= 0.0 {
             return None;
         }
         let of = volume.medium;
         let medium = MediumCoefficients {
-            absorption: of.absorption * most,
-            scattering: of.scattering * most,
-            emission: of.emission * most,
+            absorption: of.absorption * max,
+            scattering: of.scattering * max,
+            emission: of.emission * max,
             ..of
         };
         let size = (high - low).max(DVec3::splat(1e-9));
         let local = DMat4::from_scale(size.recip()) * DMat4::from_translation(-low);
         let to_box = local * placed.world.inverse();
-        Some(Self {
-            to_box,
-            medium,
-            grid: grid.map(|grid| grid.scaled((1.0 / most) as f32)),
-            local,
-        })
+        Some(Self { to_box, medium, grid: grid.map(|grid| grid.scaled((1.0 / max) as f32)), local })
     }
 
     /// Optical depth (by channel) from an origin along a unit direction to the outside.
@@ -136,7 +131,7 @@ pub struct SceneVolumes {
     /// First voxel of each volume.
     firsts: Vec<u32>,
     densities: Arc<Buffer>,
-    around: Arc<Buffer>,
+    environment: Arc<Buffer>,
     has_environment: bool,
 }
 
@@ -166,16 +161,25 @@ impl SceneVolumes {
             bytemuck::cast_slice(&words),
             remedy,
         )?;
-        let cells =
-            if boxes.is_empty() { vec![glam::Vec3::ZERO; 9] } else { around(scene, &boxes) };
-        let around = storage_buffer(
+        let cells = if boxes.is_empty() {
+            vec![glam::Vec3::ZERO; 9]
+        } else {
+            environment_cells(scene, &boxes)
+        };
+        let environment = storage_buffer(
             gpu,
             uploader,
             ("volume environment", 4),
             bytemuck::cast_slice(&cells),
             remedy,
         )?;
-        Ok(Self { boxes, firsts, densities, around, has_environment: scene.environment.is_some() })
+        Ok(Self {
+            boxes,
+            firsts,
+            densities,
+            environment,
+            has_environment: scene.environment.is_some(),
+        })
     }
 
     /// True if the scene has no volumes.
@@ -219,7 +223,7 @@ pub struct FrameVolumes {
     /// Voxel densities.
     pub densities: Arc<Buffer>,
     /// Environment light of the volumes' cells.
-    pub around: Arc<Buffer>,
+    pub environment: Arc<Buffer>,
     /// True if there are volumes to draw.
     pub any: bool,
     /// Image pixels per texel of the march along each axis.
@@ -259,7 +263,7 @@ impl FrameVolumes {
                 extinction: of.extinction().as_vec3(),
                 first,
                 emission: of.emission.as_vec3(),
-                around: 9 + index as u32 * VOLUME_ENVIRONMENT_SIZE.pow(3),
+                first_environment_cell: 9 + index as u32 * VOLUME_ENVIRONMENT_SIZE.pow(3),
                 size: volume.grid.as_ref().map_or([1; 3], DensityGrid::size),
                 pad0: 0,
             };
@@ -272,7 +276,7 @@ impl FrameVolumes {
         Ok(Self {
             block: dynamic_buffer(gpu, "volumes", &bytes)?,
             densities: Arc::clone(&scene.densities),
-            around: Arc::clone(&scene.around),
+            environment: Arc::clone(&scene.environment),
             any,
             scale,
         })

@@ -42,7 +42,7 @@ shader_struct! {
         /// Emission (nits per meter by channel) at density 1.
         pub emission: Vec3,
         /// First cell of its environment light.
-        pub around: u32,
+        pub first_environment_cell: u32,
         /// Voxels per axis.
         pub size: [u32; 3],
         /// Padding.

@@ -18,10 +18,10 @@
 use super::film::Tile;
 
 /// Samples per pixel before the first error test.
-pub const FIRST_LOOK: u32 = 64;
+pub const MIN_SAMPLES: u32 = 64;
 
 /// Minimum brightness of a tile in relative errors, as a fraction of the picture's mean luminance.
-pub const LEAST_BRIGHTNESS: f64 = 0.1;
+pub const MIN_BRIGHTNESS: f64 = 0.1;
 
 /// Maximum root mean square of the relative errors of a tile and its neighbors, relative to the
 /// target.
@@ -43,11 +43,17 @@ pub(super) fn mean_squared_error(tile: &Tile) -> f64 {
 
 /// Marks tiles that have reached the target at `count` samples, the count of all unfinished ones.
 /// `mean` is the picture's mean luminance (nits).
-pub(super) fn look(tiles: &mut [Tile], across: usize, count: u32, target: f64, mean: f64) {
+pub(super) fn mark_converged(
+    tiles: &mut [Tile],
+    across: usize,
+    count: u32,
+    target: f64,
+    mean: f64,
+) {
     let squared = |tile: &Tile| {
         let own: f64 = tile.sums.iter().map(|sum| sum.luminance).sum();
         let brightness = own / f64::from(tile.count.max(1)) / tile.sums.len().max(1) as f64;
-        let against = brightness.max(LEAST_BRIGHTNESS * mean);
+        let against = brightness.max(MIN_BRIGHTNESS * mean);
         let error = mean_squared_error(tile);
         // A black picture has no error.
         if error > 0.0 { error / (against * against) } else { 0.0 }

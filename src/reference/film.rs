@@ -147,8 +147,8 @@ impl Film {
     /// Samples of every pixel that has not reached the target error.
     #[must_use]
     pub fn samples(&self) -> u32 {
-        let least = self.tiles.iter().filter(|tile| !tile.converged).map(|tile| tile.count).min();
-        least.unwrap_or_else(|| self.tiles.iter().map(|tile| tile.count).max().unwrap_or(0))
+        let min = self.tiles.iter().filter(|tile| !tile.converged).map(|tile| tile.count).min();
+        min.unwrap_or_else(|| self.tiles.iter().map(|tile| tile.count).max().unwrap_or(0))
     }
 
     /// Total number of samples of all pixels.
@@ -191,7 +191,7 @@ impl Film {
         world: &World<'_>,
         camera: &impl CameraModel,
         goal: u32,
-        patience: &impl CancelToken,
+        cancel_token: &impl CancelToken,
     ) -> bool {
         loop {
             let have = self.samples();
@@ -213,7 +213,7 @@ impl Film {
                 .filter(|(_, tile)| !tile.converged)
                 .map(|(number, tile)| {
                     let pixels: Vec<_> = pixels(number, across, width, height).collect();
-                    tile.advance(world, camera, &settings, &pixels, next, patience)
+                    tile.advance(world, camera, &settings, &pixels, next, cancel_token)
                 })
                 // Runs all tiles even after one was stopped: others may be about to finish.
                 .fold(|| true, |a, b| a & b)
@@ -227,14 +227,22 @@ impl Film {
     /// Marks tiles that have enough samples, once at each power of two.
     fn check_errors(&mut self, count: u32) {
         let Some(target) = self.settings.target_error else { return };
-        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.last_error_check
+        if count >= adaptive::MIN_SAMPLES
+            && count.is_power_of_two()
+            && count > self.last_error_check
         {
             if self.last_error_check == 0 {
                 self.mean_at_first_check = self.mean_luminance();
             }
             self.last_error_check = count;
             let across = self.width.div_ceil(TILE);
-            adaptive::look(&mut self.tiles, across, count, target, self.mean_at_first_check);
+            adaptive::mark_converged(
+                &mut self.tiles,
+                across,
+                count,
+                target,
+                self.mean_at_first_check,
+            );
         }
     }
 
@@ -314,10 +322,10 @@ impl Tile {
         settings: &FilmSettings,
         pixels: &[(usize, usize)],
         goal: u32,
-        patience: &impl CancelToken,
+        cancel_token: &impl CancelToken,
     ) -> bool {
         while self.count < goal {
-            if patience.pause() {
+            if cancel_token.pause() {
                 return false;
             }
             let end = goal.min(self.count.saturating_add(CHUNK));
@@ -332,7 +340,7 @@ impl Tile {
                     sums.iter_mut().zip(pixels).filter(|(_, (x, y))| inside(*x, *y))
                 {
                     for index in self.count..end {
-                        if patience.should_stop() {
+                        if cancel_token.should_stop() {
                             return false;
                         }
                         sampler.begin(x as u32, y as u32, index);

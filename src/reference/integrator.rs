@@ -421,7 +421,7 @@ impl World<'_> {
         let hit = vertex.hit;
         let Some(light) = self.lights.sample(hit.position, choice, u) else { return };
         let through = light.direction.dot(hit.geometric_normal) < 0.0;
-        if through && !hit.bsdf.spreads_through() {
+        if through && !hit.bsdf.has_rough_transmission() {
             return;
         }
         let l = vertex.frame.to_local(light.direction);
@@ -470,8 +470,8 @@ impl PathState {
     /// Russian roulette by throughput; survivors are reweighted.
     fn terminated_by_roulette(&mut self, walk: &PathSettings, sampler: &mut Sampler) -> bool {
         if self.bounces > walk.roulette_after {
-            let most = if self.bounces > LONG { MAX_SURVIVAL } else { 1.0 };
-            let survive = (self.throughput.max_element() * self.eta_scale).clamp(0.05, most);
+            let max = if self.bounces > LONG { MAX_SURVIVAL } else { 1.0 };
+            let survive = (self.throughput.max_element() * self.eta_scale).clamp(0.05, max);
             if sampler.next_1d() >= survive {
                 return true;
             }

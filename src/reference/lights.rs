@@ -164,9 +164,9 @@ impl Lights {
         let nodes: HashMap<usize, _> =
             scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
         for instance in 0..top.instances.len() as u32 {
-            let Some((node, bottom)) = bvh.instance_blas(instance) else { continue };
+            let Some((node, blas)) = bvh.instance_blas(instance) else { continue };
             let Some(primitive) =
-                scene.meshes.get(bottom.mesh).and_then(|m| m.primitives.get(bottom.primitive))
+                scene.meshes.get(blas.mesh).and_then(|m| m.primitives.get(blas.primitive))
             else {
                 continue;
             };
@@ -183,7 +183,7 @@ impl Lights {
             let varied = coated
                 || material.emissive_texture.is_some()
                 || material.alpha != AlphaMode::Opaque;
-            for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
+            for triangle in blas.triangles.0..blas.triangles.0 + blas.triangles.1 {
                 // The positions that rays hit.
                 let shape = bvh.triangles[triangle as usize];
                 let corners = [shape.a, shape.b, shape.c]
@@ -301,13 +301,13 @@ impl Lights {
         direction: DVec3,
         limit: f64,
         back: f64,
-        mut met: impl FnMut(LightHit),
+        mut on_hit: impl FnMut(LightHit),
     ) {
         for (index, placed) in self.placed.iter().enumerate() {
             if let Some((distance, density)) = placed.hit(origin, direction, limit, back) {
                 let density =
                     placed.light.shadow.then(|| density * self.selection_probability(index));
-                met(LightHit {
+                on_hit(LightHit {
                     radiance: placed.radiance(),
                     distance,
                     pdf: density,

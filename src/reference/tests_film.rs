@@ -98,8 +98,8 @@ fn stops_files_and_threads_change_nothing() {
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         for step in 0.. {
             assert!(step < 10_000, "it never ends");
-            let patience = After::new(40 + 977 * (step % 7), step % 2 == 0);
-            let complete = one.install(|| parts.advance(&world, &camera, 140, &patience));
+            let cancel_token = After::new(40 + 977 * (step % 7), step % 2 == 0);
+            let complete = one.install(|| parts.advance(&world, &camera, 140, &cancel_token));
             parts.write(&print, &mut fs::File::create(&file).unwrap()).unwrap();
             parts = Film::read(&file, SIZE, settings, &print).unwrap();
             if complete {
@@ -229,7 +229,7 @@ fn the_stated_error_is_near_the_true_one() {
     assert!(film.converged() == 1.0 && error(&film) < 0.03, "{}", error(&film));
     assert!(
         counts.iter().min() < counts.iter().max()
-            && counts.iter().min() >= Some(&adaptive::FIRST_LOOK)
+            && counts.iter().min() >= Some(&adaptive::MIN_SAMPLES)
     );
 }
 

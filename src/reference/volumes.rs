@@ -84,7 +84,7 @@ impl VolumeRng {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FreeFlight {
     /// The light reaches the end; weight per channel.
-    Through(DVec3),
+    Transmitted(DVec3),
     /// A volume scatters the light.
     Scattered {
         /// Distance along the ray (m).
@@ -191,7 +191,7 @@ impl Volume {
                     direction,
                     t_min: 0.0,
                     t_max: f32::INFINITY,
-                    away: glam::Vec3::ZERO,
+                    offset_normal: glam::Vec3::ZERO,
                 };
                 let mut crossings: Vec<(f64, i32)> = Vec::new();
                 while crossings.len() < CROSSINGS
@@ -368,7 +368,7 @@ impl Volumes {
                 return FreeFlight::Scattered { distance, weight, anisotropy };
             }
         }
-        FreeFlight::Through(weight)
+        FreeFlight::Transmitted(weight)
     }
 
     /// A homogeneous segment, in closed form. Distances are sampled by scattering alone, for a

@@ -38,7 +38,7 @@ pub struct World<'a> {
     /// Medium that each material encloses; empty without volumes.
     media: Vec<Option<Medium>>,
     /// Media around the eye.
-    around_eye: MediaStack,
+    eye_media: MediaStack,
     /// Position of the eye in the world (m).
     eye: DVec3,
     /// Number of traced rays.
@@ -158,14 +158,14 @@ impl<'a> World<'a> {
             instances: places,
             default_material: Material::default(),
             media,
-            around_eye: MediaStack::default(),
+            eye_media: MediaStack::default(),
             eye,
             rays: RayCount::default(),
             lights: Lights::default(),
             volumes: Volumes::new(scene, eye),
         };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas);
-        world.around_eye = world.find_media_around_eye();
+        world.eye_media = world.find_media_around_eye();
         world
     }
 
@@ -190,9 +190,9 @@ impl<'a> World<'a> {
     pub fn media_at(&self, place: DVec3) -> MediaStack {
         let distance = place.length();
         if self.media.is_empty() || distance == 0.0 {
-            return self.around_eye;
+            return self.eye_media;
         }
-        let mut media = self.around_eye;
+        let mut media = self.eye_media;
         self.borders(place / distance, distance, |material, front| {
             media =
                 if front { media.enter(material) } else { media.exit(material).unwrap_or(media) };
@@ -227,13 +227,13 @@ impl<'a> World<'a> {
 
     /// Volume boundaries on a straight line from the eye: the material, and whether the line enters
     /// it.
-    fn borders(&self, direction: DVec3, distance: f64, mut met: impl FnMut(u32, bool)) {
+    fn borders(&self, direction: DVec3, distance: f64, mut on_hit: impl FnMut(u32, bool)) {
         let mut ray =
             PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest_f64(&self.tlas, &ray) else { return };
             if let Some(material) = self.border_of(&hit) {
-                met(material, self.geometric(&hit).dot(ray.direction) < 0.0);
+                on_hit(material, self.geometric(&hit).dot(ray.direction) < 0.0);
             }
             ray.t_min = beyond(hit.t);
         }
@@ -311,7 +311,7 @@ impl<'a> World<'a> {
             direction: direction.as_vec3(),
             t_min: 0.0,
             t_max: f32::INFINITY,
-            away: Vec3::ZERO,
+            offset_normal: Vec3::ZERO,
         };
         self.bvh.traversal_stats(&self.tlas, &ray)
     }
@@ -461,12 +461,12 @@ impl<'a> World<'a> {
             interface: GlassInterface::ThinWalled { eta: ior },
             ..Bsdf::default()
         };
-        let met = HitSide {
+        let hit_side = HitSide {
             front,
             is_volume_boundary: place.boundary_material.is_some(),
             normal: normal * side,
         };
-        let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
+        let tangent = self.lobes(material, &axes, &at, &hit_side, &mut bsdf);
         let mut emission = DVec3::ZERO;
         if emits && !material.unlit && material.emission != Vec3::ZERO {
             emission = material.emission.as_dvec3() * emissive.truncate();
@@ -516,7 +516,7 @@ fn place<'a>(
     let to_eye = bvh.to_eye(top, instance as u32).unwrap_or_default();
     let inverse = bvh.inverse_linear(instance as u32).unwrap_or_default();
     let primitive = (bvh.instance_blas(instance as u32))
-        .and_then(|(_, bottom)| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
+        .and_then(|(_, blas)| scene.meshes.get(blas.mesh)?.primitives.get(blas.primitive));
     let material = primitive.and_then(|primitive| primitive.material);
     Place {
         to_eye,

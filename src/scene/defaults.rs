@@ -110,7 +110,7 @@ pub fn add_lights(scene: &mut Scene, camera: DMat4) {
     if scale < 1.0 {
         message = format!("{message}; dimmed to match emissive surfaces, which have no units");
     }
-    scene.notes.push(Note { kind: NoteKind::Info, place: "/".into(), message });
+    scene.notes.push(Note { kind: NoteKind::Info, location: "/".into(), message });
 }
 
 /// Luminance that rises with the sine of the elevation, a (1 + b sin e); its illuminance on level

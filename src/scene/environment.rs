@@ -43,9 +43,9 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     let (path, layer) = image_io::split_layer(file);
     let bytes = image_io::read_file(&path, MAX_FILE).map_err(invalid)?;
     let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size).map_err(invalid)?;
-    let mut remarks = std::mem::take(&mut image.remarks);
+    let mut warnings = std::mem::take(&mut image.warnings);
     if image.encoding == Encoding::Display {
-        remarks.push(
+        warnings.push(
             "a PNG or JPEG is display-referred and clips at white, which is read as 1 nit; environment.lux \
              or environment.scale gives it more, an EXR or HDR file has highlights too"
                 .into(),
@@ -53,12 +53,12 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     }
     let (width, height) = (image.width, image.height);
     let (pixels, bounded) = image.into_bounded_rgb();
-    remarks.extend(bounded);
+    warnings.extend(bounded);
     let texels = pixels.into_iter().map(Vec3::from_array).collect();
     let mut map = RadianceMap::new(width, height, RowMapping::Linear, texels)
         .map_err(|error| invalid(error.to_string()))?;
-    remarks.extend(downsample(&mut map, MAX_WIDTH));
-    Ok(LoadedEnvironment { map, warnings: remarks })
+    warnings.extend(downsample(&mut map, MAX_WIDTH));
+    Ok(LoadedEnvironment { map, warnings })
 }
 
 /// Halves a map until it is no wider than `most`; returns a warning if it did.
@@ -123,18 +123,18 @@ mod tests {
         for name in ["a.hdr", "a.exr", "a"] {
             let file = dir.path().join(name);
             fs::write(&file, hdr(4, 2)).unwrap();
-            let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
+            let LoadedEnvironment { map, warnings } = load(&file).unwrap();
             assert_eq!((map.width(), map.height()), (4, 2));
             assert_eq!((map.texels()[0].x, map.texels()[4].x), (1.0, 2.0));
-            assert!(remarks.is_empty(), "{remarks:?}");
+            assert!(warnings.is_empty(), "{warnings:?}");
         }
         let exr = dir.path().join("b.exr");
         let value = |x: usize, y: usize| (x as f32, y as f32, if x == 1 { f32::NAN } else { -1.0 });
         ex::write_rgb_file(&exr, 8, 4, value).unwrap();
-        let LoadedEnvironment { map, warnings: remarks } = load(&exr).unwrap();
+        let LoadedEnvironment { map, warnings } = load(&exr).unwrap();
         assert_eq!(map.texels()[8 * 3 + 5], Vec3::new(5.0, 3.0, 0.0));
         assert_eq!(map.texels()[1].z, 0.0);
-        assert!(remarks.len() == 1 && remarks[0].contains("4 NaN"), "{remarks:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains("4 NaN"), "{warnings:?}");
         assert_eq!(load(&dir.path().join("b.exr:")).unwrap().map, map);
         assert!(
             load(&dir.path().join("b.exr:sky")).unwrap_err().to_string().contains("no layer 'sky'")
@@ -151,16 +151,16 @@ mod tests {
             (nits, nits, nits)
         };
         ex::write_rgb_file(&file, 512, 256, value).unwrap();
-        let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
+        let LoadedEnvironment { map, warnings } = load(&file).unwrap();
         // An even sky of 100 nits gives 100 pi lx; one texel of 65504 nits adds its solid angle.
         let added = 65_404.0 * map.texel_solid_angle(20) * map.texel_direction(40, 20).y;
         let wanted = 100.0 * std::f64::consts::PI + added;
         assert!((map.illuminance().get() / wanted - 1.0).abs() < 1e-4, "{:?}", map.illuminance());
-        assert!(remarks[0].contains("1 infinite, counted as 65504 nits"), "{remarks:?}");
+        assert!(warnings[0].contains("1 infinite, counted as 65504 nits"), "{warnings:?}");
     }
 
     #[test]
-    fn wide_maps_are_averaged_down_with_a_remark() {
+    fn wide_maps_are_downsampled_with_a_warning() {
         let texels = (0..16 * 8).map(|i| Vec3::splat((i % 16) as f32)).collect();
         let mut map = RadianceMap::new(16, 8, RowMapping::Linear, texels).unwrap();
         assert_eq!(downsample(&mut map, 16), None);
@@ -170,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn a_display_s_picture_is_shown_with_a_remark() {
+    fn display_referred_image_gives_a_warning() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.hdr");
         image::RgbImage::from_pixel(8, 4, image::Rgb([255, 188, 0]))
             .save_with_format(&file, image::ImageFormat::Png)
             .unwrap();
-        let LoadedEnvironment { map, warnings: remarks } = load(&file).unwrap();
+        let LoadedEnvironment { map, warnings } = load(&file).unwrap();
         assert!(
             (map.texels()[9] - Vec3::new(1.0, 0.5029, 0.0)).length() < 1e-3,
             "{}",
             map.texels()[9]
         );
-        assert!(remarks.len() == 1 && remarks[0].contains("environment.lux"), "{remarks:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains("environment.lux"), "{warnings:?}");
     }
 
     #[test]

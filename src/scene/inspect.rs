@@ -672,7 +672,7 @@ fn notes(scene: &Scene, text: &mut Text) {
     ] {
         let notes: Vec<_> = scene.notes.iter().filter(|note| note.kind == kind).collect();
         text.list(title, notes.into_iter(), |text, note| {
-            text.line(1, format!("{}: {}", note.place, note.message))
+            text.line(1, format!("{}: {}", note.location, note.message))
         });
     }
 }
@@ -754,7 +754,11 @@ mod tests {
                 light(Vec3::ONE, panel, LightStrength::Lumens(Lumen(2000.0))),
             ],
             materials: vec![Material { emission: Vec3::splat(10.0), ..Material::default() }],
-            notes: vec![Note { kind: NoteKind::Repaired, place: "/x".into(), message: "m".into() }],
+            notes: vec![Note {
+                kind: NoteKind::Repaired,
+                location: "/x".into(),
+                message: "m".into(),
+            }],
             ..Scene::default()
         };
         let text = report(&scene);

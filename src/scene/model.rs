@@ -88,7 +88,7 @@ pub struct Note {
     /// True if the image may differ from the author's intent.
     pub kind: NoteKind,
     /// Place in the file: a JSON pointer such as `/meshes/0/primitives/1`, or a file's name.
-    pub place: String,
+    pub location: String,
     /// Finding and consequence, one sentence.
     pub message: String,
 }

@@ -4,7 +4,7 @@
 use glam::DVec3;
 
 /// Maximum number of probes of a scene.
-pub const MOST_PROBES: usize = 16;
+pub const MAX_PROBES: usize = 16;
 
 /// A reflection probe: incident light is captured at one position and lights surfaces in a box
 /// (docs/environment.md).

@@ -22,7 +22,7 @@ pub enum WriteError {
     Scene(#[from] SceneError),
     /// An image cannot be encoded as PNG.
     #[error("cannot encode image {name:?} as PNG: {source}")]
-    Picture {
+    Image {
         /// The image's name.
         name: String,
         /// Error of the encoder.
@@ -215,9 +215,9 @@ fn camera(camera: &crate::scene::Camera) -> Value {
 /// KHR_lights_punctual has no shapes: an area light becomes a point light of the same intensity.
 fn light(light: &Light) -> Value {
     let mut value = named(&light.name);
-    let greatest = light.color.max_element().max(1.0);
-    let color = light.color / greatest;
-    let scale = f64::from(greatest);
+    let max = light.color.max_element().max(1.0);
+    let color = light.color / max;
+    let scale = f64::from(max);
     if color != Vec3::ONE {
         value.insert("color".into(), numbers(&color.to_array()));
     }
@@ -313,10 +313,10 @@ impl Writer {
         let mut attributes = Map::new();
         let positions = self.floats(part.positions.iter().map(Vec3::to_array));
         let least = part.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-        let greatest = part.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let max = part.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         if let Some(Value::Object(accessor)) = self.accessors.last_mut() {
             accessor.insert("min".into(), numbers(&least.to_array()));
-            accessor.insert("max".into(), numbers(&greatest.to_array()));
+            accessor.insert("max".into(), numbers(&max.to_array()));
         }
         attributes.insert("POSITION".into(), json!(positions));
         attributes
@@ -378,7 +378,7 @@ impl Writer {
         } else {
             encoder.write_image(&image.rgba8, image.width, image.height, ExtendedColorType::Rgba8)
         };
-        packed.map_err(|source| WriteError::Picture { name: image.name.clone(), source })?;
+        packed.map_err(|source| WriteError::Image { name: image.name.clone(), source })?;
         let view = self.view(&file, None);
         let mut value = named(&image.name);
         value.insert("mimeType".into(), "image/png".into());

@@ -103,7 +103,10 @@ pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> 
 
 /// The pixel of the look's metering position.
 fn metered_pixel(session: &Session, view: &View) -> Result<[u32; 2], SessionError> {
-    pixel(session.look.metering.at.unwrap_or(ImagePosition::CENTER), [view.width, view.height])
+    pixel(
+        session.look.metering.position.unwrap_or(ImagePosition::CENTER),
+        [view.width, view.height],
+    )
 }
 
 /// Position and normal of the surface at the metered pixel.
@@ -173,13 +176,13 @@ fn meter_from(
     // A quarter of the size is enough for means, but not for a spot.
     let part = if mode == MeteringMode::Spot { 1 } else { 4 };
     let size = [view.width, view.height].map(|side| (side / part).max(1));
-    let mode = session.meter_mode(mode, look.at.unwrap_or(ImagePosition::CENTER), size)?;
+    let mode = session.meter_mode(mode, look.position.unwrap_or(ImagePosition::CENTER), size)?;
     let small = View::new(session.camera.0, &session.camera.1, size[0], size[1]);
     // Half floats hold about 30 stops, and light culling depends on the exposure. A reading is
     // accepted once it agrees with the exposure of the picture it was taken from.
     for _ in 0..METER_ROUNDS {
         let mut settings = session.settings(exposure, vec![]);
-        settings.clustered_lights.cull_bound /= 1024.0;
+        settings.clustered_lights.cull_threshold /= 1024.0;
         settings.metered = true;
         let picture = renderer.render(scene, &small, &settings)?;
         let reading =
@@ -286,11 +289,11 @@ pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, SessionE
 pub fn solve(
     look: &Look,
     mode: ExposureMode,
-    asked: Exposure,
+    requested: Exposure,
 ) -> Result<SolvedExposure, SessionError> {
     let auto_iso = look.metering.auto_iso.unwrap_or(false);
     Ok(mode
-        .solve(look.camera.dials(), asked, look.dial_ranges()?, auto_iso)
+        .solve(look.camera.dials(), requested, look.dial_ranges()?, auto_iso)
         .map_err(LookError::from)?)
 }
 
@@ -335,7 +338,8 @@ pub fn meter_pixels(
     falloff: impl Fn(DVec2) -> f64,
 ) -> Result<Option<Exposure>, SessionError> {
     let look = &session.look.metering;
-    let (mode, at) = (look.mode.unwrap_or_default(), look.at.unwrap_or(ImagePosition::CENTER));
+    let (mode, at) =
+        (look.mode.unwrap_or_default(), look.position.unwrap_or(ImagePosition::CENTER));
     if mode == MeteringMode::Incident {
         return Ok(None);
     }
@@ -379,11 +383,11 @@ fn exposure_from_adaptation(
         };
         return Ok(ExposureState { exposure, metered, adapted, control, solved: None });
     }
-    let asked = compensated(look, adapted.unwrap_or_default())?;
+    let requested = compensated(look, adapted.unwrap_or_default())?;
     let ExposureControl::Dials(mode) = control else {
-        return Ok(ExposureState { exposure: asked, metered, adapted, control, solved: None });
+        return Ok(ExposureState { exposure: requested, metered, adapted, control, solved: None });
     };
-    let solved = solve(look, mode, asked)?;
+    let solved = solve(look, mode, requested)?;
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 

@@ -127,7 +127,7 @@ pub struct Session {
     /// Animation playback; `None` for a scene at rest.
     pub playback: Option<Playback>,
     /// Warnings and notes for the user, one each.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Animation playback state.
@@ -194,7 +194,7 @@ pub struct SceneSource {
     /// The look file; `None` for a built-in scene's look and if no file exists.
     pub look_file: Option<PathBuf>,
     /// Warnings about the scene file.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// Path of the look file that belongs to a scene file: `NAME.look.toml` beside it, or a file whose
@@ -266,7 +266,7 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
             look,
             look_name,
             look_file: request.look.clone(),
-            remarks: Vec::new(),
+            warnings: Vec::new(),
         });
     }
     let Some(path) = &request.scene else {
@@ -279,17 +279,17 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
     let scene = import(path, request.root.as_deref())?;
     let worth_saying: Vec<_> =
         scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
-    let mut remarks = Vec::new();
+    let mut warnings = Vec::new();
     if !worth_saying.is_empty() {
         let (name, count) = (path.display(), worth_saying.len());
         let mut text =
             format!("{name}: {count} warnings (`sunny16 inspect {name}` lists all); the first:");
         for note in worth_saying.iter().take(3) {
-            text += &format!("\n  {:?} {}: {}", note.kind, note.place, note.message);
+            text += &format!("\n  {:?} {}: {}", note.kind, note.location, note.message);
         }
-        remarks.push(text);
+        warnings.push(text);
     }
-    Ok(SceneSource { scene, look, look_name, look_file, remarks })
+    Ok(SceneSource { scene, look, look_name, look_file, warnings })
 }
 
 /// Opens a scene: reads scene and look, applies the look and selects the camera.
@@ -305,10 +305,10 @@ pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     for assignment in &request.set {
         look.assign(assignment)?;
     }
-    apply_look(request, source.scene, look, source.remarks)
+    apply_look(request, source.scene, look, source.warnings)
 }
 
-/// Applies a look to a scene as read, and selects the camera. Warnings are appended to `remarks`.
+/// Applies a look to a scene as read, and selects the camera. Warnings are appended to `warnings`.
 ///
 /// # Errors
 ///
@@ -318,23 +318,23 @@ pub fn apply_look(
     args: &OpenRequest,
     mut scene: Scene,
     look: Look,
-    mut remarks: Vec<String>,
+    mut warnings: Vec<String>,
 ) -> Result<Session, SessionError> {
     // A scene whose lights are all switched off is dark on purpose: no default light.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
     look.apply(&mut scene)?;
-    remarks.extend(
-        scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)),
+    warnings.extend(
+        scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.location, note.message)),
     );
-    remarks.extend(look.notices());
-    remarks.extend(look.environment.warning());
-    remarks.extend(look.light_warnings());
-    remarks.extend(scene.profile_warnings());
-    remarks.extend(scene.material_warnings());
-    remarks.extend(look.lens_warnings());
-    remarks.extend(look.gi.warnings());
-    remarks.extend(scene.water_warnings());
+    warnings.extend(look.notices());
+    warnings.extend(look.environment.warning());
+    warnings.extend(look.light_warnings());
+    warnings.extend(scene.profile_warnings());
+    warnings.extend(scene.material_warnings());
+    warnings.extend(look.lens_warnings());
+    warnings.extend(look.gi.warnings());
+    warnings.extend(scene.water_warnings());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
         let shaped = scene
             .walk()
@@ -343,7 +343,7 @@ pub fn apply_look(
             .any(|light| light.shadow && light.emitter().area().is_some());
         if shaped {
             let text = "passes.shadows.method = maps: shadow maps do not support area lights, which cast no shadows; use auto to trace them";
-            remarks.push(text.into());
+            warnings.push(text.into());
         }
     }
     let play = chosen_animation(args, &look, &scene)?;
@@ -357,7 +357,7 @@ pub fn apply_look(
             Some(Playback { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
-            remarks.push(format!("{} has no animation: --time has no effect", args.name()));
+            warnings.push(format!("{} has no animation: --time has no effect", args.name()));
             None
         }
         None => None,
@@ -375,17 +375,18 @@ pub fn apply_look(
         let before = scene.notes.len();
         defaults::add_lights(&mut scene, world);
         for note in scene.notes.iter().skip(before) {
-            remarks.push(format!("{} (--set scene.default_light=false disables it)", note.message));
+            warnings
+                .push(format!("{} (--set scene.default_light=false disables it)", note.message));
         }
     } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
         let text = "the scene has no lights, and emissive surfaces light nothing (scene.emissive_lights is false; --set \
                     scene.default_light=true adds a sun)";
-        remarks.push(text.into());
+        warnings.push(text.into());
     }
     if scene.emissive_lights {
         let EmissiveLights { triangles, lights, merged } = emissive_lights(&scene);
         if merged > 0 {
-            remarks.push(format!(
+            warnings.push(format!(
                 "{triangles} emissive triangles light the scene as {} lights of the same flux; {merged} of these merge \
                  several triangles (scene.max_emissive_lights)",
                 lights.len()
@@ -395,7 +396,7 @@ pub fn apply_look(
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let shape = default_aspect_ratio(&look, &projection);
     if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
-        remarks.push(format!(
+        warnings.push(format!(
             "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
             f64::from(size.width) / f64::from(size.height)
         ));
@@ -413,7 +414,7 @@ pub fn apply_look(
         effects,
         lens,
         playback: animated,
-        remarks,
+        warnings,
     })
 }
 
@@ -674,7 +675,9 @@ impl Session {
             enabled: look.culling.unwrap_or(culling.enabled),
             occlusion: look.culling_occlusion.unwrap_or(culling.occlusion),
             min_instances: look.culling_min_instances.unwrap_or(culling.min_instances),
-            error_pixels: look.error_pixels.map_or(culling.error_pixels, |pixels| pixels as f32),
+            max_error_pixels: look
+                .lod_max_error_pixels
+                .map_or(culling.max_error_pixels, |pixels| pixels as f32),
             ..culling
         }
     }
@@ -682,7 +685,11 @@ impl Session {
     /// Meshes that get coarser levels of detail, by the look.
     #[must_use]
     pub fn levels(&self) -> LodGeneration {
-        if self.culling().error_pixels > 0.0 { LodGeneration::Large } else { LodGeneration::None }
+        if self.culling().max_error_pixels > 0.0 {
+            LodGeneration::Large
+        } else {
+            LodGeneration::None
+        }
     }
 
     /// Anti-aliasing settings of the look.
@@ -693,7 +700,7 @@ impl Session {
             AaMethod::None => AntiAliasing::None,
             AaMethod::Morphological => AntiAliasing::Morphological,
             AaMethod::Temporal => AntiAliasing::Temporal(TemporalSettings {
-                scale: look.taa_scale.unwrap_or(default.scale),
+                scale: look.taa_render_scale.unwrap_or(default.scale),
                 variance_gamma: look
                     .taa_variance_gamma
                     .map_or(default.variance_gamma, |clip| clip as f32),
@@ -734,7 +741,7 @@ impl Session {
             steps: look.steps.unwrap_or(ao.steps),
             half_resolution: look.half_resolution.unwrap_or(ao.half_resolution),
             filter: look.filter.unwrap_or(ao.filter),
-            many_bounces: look.many_bounces.unwrap_or(ao.many_bounces),
+            multi_bounce: look.multi_bounce.unwrap_or(ao.multi_bounce),
         }
     }
 
@@ -778,15 +785,17 @@ impl Session {
             photons: look.photons.or(gi.photons),
             bounces: look.bounces.unwrap_or(gi.bounces),
             merge: look.merge.unwrap_or(gi.merge),
-            cell: look.cell.or(gi.cell),
+            merge_cell_size: look.merge_cell_size.or(gi.merge_cell_size),
             vpl_samples: look.vpl_samples.unwrap_or(gi.vpl_samples),
             all: look.all_vpls.unwrap_or(gi.all),
-            visibility: look.visibility.unwrap_or(gi.visibility),
+            vpl_visibility: look.vpl_visibility.unwrap_or(gi.vpl_visibility),
             clamp_radius: look.clamp_radius.unwrap_or(gi.clamp_radius),
-            compensation: look.compensation.unwrap_or(gi.compensation),
-            sky: look.sky.unwrap_or(gi.sky),
-            glossy: look.specular.unwrap_or(gi.glossy),
-            filter: look.filter.unwrap_or(gi.filter),
+            bias_compensation: look.bias_compensation.unwrap_or(gi.bias_compensation),
+            environment_visibility: look
+                .environment_visibility
+                .unwrap_or(gi.environment_visibility),
+            specular: look.specular.unwrap_or(gi.specular),
+            denoise: look.denoise.unwrap_or(gi.denoise),
             max_history_frames: look.max_history_frames.unwrap_or(gi.max_history_frames),
             freeze_after: look.freeze_after.unwrap_or(gi.freeze_after),
             show_vpls: look.debug_view.unwrap_or(gi.show_vpls),
@@ -841,7 +850,7 @@ impl Session {
     /// # Errors
     ///
     /// [`SessionError::Look`] if the lens cannot be set to the dials.
-    pub fn picture_settings(
+    pub fn final_settings(
         &self,
         exposed: &ExposureState,
         aovs: Vec<Aov>,
@@ -884,12 +893,12 @@ impl Session {
             exposure,
             tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
             clustered_lights: ClusteredLightSettings {
-                enabled: self.look.passes.light_lists.unwrap_or(default.enabled),
-                cull_bound: self
+                enabled: self.look.passes.clustered_lights.unwrap_or(default.enabled),
+                cull_threshold: self
                     .look
                     .passes
-                    .cull_bound
-                    .map_or(default.cull_bound, |bound| bound as f32),
+                    .cull_threshold
+                    .map_or(default.cull_threshold, |bound| bound as f32),
             },
             dither: self.look.passes.dither.unwrap_or(true),
             shadows: self.shadows(),
@@ -927,7 +936,7 @@ mod tests {
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };
         let told = |session: &Session| {
-            session.remarks.iter().filter(|remark| remark.contains("aspect ratio")).count()
+            session.warnings.iter().filter(|warning| warning.contains("aspect ratio")).count()
         };
         assert_eq!(told(&session(10.0, None)), 0);
         let wide = session(20.0, None);
@@ -935,7 +944,7 @@ mod tests {
             (wide.size, told(&wide)),
             (Size { width: 7200, height: 720 }, 1),
             "{:?}",
-            wide.remarks
+            wide.warnings
         );
         assert_eq!(told(&session(0.05, None)), 1);
         assert_eq!(told(&session(20.0, Some(Size { width: 100, height: 10 }))), 0);

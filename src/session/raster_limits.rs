@@ -27,26 +27,26 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
         .filter_map(|p| scene.materials.get(p.material?))
         .collect();
     let placed = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
-    let (suns, lamps): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
-    let mut remarks = Vec::new();
+    let (suns, local_lights): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
+    let mut warnings = Vec::new();
     if refraction == RefractionMethod::Traced && shown.iter().any(|material| material.transmits()) {
         let pieces = if scene.emissive_lights { emissive_lights(scene).lights.len() } else { 0 };
-        let lights = suns.len() + lamps.len() + pieces;
+        let lights = suns.len() + local_lights.len() + pieces;
         if lights > REFRACTION_LIGHTS as usize {
-            remarks.push(format!(
+            warnings.push(format!(
                 "refraction: off-screen and occluded surfaces are lit by the first {REFRACTION_LIGHTS} of {lights} lights"
             ));
         }
     }
     let waters = || shown.iter().filter_map(|material| material.water.as_ref());
     if suns.len() > MAX_WATER_SUNS as usize && waters().next().is_some() {
-        remarks.push(format!(
+        warnings.push(format!(
             "water: in-scattering uses the first {MAX_WATER_SUNS} of {} suns",
             suns.len()
         ));
     }
     if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
-        remarks.push(format!(
+        warnings.push(format!(
             "caustics: only the strongest of {} suns casts them (water.*.caustics)",
             suns.len()
         ));
@@ -61,12 +61,12 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
         .map(|p| p.indices.len() / 3)
         .sum::<usize>();
     if over > MAX_SORTED {
-        remarks.push(format!(
+        warnings.push(format!(
             "transparency: {over} blended and refracting triangles are sorted object by object if more than \
              {MAX_SORTED} are in view; interlocking objects then blend in the wrong order"
         ));
     }
-    remarks
+    warnings
 }
 
 #[cfg(test)]
@@ -85,13 +85,13 @@ mod tests {
         },
     };
 
-    fn scene(lamps: u32, suns: u32, transmission: f32) -> Scene {
+    fn scene(local_lights: u32, suns: u32, transmission: f32) -> Scene {
         let mut builder = SceneBuilder::new("limits");
         let glass =
             builder.add_material(Material { transmission, ..dielectric("glass", Vec3::ONE, 0.0) });
         let pane = builder.add_mesh("pane", shapes::plane(Vec2::ONE, 1, 1), glass);
         builder.instance("pane", pane, DMat4::IDENTITY);
-        for i in 0..lamps {
+        for i in 0..local_lights {
             builder.point_light_candela(
                 "lamp",
                 Candela(10.0),
@@ -107,13 +107,17 @@ mod tests {
 
     #[test]
     fn limits_are_reported_only_where_they_apply() {
-        let told =
-            |lamps, suns, transmission, method| limits(&scene(lamps, suns, transmission), method);
+        let told = |local_lights, suns, transmission, method| {
+            limits(&scene(local_lights, suns, transmission), method)
+        };
         assert!(told(16, 0, 1.0, RefractionMethod::Traced).is_empty());
         assert!(told(17, 0, 0.0, RefractionMethod::Traced).is_empty());
         assert!(told(17, 0, 1.0, RefractionMethod::Screen).is_empty());
-        let remarks = told(17, 2, 1.0, RefractionMethod::Traced);
-        assert!(remarks.len() == 1 && remarks[0].contains("first 16 of 19 lights"), "{remarks:?}");
+        let warnings = told(17, 2, 1.0, RefractionMethod::Traced);
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("first 16 of 19 lights"),
+            "{warnings:?}"
+        );
     }
 
     #[test]
@@ -125,10 +129,10 @@ mod tests {
         };
         assert!(told(4, false).is_empty());
         assert!(told(1, true).is_empty());
-        let remarks = told(5, false);
-        assert!(remarks.len() == 1 && remarks[0].contains("first 4 of 5 suns"), "{remarks:?}");
-        let remarks = told(2, true);
-        assert!(remarks.len() == 1 && remarks[0].contains("strongest of 2 suns"), "{remarks:?}");
+        let warnings = told(5, false);
+        assert!(warnings.len() == 1 && warnings[0].contains("first 4 of 5 suns"), "{warnings:?}");
+        let warnings = told(2, true);
+        assert!(warnings.len() == 1 && warnings[0].contains("strongest of 2 suns"), "{warnings:?}");
     }
 
     #[test]
@@ -145,10 +149,10 @@ mod tests {
         };
         // 32,768 triangles each.
         assert!(told(AlphaMode::Blend, 4).is_empty() && told(AlphaMode::Opaque, 5).is_empty());
-        let remarks = told(AlphaMode::Blend, 5);
+        let warnings = told(AlphaMode::Blend, 5);
         assert!(
-            remarks.len() == 1 && remarks[0].starts_with("transparency: 163840 "),
-            "{remarks:?}"
+            warnings.len() == 1 && warnings[0].starts_with("transparency: 163840 "),
+            "{warnings:?}"
         );
     }
 }

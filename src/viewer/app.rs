@@ -20,16 +20,16 @@ use super::{
     frame_pacing::FramePacing,
     handles::DragHandle,
     load::{self, LoadedScene, Loading},
-    painter::HdrPicture,
+    painter::HdrImage,
     panels::{
         gallery::Gallery,
         inspector::Selection,
         mixer::Mixer,
         outliner::lights,
         palette::Palette,
-        picture::{IncidentReading, Pointer, SurfacePoint, Tool},
         reference_view::ReferenceView,
         scopes::Scopes,
+        viewport::{IncidentReading, Pointer, SurfacePoint, Tool},
         water::FlowCanvas,
     },
     pixel_reading::PixelReading,
@@ -59,7 +59,7 @@ pub struct Options {
     /// Folder of the recent scenes and the window's settings; none keeps them for this run only.
     pub state: Option<PathBuf>,
     /// Copied readings also go to standard output, one line each.
-    pub prints: bool,
+    pub print_readings: bool,
     /// Frame-pacing statistics go to standard output at exit.
     pub pacing: bool,
 }
@@ -188,7 +188,7 @@ pub struct App {
     pub(super) wake: Wake,
     ctx: Context,
     /// Texture of the displayed picture, and its number.
-    pub(super) shown: Option<(TextureHandle, u64)>,
+    pub(super) displayed_frame: Option<(TextureHandle, u64)>,
     /// The open scene.
     pub workspace: Option<Workspace>,
     pub(super) options: Options,
@@ -208,7 +208,7 @@ pub struct App {
     /// The handle being dragged.
     pub(super) drag_handle: Option<DragHandle>,
     pub(super) sun_drag_handle: Option<SunDragHandle>,
-    pub(super) picture_rect: Rect,
+    pub(super) viewport_rect: Rect,
     /// Flow painting: brush, current stroke and canvas.
     pub(super) brush: FlowBrush,
     pub(super) stroke: Option<FlowStroke>,
@@ -259,7 +259,7 @@ impl App {
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             wake,
             ctx,
-            shown: None,
+            displayed_frame: None,
             workspace: None,
             gallery: options.gallery,
             pictures: Gallery::default(),
@@ -275,7 +275,7 @@ impl App {
             sides: true,
             drag_handle: None,
             sun_drag_handle: None,
-            picture_rect: Rect::ZERO,
+            viewport_rect: Rect::ZERO,
             brush: FlowBrush::default(),
             stroke: None,
             canvas: None,
@@ -401,10 +401,10 @@ impl App {
         }
         self.engine.cancel_all_jobs();
         self.mixer.forget();
-        for remark in
-            viewport.session.remarks.iter().cloned().chain(viewport.session.raster_limits())
+        for warning in
+            viewport.session.warnings.iter().cloned().chain(viewport.session.raster_limits())
         {
-            self.info(remark);
+            self.info(warning);
         }
         if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
             self.error(format!("cannot save the list of recent scenes: {error}"));
@@ -424,7 +424,7 @@ impl App {
             snapshots: Vec::new(),
             solo: None,
         });
-        self.shown = None;
+        self.displayed_frame = None;
         self.reference_view.restart();
         self.scopes.forget();
         self.gallery = false;
@@ -518,7 +518,7 @@ impl App {
         } else {
             String::new()
         };
-        let printed = if self.options.prints {
+        let printed = if self.options.print_readings {
             writeln!(std::io::stdout(), "{text}{frames}")
         } else {
             Ok(())
@@ -527,7 +527,7 @@ impl App {
             Ok(()) => self.info(format!("copied the reading of pixel {x},{y}")),
             Err(error) => {
                 // Standard output is closed: stop printing after one error.
-                self.options.prints = false;
+                self.options.print_readings = false;
                 self.error(format!(
                     "cannot print readings to standard output: {error}; they are still copied"
                 ));
@@ -537,8 +537,8 @@ impl App {
 
     /// The picture's rectangle in the window (points), as of the last frame.
     #[must_use]
-    pub const fn picture_rect(&self) -> Rect {
-        self.picture_rect
+    pub const fn viewport_rect(&self) -> Rect {
+        self.viewport_rect
     }
 
     /// The window's own settings.
@@ -578,12 +578,12 @@ impl App {
 
     /// The picture in nits, for HDR displays; none without a picture.
     #[must_use]
-    pub fn hdr_picture(&self) -> Option<HdrPicture<'_>> {
+    pub fn hdr_image(&self) -> Option<HdrImage<'_>> {
         let viewport = &self.workspace.as_ref()?.viewport;
         let finished = viewport.last_frame.as_ref()?;
-        let picture = &finished.picture;
+        let picture = &finished.image;
         let mapper = viewport.session.look.passes.tone_mapper.unwrap_or_default();
-        Some(HdrPicture {
+        Some(HdrImage {
             number: finished.number,
             size: [picture.width, picture.height],
             nits: &picture.nits,
@@ -894,14 +894,14 @@ impl App {
         else {
             return false;
         };
-        if self.shown.as_ref().is_some_and(|(_, number)| *number == finished.number) {
+        if self.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number) {
             return false;
         }
-        let picture = &finished.picture;
+        let picture = &finished.image;
         // Alpha is 1 everywhere.
         let image =
             ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
-        match &mut self.shown {
+        match &mut self.displayed_frame {
             Some((texture, number)) => {
                 texture.set(image, TextureOptions::LINEAR);
                 *number = finished.number;

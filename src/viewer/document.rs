@@ -158,7 +158,7 @@ impl Document {
         let mut look = Look::default();
         look.parse(&self.name, &self.text)?;
         for (name, painted) in &self.maps {
-            let file = self.beside(&painted.file);
+            let file = self.resolve_path(&painted.file);
             // The text may name another file by now.
             if let Some(water) =
                 look.water.get_mut(name).filter(|water| water.flow.as_ref() == Some(&file))
@@ -170,7 +170,7 @@ impl Document {
     }
 
     /// Resolves a file name of the text.
-    fn beside(&self, file: &str) -> PathBuf {
+    fn resolve_path(&self, file: &str) -> PathBuf {
         Path::new(&self.name).parent().unwrap_or_else(|| Path::new("")).join(file)
     }
 
@@ -227,12 +227,12 @@ impl Document {
 
     /// A file name, numbered if the file exists.
     fn free(&self, own: String) -> String {
-        if !self.beside(&own).exists() {
+        if !self.resolve_path(&own).exists() {
             return own;
         }
         let numbered =
             (2..100).map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")));
-        numbered.into_iter().find(|name| !self.beside(name).exists()).unwrap_or(own)
+        numbered.into_iter().find(|name| !self.resolve_path(name).exists()).unwrap_or(own)
     }
 
     /// File name of a flow map, made of the look's and the water's names.
@@ -535,7 +535,7 @@ impl Document {
     /// Autosave path of a flow map's file.
     fn copy_of_map(&self, file: &str) -> PathBuf {
         let unnamed = self.unnamed_copy.as_deref().filter(|_| self.file.is_none());
-        copy_of(&unnamed.map_or_else(|| self.beside(file), |copy| copy.with_file_name(file)))
+        copy_of(&unnamed.map_or_else(|| self.resolve_path(file), |copy| copy.with_file_name(file)))
     }
 
     /// Paths of the autosave and of its maps; they may not exist.

@@ -62,7 +62,7 @@ pub(super) struct RenderRequest {
 /// A finished picture with the data for meters and scopes.
 pub struct RenderedFrame {
     /// The picture in nits, with its exposure.
-    pub picture: RenderedImage,
+    pub image: RenderedImage,
     /// Origin of the exposure.
     pub exposed: ExposureState,
     /// White-balance matrix.
@@ -182,12 +182,12 @@ impl Engine {
     }
 
     /// Submits a job for the scene of the last request.
-    pub(super) fn submit_job(&self, scene: u64, errand: Job) {
+    pub(super) fn submit_job(&self, scene: u64, job: Job) {
         {
             let mut inbox = lock(&self.shared.inbox);
             inbox.sent += 1;
             let number = inbox.sent;
-            inbox.jobs.push_back(([number, scene], errand));
+            inbox.jobs.push_back(([number, scene], job));
         }
         self.shared.wake.notify_all();
     }
@@ -348,7 +348,7 @@ struct Worker {
 impl Worker {
     fn run(&mut self) {
         while !self.shared.ends.load(Ordering::Relaxed) {
-            let (order, errand) = {
+            let (order, job) = {
                 let mut inbox = lock(&self.shared.inbox);
                 if let Some(modules) = inbox.shaders.take() {
                     // Pipelines are recreated with everything that holds them.
@@ -357,18 +357,18 @@ impl Worker {
                 }
                 let order = inbox.request.take();
                 // One at a time: requests come before jobs.
-                let errand = if order.is_none() { inbox.jobs.pop_front() } else { None };
-                (order, errand)
+                let job = if order.is_none() { inbox.jobs.pop_front() } else { None };
+                (order, job)
             };
             let answers = order.as_ref().map(|order| order.id);
-            let done = match (order, errand) {
+            let done = match (order, job) {
                 (Some(order), _) => {
                     self.task(Some(Task::Upload));
                     self.follow(order).map(|()| true)
                 }
-                (None, Some(([number, scene], errand))) => {
+                (None, Some(([number, scene], job))) => {
                     self.shared.running.store(number, Ordering::Relaxed);
-                    let outcome = self.run_job(errand);
+                    let outcome = self.run_job(job);
                     // The job drew other pictures: restart accumulation, unless it is finished.
                     let of = self
                         .scene_state
@@ -594,7 +594,7 @@ impl Worker {
         }
         let mut settings = RenderSettings {
             white_balance: there.white_balance,
-            ..session.picture_settings(&exposed, there.aovs.clone())?
+            ..session.final_settings(&exposed, there.aovs.clone())?
         };
         session.set_motion(&mut settings, &there.gpu_scene);
         // An incident-light reading renders a scene with cards: too slow for every frame.
@@ -610,7 +610,7 @@ impl Worker {
         }
         // The frames that `Renderer::render_still` accumulates.
         let settings = if of > 1 && !scaled && !moving {
-            let sample = Some(FrameSample { number, of });
+            let sample = Some(FrameSample { number, count: of });
             RenderSettings {
                 anti_aliasing: AntiAliasing::None,
                 accumulated_frames: Some(number),
@@ -643,7 +643,7 @@ impl Worker {
         self.still = if moving { 0 } else { number + 1 };
         self.number += 1;
         let finished = RenderedFrame {
-            picture,
+            image: picture,
             exposed,
             white_balance: there.white_balance,
             samples: [number + 1, of],

@@ -43,9 +43,8 @@ pub fn canvas(map: &Arc<FlowMap>, size: DVec2, radius: f64, made: bool) -> Arc<F
     if !made && (size / own).max_element() <= texel {
         return Arc::clone(map);
     }
-    let [least, most] = SIDES.map(DVec2::splat);
-    let sides =
-        (size / texel).ceil().clamp(least, most.max(own)).max(if made { least } else { own });
+    let [min, max] = SIDES.map(DVec2::splat);
+    let sides = (size / texel).ceil().clamp(min, max.max(own)).max(if made { min } else { own });
     let (width, height) = (sides.x as usize, sides.y as usize);
     let at = |i: usize| {
         let texel = DVec2::new((i % width) as f64 + 0.5, (i / width) as f64 + 0.5);

@@ -365,7 +365,7 @@ pub struct DragHandle {
     pub name: String,
     /// The handle.
     pub handle: Handle,
-    held: HandleTarget,
+    drag_target: HandleTarget,
     screen: ScreenProjection,
     /// The circle of a rotation.
     circle: Circle,
@@ -381,18 +381,18 @@ impl DragHandle {
     #[must_use]
     pub fn new(
         name: &str,
-        held: HandleTarget,
+        drag_target: HandleTarget,
         handle: Handle,
         screen: ScreenProjection,
         pointer: DVec2,
     ) -> Option<Self> {
-        let reach = HANDLE_LENGTH * screen.meters_per_point(held.place())?;
+        let reach = HANDLE_LENGTH * screen.meters_per_point(drag_target.place())?;
         let circle = match handle {
-            Handle::Ring(axis) => held.ring(axis, reach),
-            _ => held.side_at(&screen, reach, pointer),
+            Handle::Ring(axis) => drag_target.ring(axis, reach),
+            _ => drag_target.side_at(&screen, reach, pointer),
         };
         let mut drag_handle =
-            Self { name: name.into(), handle, held, screen, circle, began: 0.0, last: 0.0 };
+            Self { name: name.into(), handle, drag_target, screen, circle, began: 0.0, last: 0.0 };
         drag_handle.began = drag_handle.parameter(pointer, std::f64::consts::PI)?;
         drag_handle.last = drag_handle.began;
         Some(drag_handle)
@@ -400,7 +400,7 @@ impl DragHandle {
 
     /// The pointer's parameter on the handle's line.
     fn parameter(&self, pointer: DVec2, reach: f64) -> Option<f64> {
-        let place = self.held.place();
+        let place = self.drag_target.place();
         match self.handle {
             Handle::Arrow(axis) => self.screen.closest_on_line(place, AXES[axis.min(2)], pointer),
             Handle::Length(_, way) => self.screen.closest_on_line(place, way, pointer),
@@ -421,26 +421,25 @@ impl DragHandle {
         self.last = self.parameter(pointer, std::f64::consts::FRAC_PI_2)?;
         let by = self.last - self.began;
         let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
-        let place = self.held.place();
+        let place = self.drag_target.place();
         Some(match self.handle {
             Handle::Arrow(axis) => ("position", text(place + AXES[axis.min(2)] * by)),
             Handle::Ring(axis) => {
-                let target = self
-                    .held
-                    .aim
-                    .unwrap_or_else(|| super::light_placement::target_of(self.held.world, 1.0));
+                let target = self.drag_target.aim.unwrap_or_else(|| {
+                    super::light_placement::target_of(self.drag_target.world, 1.0)
+                });
                 let turned = DMat3::from_axis_angle(AXES[axis.min(2)], by) * (target - place);
                 ("aim", text(place + turned))
             }
             Handle::Length(length, _) => {
-                let (value, part) = self.held.length(length);
+                let (value, part) = self.drag_target.length(length);
                 let value = (value + by / part).clamp(SIZES[0], SIZES[1]);
                 (length.property(), format!("{value:.5}"))
             }
             Handle::Cone => {
-                let outer = (self.held.outer() + by).to_degrees();
-                let least = self.held.inner.to_degrees().max(0.1);
-                ("outer_half_angle", format!("{:.4}", outer.clamp(least.min(179.9), 179.9)))
+                let outer = (self.drag_target.outer() + by).to_degrees();
+                let min = self.drag_target.inner.to_degrees().max(0.1);
+                ("outer_half_angle", format!("{:.4}", outer.clamp(min.min(179.9), 179.9)))
             }
         })
     }
@@ -488,18 +487,23 @@ mod tests {
     #[test]
     fn an_arrow_goes_as_far_as_its_picture() {
         for screen in sights() {
-            let held = lamp(Emitter::Point);
+            let drag_target = lamp(Emitter::Point);
             for (axis, arrow) in AXES.into_iter().enumerate() {
                 for far in [0.5, -1.25, 0.01] {
-                    let at = |t: f64| screen.project(held.place() + arrow * t).unwrap();
+                    let at = |t: f64| screen.project(drag_target.place() + arrow * t).unwrap();
                     // Offset from the arrow: only the component along it counts.
                     let way = (at(0.1) - at(0.0)).normalize();
                     let beside = DVec2::new(-way.y, way.x) * 5.0;
-                    let mut drag_handle =
-                        DragHandle::new("a", held, Handle::Arrow(axis), screen, at(0.2) + beside)
-                            .unwrap();
+                    let mut drag_handle = DragHandle::new(
+                        "a",
+                        drag_target,
+                        Handle::Arrow(axis),
+                        screen,
+                        at(0.2) + beside,
+                    )
+                    .unwrap();
                     let (property, value) = drag_handle.drag_to(at(0.2 + far) - beside).unwrap();
-                    let moved = DVec3::from_slice(&numbers(&value)) - held.place();
+                    let moved = DVec3::from_slice(&numbers(&value)) - drag_target.place();
                     assert_eq!(property, "position");
                     assert!((moved - arrow * far).length() < 2e-5, "{axis} {far}: {moved}");
                 }
@@ -514,13 +518,13 @@ mod tests {
             Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
         let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(640.0, 360.0));
         let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
-        let held = HandleTarget { world: DMat4::IDENTITY, ..lamp(Emitter::Point) };
+        let drag_target = HandleTarget { world: DMat4::IDENTITY, ..lamp(Emitter::Point) };
         assert!(
-            DragHandle::new("a", held, Handle::Arrow(2), screen, DVec2::new(330.0, 180.0))
+            DragHandle::new("a", drag_target, Handle::Arrow(2), screen, DVec2::new(330.0, 180.0))
                 .is_none()
         );
         assert!(
-            DragHandle::new("a", held, Handle::Arrow(0), screen, DVec2::new(330.0, 180.0))
+            DragHandle::new("a", drag_target, Handle::Arrow(0), screen, DVec2::new(330.0, 180.0))
                 .is_some()
         );
     }
@@ -529,22 +533,22 @@ mod tests {
     fn a_ring_turns_what_the_light_shines_at() {
         let cone = Cone::new(0.1, 0.5).unwrap();
         for screen in sights() {
-            let held = lamp(Emitter::Spot { cone, flux: SpotFlux::Exact });
+            let drag_target = lamp(Emitter::Spot { cone, flux: SpotFlux::Exact });
             for (axis, about) in AXES.into_iter().enumerate() {
-                let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
-                let ring = held.ring(axis, reach);
+                let reach = HANDLE_LENGTH * screen.meters_per_point(drag_target.place()).unwrap();
+                let ring = drag_target.ring(axis, reach);
                 let at = |angle: f64| screen.project(ring.at(angle)).unwrap();
                 let mut drag_handle =
-                    DragHandle::new("a", held, Handle::Ring(axis), screen, at(0.4)).unwrap();
+                    DragHandle::new("a", drag_target, Handle::Ring(axis), screen, at(0.4)).unwrap();
                 // Nearly two turns, in steps.
                 let mut value = String::new();
                 for step in 1..=30 {
                     value = drag_handle.drag_to(at(0.4 + 0.4 * f64::from(step))).unwrap().1;
                 }
-                let target =
-                    crate::viewer::light_placement::target_of(held.world, 1.0) - held.place();
+                let target = crate::viewer::light_placement::target_of(drag_target.world, 1.0)
+                    - drag_target.place();
                 let want = DMat3::from_axis_angle(about, 12.0) * target;
-                let found = DVec3::from_slice(&numbers(&value)) - held.place();
+                let found = DVec3::from_slice(&numbers(&value)) - drag_target.place();
                 assert!((found - want).length() < 1e-3, "{axis}: {found}, {want}");
             }
         }
@@ -553,17 +557,19 @@ mod tests {
     #[test]
     fn sizes_follow_the_pointer_on_both_sides() {
         for screen in sights() {
-            let held = lamp(Emitter::Rectangle { width: 0.6, height: 0.4, sides: Sides::One });
-            let handles = held.handles(Action::Size, &screen);
+            let drag_target =
+                lamp(Emitter::Rectangle { width: 0.6, height: 0.4, sides: Sides::One });
+            let handles = drag_target.handles(Action::Size, &screen);
             assert_eq!(handles.len(), 4);
             for handle in handles {
                 let Handle::Length(length, way) = handle else { panic!("{handle:?}") };
-                let at = |t: f64| screen.project(held.place() + way * t).unwrap();
-                let mut drag_handle = DragHandle::new("a", held, handle, screen, at(0.2)).unwrap();
+                let at = |t: f64| screen.project(drag_target.place() + way * t).unwrap();
+                let mut drag_handle =
+                    DragHandle::new("a", drag_target, handle, screen, at(0.2)).unwrap();
                 let (property, value) = drag_handle.drag_to(at(0.35)).unwrap();
                 assert_eq!(property, length.property());
                 assert!(
-                    (numbers(&value)[0] - (held.length(length).0 + 0.3)).abs() < 1e-4,
+                    (numbers(&value)[0] - (drag_target.length(length).0 + 0.3)).abs() < 1e-4,
                     "{property} {value}"
                 );
                 // Dragged through its center it keeps a minimum size.
@@ -577,14 +583,15 @@ mod tests {
     fn a_cone_opens_by_the_angle_that_its_rim_is_dragged() {
         let cone = Cone::new(0.2, 0.5).unwrap();
         for screen in sights() {
-            let held =
+            let drag_target =
                 HandleTarget { inner: 0.2, ..lamp(Emitter::Spot { cone, flux: SpotFlux::Exact }) };
-            let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
+            let reach = HANDLE_LENGTH * screen.meters_per_point(drag_target.place()).unwrap();
             for quarter in 0..4 {
-                let side = held.side(f64::from(quarter) * std::f64::consts::FRAC_PI_2, reach);
+                let side =
+                    drag_target.side(f64::from(quarter) * std::f64::consts::FRAC_PI_2, reach);
                 let at = |angle: f64| screen.project(side.at(angle)).unwrap();
                 let mut drag_handle =
-                    DragHandle::new("a", held, Handle::Cone, screen, at(0.5)).unwrap();
+                    DragHandle::new("a", drag_target, Handle::Cone, screen, at(0.5)).unwrap();
                 let (property, value) = drag_handle.drag_to(at(0.8)).unwrap();
                 assert_eq!(property, "outer_half_angle");
                 assert!((numbers(&value)[0].to_radians() - 0.8).abs() < 1e-3, "{quarter}: {value}");
@@ -600,21 +607,24 @@ mod tests {
     #[test]
     fn the_pointer_finds_the_handle_under_it() {
         for screen in sights() {
-            let held = lamp(Emitter::Point);
+            let drag_target = lamp(Emitter::Point);
             let tip = |axis: usize| {
-                let reach = HANDLE_LENGTH * screen.meters_per_point(held.place()).unwrap();
-                screen.project(held.place() + AXES[axis] * (reach * 0.8)).unwrap()
+                let reach = HANDLE_LENGTH * screen.meters_per_point(drag_target.place()).unwrap();
+                screen.project(drag_target.place() + AXES[axis] * (reach * 0.8)).unwrap()
             };
             for axis in 0..3 {
                 let beside = DVec2::new(3.0, -3.0);
                 assert_eq!(
-                    held.hit_test(Action::Move, &screen, tip(axis) + beside),
+                    drag_target.hit_test(Action::Move, &screen, tip(axis) + beside),
                     Some(Handle::Arrow(axis))
                 );
             }
-            assert_eq!(held.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)), None);
+            assert_eq!(
+                drag_target.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)),
+                None
+            );
             assert!(
-                held.handles(Action::Turn, &screen).is_empty(),
+                drag_target.handles(Action::Turn, &screen).is_empty(),
                 "a point light has no direction"
             );
         }

@@ -90,7 +90,7 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
         document.set(&[(path, Some(&value))]).map_err(SessionError::from)?;
     }
     let look = document.look().map_err(SessionError::from)?;
-    let prepared = PreparedScene::new(request, source.scene, look, source.remarks)?;
+    let prepared = PreparedScene::new(request, source.scene, look, source.warnings)?;
     let recovered = document.recovered();
     Ok(LoadedScene { prepared, document, recovered })
 }

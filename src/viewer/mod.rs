@@ -249,7 +249,7 @@ impl Open {
         let scale = output.pixels_per_point;
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
-        self.painter.set_hdr_picture(self.app.hdr_picture(), self.app.settings().range)?;
+        self.painter.set_hdr_image(self.app.hdr_image(), self.app.settings().range)?;
         let repaint = output
             .viewport_output
             .values()

@@ -24,11 +24,11 @@ use crate::{
 };
 
 /// Texture id of the HDR picture; egui's own ids count up from 0.
-pub const PICTURE: TextureId = TextureId::User(u64::MAX);
+pub const HDR_IMAGE: TextureId = TextureId::User(u64::MAX);
 
 /// A picture in nits, for HDR displays.
 #[derive(Clone, Copy, Debug)]
-pub struct HdrPicture<'a> {
+pub struct HdrImage<'a> {
     /// Unique number of the picture.
     pub number: u64,
     /// Width and height in pixels.
@@ -60,7 +60,7 @@ impl Beyond {
         let handle = graph.shared(shared);
         if let Some((light, settings)) = self.fresh.take() {
             let info = shared.image().info();
-            self.pass.declare_picture(
+            self.pass.declare_tonemap(
                 graph,
                 (light, [info.width, info.height]),
                 handle,
@@ -88,10 +88,10 @@ fn declare(
     shapes: &UiShapes,
 ) -> GpuResult<()> {
     let Some(beyond) = beyond else { return pass.declare(graph, (target, size), shapes, None) };
-    let picture = beyond.picture(graph).map(|handle| (number(PICTURE), handle));
+    let picture = beyond.picture(graph).map(|handle| (number(HDR_IMAGE), handle));
     let interface = graph.image("interface", size[0], size[1], INTERFACE);
     pass.declare(graph, (interface, size), shapes, picture)?;
-    beyond.pass.declare_codes(graph, interface, target, beyond.encoding, beyond.range);
+    beyond.pass.declare_encode(graph, interface, target, beyond.encoding, beyond.range);
     Ok(())
 }
 
@@ -167,9 +167,9 @@ impl Painter {
     ///
     /// # Errors
     /// Out of memory.
-    pub fn set_hdr_picture(
+    pub fn set_hdr_image(
         &mut self,
-        light: Option<HdrPicture<'_>>,
+        light: Option<HdrImage<'_>>,
         range: DisplayRange,
     ) -> GpuResult<()> {
         let Some(beyond) = &mut self.beyond else { return Ok(()) };
@@ -254,9 +254,9 @@ impl Painter {
         for primitive in primitives {
             let Primitive::Mesh(mesh) = &primitive.primitive else { continue };
             let clip = primitive.clip_rect;
-            let side = |low: f32, high: f32, most: u32| {
-                let low = (low * scale).round().clamp(0.0, most as f32) as u32;
-                let high = (high * scale).round().clamp(0.0, most as f32) as u32;
+            let side = |low: f32, high: f32, max: u32| {
+                let low = (low * scale).round().clamp(0.0, max as f32) as u32;
+                let high = (high * scale).round().clamp(0.0, max as f32) as u32;
                 (low, high.saturating_sub(low))
             };
             let (left, width) = side(clip.min.x, clip.max.x, size[0]);
@@ -310,7 +310,7 @@ impl Painter {
     ///
     /// # Errors
     /// A lost device; out of memory.
-    pub fn picture(&mut self, size: [u32; 2], shapes: &UiShapes) -> GpuResult<Vec<u8>> {
+    pub fn render_to_bytes(&mut self, size: [u32; 2], shapes: &UiShapes) -> GpuResult<Vec<u8>> {
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
         let info =
             ImageInfo { width: size[0], height: size[1], mips: 1, format: self.format, usage };

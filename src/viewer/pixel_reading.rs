@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use super::{
     app::pixel_of,
     engine::RenderedFrame,
-    panels::picture::{Pointer, SurfacePoint},
+    panels::viewport::{Pointer, SurfacePoint},
 };
 use crate::{
     camera::{Exposure, metering},
@@ -38,7 +38,7 @@ pub struct PixelReading {
     /// The channels times the exposure: 1 is where the sensor saturates.
     pub exposed: [f64; 3],
     /// Displayed codes (sRGB, 8 bits).
-    pub shown: [u8; 3],
+    pub display_rgb: [u8; 3],
     /// The surface there: position (m, world) and normal.
     pub surface: Option<SurfacePoint>,
     /// The last reading of incident light, at any position.
@@ -49,9 +49,9 @@ impl PixelReading {
     /// Reads the pixel under the pointer; none outside of the picture.
     #[must_use]
     pub fn of(finished: &RenderedFrame, pointer: &Pointer) -> Option<Self> {
-        let picture = &finished.picture;
+        let picture = &finished.image;
         let size = [picture.width, picture.height];
-        let pixel = pixel_of(pointer.place?, size);
+        let pixel = pixel_of(pointer.image_position?, size);
         let index = pixel[1] * picture.width + pixel[0];
         let nits = *picture.nits.get(index)?;
         let &[r, g, b] = picture.display.get(index * 4..index * 4 + 3)? else { return None };
@@ -65,7 +65,7 @@ impl PixelReading {
             ev100: Exposure::from_luminance(luminance).ok().map(|exposure| exposure.ev100().get()),
             zone: metering::zone(luminance, picture.exposure),
             exposed: nits.map(|nits| f64::from(nits) * picture.exposure.multiplier()),
-            shown: [r, g, b],
+            display_rgb: [r, g, b],
             surface: pointer.surface,
             incident: pointer.incident.as_ref().map(|incident| incident.lux),
         })
@@ -75,7 +75,7 @@ impl PixelReading {
 impl fmt::Display for PixelReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([x, y], [width, height], [have, of]) = (self.pixel, self.size, self.frames);
-        let ([r, g, b], [er, eg, eb], [sr, sg, sb]) = (self.nits, self.exposed, self.shown);
+        let ([r, g, b], [er, eg, eb], [sr, sg, sb]) = (self.nits, self.exposed, self.display_rgb);
         write!(
             f,
             "x={x} y={y} size={width}x{height} frames={have}/{of} nit={}",
@@ -118,7 +118,7 @@ mod tests {
             ev100: Some(4.431),
             zone: 5.25,
             exposed: [0.1, 0.2, 0.3],
-            shown: [1, 2, 255],
+            display_rgb: [1, 2, 255],
             surface: Some(SurfacePoint { point: DVec3::new(0.1, -2.0, 1e-3), normal: DVec3::Y }),
             incident: Some(Lux(120.5)),
         };

@@ -16,7 +16,7 @@ pub struct Sun {
     /// Center of the handles (m, world); the sun itself is at infinity.
     pub center: DVec3,
     /// Its position in the look.
-    pub place: HorizontalCoordinates,
+    pub position: HorizontalCoordinates,
     /// Rotation of the sky by the look (rad).
     pub rotation: f64,
 }
@@ -37,12 +37,14 @@ impl SunAxis {
 
 impl Sun {
     /// The circle of a handle: its angle is the sun's in the world.
-    fn circle(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Circle> {
+    fn circle(&self, axis: SunAxis, screen: &ScreenProjection) -> Option<Circle> {
         let reach = HANDLE_LENGTH * LONGER * screen.meters_per_point(self.center)?;
-        let level =
-            HorizontalCoordinates { azimuth: self.place.azimuth + self.rotation, elevation: 0.0 }
-                .direction();
-        let axes = match way {
+        let level = HorizontalCoordinates {
+            azimuth: self.position.azimuth + self.rotation,
+            elevation: 0.0,
+        }
+        .direction();
+        let axes = match axis {
             // From north over east.
             SunAxis::Azimuth => [DVec3::NEG_Z, DVec3::X],
             SunAxis::Elevation => [level, DVec3::Y],
@@ -52,23 +54,23 @@ impl Sun {
 
     /// A handle's polyline in the world.
     #[must_use]
-    pub fn line(&self, way: SunAxis, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
-        let circle = self.circle(way, screen)?;
-        let (from, all) = if way == SunAxis::Azimuth { (0.0, TAU) } else { (-FRAC_PI_2, PI) };
+    pub fn line(&self, axis: SunAxis, screen: &ScreenProjection) -> Option<Vec<DVec3>> {
+        let circle = self.circle(axis, screen)?;
+        let (from, all) = if axis == SunAxis::Azimuth { (0.0, TAU) } else { (-FRAC_PI_2, PI) };
         Some((0..=64).map(|step| circle.at(from + all * f64::from(step) / 64.0)).collect())
     }
 
     /// Position of the sun's mark, on its vertical ring.
     #[must_use]
     pub fn mark(&self, screen: &ScreenProjection) -> Option<DVec3> {
-        Some(self.circle(SunAxis::Elevation, screen)?.at(self.place.elevation))
+        Some(self.circle(SunAxis::Elevation, screen)?.at(self.position.elevation))
     }
 
     /// The handle at the pointer, if any.
     #[must_use]
     pub fn hit_test(&self, screen: &ScreenProjection, pointer: DVec2) -> Option<SunAxis> {
-        let off = |way: &SunAxis| {
-            let line = self.line(*way, screen).unwrap_or_default();
+        let off = |axis: &SunAxis| {
+            let line = self.line(*axis, screen).unwrap_or_default();
             let points: Vec<DVec2> =
                 line.into_iter().filter_map(|place| screen.project(place)).collect();
             points
@@ -76,9 +78,11 @@ impl Sun {
                 .map(|ends| distance(pointer, ends[0], ends[1]))
                 .fold(f64::INFINITY, f64::min)
         };
-        let nearest =
-            SunAxis::ALL.into_iter().map(|way| (off(&way), way)).min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest.filter(|(off, _)| *off <= NEAR).map(|(_, way)| way)
+        let nearest = SunAxis::ALL
+            .into_iter()
+            .map(|axis| (off(&axis), axis))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest.filter(|(off, _)| *off <= NEAR).map(|(_, axis)| axis)
     }
 }
 
@@ -97,17 +101,17 @@ pub struct SunDragHandle {
 impl SunDragHandle {
     /// Starts a drag.
     #[must_use]
-    pub fn new(sun: Sun, way: SunAxis, screen: ScreenProjection, pointer: DVec2) -> Option<Self> {
-        let circle = sun.circle(way, &screen)?;
+    pub fn new(sun: Sun, axis: SunAxis, screen: ScreenProjection, pointer: DVec2) -> Option<Self> {
+        let circle = sun.circle(axis, &screen)?;
         let began = screen.closest_on_circle(&circle, pointer, 0.0, PI)?;
-        Some(Self { axis: way, sun, screen, circle, began, last: began })
+        Some(Self { axis, sun, screen, circle, began, last: began })
     }
 
     /// The sun's elevation and azimuth at a pointer position, in the look's coordinates.
     pub fn drag_to(&mut self, pointer: DVec2) -> Option<HorizontalCoordinates> {
         self.last = self.screen.closest_on_circle(&self.circle, pointer, self.last, FRAC_PI_2)?;
         let by = self.last - self.began;
-        let HorizontalCoordinates { elevation, azimuth } = self.sun.place;
+        let HorizontalCoordinates { elevation, azimuth } = self.sun.position;
         Some(match self.axis {
             SunAxis::Azimuth => {
                 HorizontalCoordinates { elevation, azimuth: (azimuth + by).rem_euclid(TAU) }
@@ -137,21 +141,21 @@ mod tests {
             Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.1, far: None };
         let screen = ScreenProjection::new(&View::new(world, &projection, 640, 360), rect);
         let place = HorizontalCoordinates { elevation: 0.5, azimuth: 2.2 };
-        let sun = Sun { center: DVec3::new(0.1, 0.2, 0.0), place, rotation: 0.3 };
+        let sun = Sun { center: DVec3::new(0.1, 0.2, 0.0), position: place, rotation: 0.3 };
         // The mark lies in the direction that the light comes from.
-        let way = HorizontalCoordinates { elevation: 0.5, azimuth: 2.5 }.direction();
-        assert!((sun.mark(&screen).unwrap() - sun.center).normalize().distance(way) < 1e-9);
-        for (way, began) in [(SunAxis::Azimuth, 0.4), (SunAxis::Elevation, 0.5)] {
-            let circle = sun.circle(way, &screen).unwrap();
+        let axis = HorizontalCoordinates { elevation: 0.5, azimuth: 2.5 }.direction();
+        assert!((sun.mark(&screen).unwrap() - sun.center).normalize().distance(axis) < 1e-9);
+        for (axis, began) in [(SunAxis::Azimuth, 0.4), (SunAxis::Elevation, 0.5)] {
+            let circle = sun.circle(axis, &screen).unwrap();
             let at = |angle: f64| screen.project(circle.at(angle)).unwrap();
-            assert_eq!(sun.hit_test(&screen, at(began)), Some(way));
-            let mut drag_handle = SunDragHandle::new(sun, way, screen, at(began)).unwrap();
+            assert_eq!(sun.hit_test(&screen, at(began)), Some(axis));
+            let mut drag_handle = SunDragHandle::new(sun, axis, screen, at(began)).unwrap();
             let found = drag_handle.drag_to(at(began + 0.3)).unwrap();
             let by = [found.azimuth - place.azimuth, found.elevation - place.elevation];
-            let want = if way == SunAxis::Azimuth { [0.3, 0.0] } else { [0.0, 0.3] };
+            let want = if axis == SunAxis::Azimuth { [0.3, 0.0] } else { [0.0, 0.3] };
             assert!(
                 (by[0] - want[0]).abs() < 1e-3 && (by[1] - want[1]).abs() < 1e-3,
-                "{way:?}: {by:?}"
+                "{axis:?}: {by:?}"
             );
         }
         let circle = sun.circle(SunAxis::Elevation, &screen).unwrap();

@@ -185,10 +185,10 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
     let mut step = 1;
     loop {
         let turn = Instant::now();
-        let patience = TimeSlice { shared, job: number, until: turn + PUBLISH_INTERVAL };
+        let cancel_token = TimeSlice { shared, job: number, until: turn + PUBLISH_INTERVAL };
         let goal = job.samples.min(film.samples().saturating_add(step.max(film.samples() / 4)));
-        film.advance(&world, &job.camera, goal, &patience);
-        if patience.should_stop() {
+        film.advance(&world, &job.camera, goal, &cancel_token);
+        if cancel_token.should_stop() {
             return;
         }
         if turn.elapsed() < PUBLISH_INTERVAL / 4 {

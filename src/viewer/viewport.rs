@@ -70,7 +70,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     let passes_alike = |look: &Look| {
         // These determine what is uploaded.
         let p = &look.passes;
-        (p.shadows, p.shadow_method, p.error_pixels, look.needs_flare_sources())
+        (p.shadows, p.shadow_method, p.lod_max_error_pixels, look.needs_flare_sources())
     };
     let with_passes = Look { passes: new.passes.clone(), ..camera_of_new };
     if with_passes == *new && passes_alike(old) == passes_alike(new) {
@@ -118,7 +118,7 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
 pub struct Viewport {
     engine: Arc<Engine>,
     base: Arc<Scene>,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
     /// The scene with the look applied.
     pub session: Session,
     /// The user's camera pose; none is the look's.
@@ -141,11 +141,11 @@ pub struct Viewport {
     /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
     /// Maximum wait for the requested picture; none derives it from the frame time.
-    patience: Option<Duration>,
+    max_wait: Option<Duration>,
     /// Further outputs of the next pictures.
     aovs: Vec<Aov>,
     /// Jobs in progress.
-    errands: usize,
+    pending_jobs: usize,
     /// The first request of this viewport: older pictures are of another scene.
     first_request_id: u64,
 }
@@ -157,7 +157,7 @@ static ORDERS: AtomicU64 = AtomicU64::new(1);
 pub struct PreparedScene {
     base: Arc<Scene>,
     session: Session,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl PreparedScene {
@@ -169,13 +169,13 @@ impl PreparedScene {
         request: &OpenRequest,
         scene: Scene,
         look: Look,
-        remarks: Vec<String>,
+        warnings: Vec<String>,
     ) -> Result<Self, ViewError> {
         // Animated scenes start at their beginning, unless a time was requested.
         let time = request.time.or(scene.is_animated().then_some(0.0));
         let request = OpenRequest { time, ..request.clone() };
-        let session = session::apply_look(&request, scene.clone(), look, remarks.clone())?;
-        Ok(Self { base: Arc::new(scene), session, remarks })
+        let session = session::apply_look(&request, scene.clone(), look, warnings.clone())?;
+        Ok(Self { base: Arc::new(scene), session, warnings })
     }
 }
 
@@ -183,14 +183,14 @@ impl Viewport {
     /// Shows a prepared scene; the engine uploads it.
     #[must_use]
     pub fn new(engine: &Arc<Engine>, prepared: PreparedScene) -> Self {
-        let PreparedScene { base, session, remarks } = prepared;
+        let PreparedScene { base, session, warnings } = prepared;
         let size = [session.size.width, session.size.height];
         let order = ORDERS.fetch_add(1, Ordering::Relaxed);
         let time = session.playback.as_ref().map(|animated| animated.time);
         Self {
             engine: Arc::clone(engine),
             base,
-            remarks,
+            warnings,
             session,
             pose: None,
             size,
@@ -203,9 +203,9 @@ impl Viewport {
             time,
             full_ms: 0.0,
             frame_ms: 0.0,
-            patience: None,
+            max_wait: None,
             aovs: Vec::new(),
-            errands: 0,
+            pending_jobs: 0,
             first_request_id: order,
         }
     }
@@ -311,7 +311,7 @@ impl Viewport {
                 &request,
                 Scene::clone(&self.base),
                 look,
-                self.remarks.clone(),
+                self.warnings.clone(),
             )?;
             // The request keeps the user's size, not the window's.
             session.request = self.session.request.clone();
@@ -360,8 +360,8 @@ impl Viewport {
 
     /// Sets the maximum wait per frame for the requested picture. None derives it from the frame
     /// time: fast devices show each input in its own frame, slow ones do not block the window.
-    pub fn set_max_wait(&mut self, patience: Option<Duration>) {
-        self.patience = patience;
+    pub fn set_max_wait(&mut self, max_wait: Option<Duration>) {
+        self.max_wait = max_wait;
     }
 
     /// Sets the further outputs of pictures.
@@ -409,7 +409,7 @@ impl Viewport {
         };
         let over = self.sent == self.request_id && self.engine.failed(self.request_id);
         self.playing.is_some()
-            || self.errands > 0
+            || self.pending_jobs > 0
             || !(over || self.last_frame.as_ref().is_some_and(whole))
     }
 
@@ -458,7 +458,7 @@ impl Viewport {
             // A fast device shows this frame's input in this frame.
             let quick = self.frame_ms < QUICK_MS;
             let most = quick.then(|| Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3));
-            if let Some(most) = self.patience.or(most) {
+            if let Some(most) = self.max_wait.or(most) {
                 self.engine.wait(self.request_id, |_| true, most);
             }
         }
@@ -473,7 +473,7 @@ impl Viewport {
         let another = news.as_ref().is_some_and(|finished| Some(finished.number) != old);
         if another && let Some(finished) = news {
             self.frame_ms = finished.frame_ms;
-            let pixels = finished.picture.width * finished.picture.height;
+            let pixels = finished.image.width * finished.image.height;
             let whole =
                 f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
             // Frame time is not proportional to the pixels; only full-size pictures are measured.
@@ -515,9 +515,9 @@ impl Viewport {
     }
 
     /// Submits a job beside the picture; `job_results` returns its result.
-    pub fn submit_job(&mut self, errand: Job) {
-        self.errands += 1;
-        self.engine.submit_job(self.first_request_id, errand);
+    pub fn submit_job(&mut self, job: Job) {
+        self.pending_jobs += 1;
+        self.engine.submit_job(self.first_request_id, job);
     }
 
     /// Cancels the running job.
@@ -528,7 +528,7 @@ impl Viewport {
     /// Results of jobs, each once.
     pub fn job_results(&mut self) -> Vec<JobResult> {
         let outcomes = self.engine.job_results(self.first_request_id);
-        self.errands = self.errands.saturating_sub(outcomes.len());
+        self.pending_jobs = self.pending_jobs.saturating_sub(outcomes.len());
         outcomes
     }
 

@@ -689,10 +689,10 @@ fn the_same_command_twice_gives_the_same_bytes() {
     assert!(dir.path().join("a.normal.png").is_file());
     // AOVs of disabled passes.
     let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,ssr_hit"]);
-    for remark in
+    for warning in
         ["indirect_diffuse is 0 everywhere; --set gi.enabled=true", "--set passes.ssr.enabled=true"]
     {
-        assert!(run.code == 0 && run.err.contains(remark), "{run:?}");
+        assert!(run.code == 0 && run.err.contains(warning), "{run:?}");
     }
     // Metered, without output.
     let args = ["render", "small.glb", "-o", "c.png", "--size", "48x32", "--quiet"];

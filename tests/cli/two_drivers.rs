@@ -27,8 +27,8 @@ fn mean_flip(a: &image::RgbImage, b: &image::RgbImage) -> (f32, f32) {
 }
 
 #[test]
-fn two_drivers_draw_the_same_picture() {
-    if no_gpu("two_drivers_draw_the_same_picture") {
+fn two_drivers_render_the_same_image() {
+    if no_gpu("two_drivers_render_the_same_image") {
         return;
     }
     let Some(second) = second() else {

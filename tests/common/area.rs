@@ -133,11 +133,11 @@ fn square(index: u32, seed: u32) -> (f64, f64) {
 
 /// Illuminance (lux per nit).
 pub fn irradiance(body: &Body, from: DVec3, n: DVec3, samples: u32) -> f64 {
-    let (solid_angle, axis, least) = cone(body, from, n);
+    let (solid_angle, axis, min) = cone(body, from, n);
     let mut sum = 0.0;
     for i in 0..samples {
         let (a, b) = square(i, 1);
-        let z = 1.0 - a * (1.0 - least);
+        let z = 1.0 - a * (1.0 - min);
         let r = (1.0 - z * z).max(0.0).sqrt();
         let l = frame(axis, r * (TAU * b).cos(), r * (TAU * b).sin(), z);
         let cos = l.dot(n);
@@ -157,9 +157,9 @@ pub fn shade(
     v: DVec3,
     samples: u32,
 ) -> (DVec3, DVec3) {
-    let (solid_angle, axis, least) = cone(body, from, n);
+    let (solid_angle, axis, min) = cone(body, from, n);
     let alpha = (brdf.roughness * brdf.roughness).max(0.002);
-    let in_cone = |l: DVec3| if l.dot(axis) >= least { 1.0 / solid_angle } else { 0.0 };
+    let in_cone = |l: DVec3| if l.dot(axis) >= min { 1.0 / solid_angle } else { 0.0 };
     let by_lobe = |l: DVec3| {
         let h = (l + v).normalize();
         let nh = h.dot(n).max(0.0);
@@ -168,7 +168,7 @@ pub fn shade(
     let (mut diffuse, mut specular) = (DVec3::ZERO, DVec3::ZERO);
     for i in 0..samples {
         let (a, b) = square(i, 2);
-        let z = 1.0 - a * (1.0 - least);
+        let z = 1.0 - a * (1.0 - min);
         let r = (1.0 - z * z).max(0.0).sqrt();
         let to_light = frame(axis, r * (TAU * b).cos(), r * (TAU * b).sin(), z);
         let (a, b) = square(i, 3);

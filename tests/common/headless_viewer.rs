@@ -130,8 +130,8 @@ impl HeadlessViewer {
         if !self.paints {
             return;
         }
-        self.painter.set_hdr_picture(self.app.hdr_picture(), self.app.settings().range).unwrap();
-        self.last = self.painter.picture(self.window, &shapes).unwrap();
+        self.painter.set_hdr_image(self.app.hdr_image(), self.app.settings().range).unwrap();
+        self.last = self.painter.render_to_bytes(self.window, &shapes).unwrap();
     }
 
     /// Changes the encoding of the window's display.
@@ -220,7 +220,7 @@ impl HeadlessViewer {
     }
 
     pub fn picture(&self) -> &RenderedImage {
-        &self.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().picture
+        &self.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().image
     }
 
     pub fn size(&self) -> Size {

@@ -114,7 +114,8 @@ fn gpu_by(rays: RayBackend, faults: Vec<Fault>) -> Option<Guard> {
     if no_gpu(std::thread::current().name().unwrap_or("test")) {
         return None;
     }
-    let options = GpuOptions { validation: true, faults, rays, ..GpuOptions::default() };
+    let options =
+        GpuOptions { validation: true, faults, ray_backend: rays, ..GpuOptions::default() };
     let gpu = Gpu::open(&options)
         .expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
     Some(Guard { gpu })

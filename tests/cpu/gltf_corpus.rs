@@ -84,7 +84,7 @@ fn assert_still(scene: &Scene, path: &Path) {
         assert!(image.width > 0 && image.height > 0, "{path}");
     }
     for note in &scene.notes {
-        assert!(!note.message.contains('\n') && !note.place.is_empty(), "{path}: {note:?}");
+        assert!(!note.message.contains('\n') && !note.location.is_empty(), "{path}: {note:?}");
     }
 }
 
@@ -290,7 +290,7 @@ fn every_file_loads_or_is_rejected_in_one_line() {
                     for note in
                         scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3)
                     {
-                        println!("    {:?} {}: {}", note.kind, note.place, note.message);
+                        println!("    {:?} {}: {}", note.kind, note.location, note.message);
                     }
                 }
             }
@@ -325,7 +325,7 @@ fn the_reports_of_the_khronos_validator_agree() {
                 valid += 1;
                 if let Some(note) = scene.notes.iter().find(|note| note.kind == NoteKind::Repaired)
                 {
-                    strict.push(format!("{short}: {}: {}", note.place, note.message));
+                    strict.push(format!("{short}: {}: {}", note.location, note.message));
                 }
             }
             (0, Err(error)) => wrong.push(format!("valid but refused: {error}")),

@@ -102,7 +102,7 @@ fn ktx2_scene(image: &[u8], slot: &str) -> Scene {
 
 fn notes(scene: &Scene) -> Vec<String> {
     let told = scene.notes.iter().filter(|note| note.kind != NoteKind::Info);
-    told.map(|note| format!("{}: {}", note.place, note.message)).collect()
+    told.map(|note| format!("{}: {}", note.location, note.message)).collect()
 }
 
 /// The pictures of `tests/data/ktx2`.

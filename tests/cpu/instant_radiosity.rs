@@ -80,7 +80,8 @@ fn gathered(set: &VplSet, bvh: &SceneBvh, place: DVec3) -> f64 {
         if cosines <= 0.0 {
             continue;
         }
-        let ray = Ray { origin, direction: to, t_min: 0.0, t_max: 1.0 - 1e-4, away: Vec3::Y };
+        let ray =
+            Ray { origin, direction: to, t_min: 0.0, t_max: 1.0 - 1e-4, offset_normal: Vec3::Y };
         if !bvh.occluded(&top, &ray) {
             sum += luminance(vpl.flux.as_dvec3()) / PI * cosines / (d2 * d2);
         }
@@ -125,8 +126,8 @@ fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32
     println!(
         "{name}: {} VPLs of {} ({:.3} m), mean {:+.2} % of {want:.4} nit, places {:.2} % rms",
         set.stats.kept,
-        set.stats.made,
-        set.stats.cell,
+        set.stats.created,
+        set.stats.merge_cell_size,
         (got / want - 1.0) * 100.0,
         rms * 100.0
     );

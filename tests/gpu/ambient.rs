@@ -450,7 +450,7 @@ fn occlusion_maps_attenuate_reflections() {
     let plain = RenderSettings { exposure: exposure_for(light, 0.5), ..RenderSettings::default() };
     let off = AoSettings { enabled: false, ..AoSettings::default() };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
-    let gi = GiSettings { enabled: true, vpls: 1024, filter: false, ..GiSettings::default() };
+    let gi = GiSettings { enabled: true, vpls: 1024, denoise: false, ..GiSettings::default() };
     // With the ray noise of the last ones.
     let ways = [
         ("occlusion measured", plain.clone(), 1, 0.003),

@@ -54,7 +54,7 @@ fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [Rend
 
 /// Number of pixels where both show a surface, and the maximum difference of two outputs there.
 fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32) {
-    let (mut seen, mut edges, mut most) = (0, 0, 0.0f32);
+    let (mut seen, mut edges, mut max) = (0, 0, 0.0f32);
     for (p, q) in a.aovs[output].1.iter().zip(&b.aovs[output].1) {
         if (p[3] > 0.0) != (q[3] > 0.0) {
             edges += 1;
@@ -65,11 +65,11 @@ fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32
             if far > 0.02 {
                 edges += 1;
             } else {
-                most = most.max(far);
+                max = max.max(far);
             }
         }
     }
-    (seen, edges, most)
+    (seen, edges, max)
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn settings(exposure: f64, aovs: Vec<Aov>) -> RenderSettings {
     }
 }
 
-fn add_lamp(builder: &mut SceneBuilder, emitter: Emitter, pose: DMat4) {
+fn add_light(builder: &mut SceneBuilder, emitter: Emitter, pose: DMat4) {
     builder.light("lamp", emitter, ONE_NIT, Vec3::ONE, pose);
 }
 
@@ -109,7 +109,7 @@ fn spheres_under_every_shape_match_monte_carlo() {
                 let at = dvec3(index as f64 - 2.0, 0.0, 0.0);
                 builder.instance("ball", mesh, DMat4::from_translation(at));
             }
-            add_lamp(&mut builder, emitter, pose);
+            add_light(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
             let view = parallel(dvec3(0.0, 1.0, 8.0), DVec3::ZERO, 0.5, 20.0, (200, 40));
             let aovs = vec![
@@ -189,7 +189,7 @@ fn irradiance_of_every_shape_is_exact() {
             let matte = builder.add_material(material.clone());
             let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), matte);
             builder.instance("plane", mesh, DMat4::IDENTITY);
-            add_lamp(&mut builder, emitter, pose);
+            add_light(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
             let view = parallel(dvec3(0.0, 5.0, 0.0), DVec3::ZERO, 1.0, 20.0, (12, 12));
             for (x, y) in [(5, 5), (1, 2), (9, 3), (3, 10), (10, 9)] {
@@ -476,7 +476,7 @@ fn extreme_lights_give_finite_pixels() {
                 dvec3(-5.0, -0.4, 0.0),
                 dvec3(1e5, 1e6, 0.0),
             ] {
-                add_lamp(&mut builder, emitter, look_at_transform(at, dvec3(0.1, -0.4, 0.2)));
+                add_light(&mut builder, emitter, look_at_transform(at, dvec3(0.1, -0.4, 0.2)));
             }
             let scene = unseen(builder.build().unwrap());
             let view = perspective(dvec3(0.0, 1.0, 3.0), DVec3::ZERO, 0.9, 0.01, (32, 20));

@@ -23,7 +23,7 @@ const HOST: CullingSettings = CullingSettings {
     occlusion: false,
     min_instances: 1,
     retry_interval: 0,
-    error_pixels: 0.0,
+    max_error_pixels: 0.0,
 };
 /// Frustum-culled on the device.
 const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
@@ -273,8 +273,8 @@ fn levels_of_detail_match_between_host_and_device() {
         let full = with(HOST);
         assert_eq!(full.draw_stats.draws, 2, "all of a handedness at once");
         for error_pixels in [0.25, 2.0] {
-            let host = with(CullingSettings { error_pixels, ..HOST });
-            let ours = with(CullingSettings { error_pixels, ..VIEW });
+            let host = with(CullingSettings { max_error_pixels: error_pixels, ..HOST });
+            let ours = with(CullingSettings { max_error_pixels: error_pixels, ..VIEW });
             // In a parallel projection all have the same level.
             assert!(
                 view.parallel || host.draw_stats.draws > 3,
@@ -282,7 +282,7 @@ fn levels_of_detail_match_between_host_and_device() {
                 host.draw_stats
             );
             assert!(bits(&host) == bits(&ours), "{error_pixels}");
-            let hidden = with(CullingSettings { error_pixels, ..HIDDEN });
+            let hidden = with(CullingSettings { max_error_pixels: error_pixels, ..HIDDEN });
             assert!(bits(&host) == bits(&hidden), "{error_pixels}, with what hides");
             let srgb = |picture: &RenderedImage| -> Vec<[f32; 3]> {
                 let linear = |byte: u8| {

@@ -863,10 +863,10 @@ fn effects_keep_their_size_at_any_resolution() {
             match acted {
                 Some(acted) => {
                     assert!(
-                        (f64::from(acted.wanted) / wanted - 1.0).abs() < 0.01,
+                        (f64::from(acted.requested) / wanted - 1.0).abs() < 0.01,
                         "{acted:?} {wanted}"
                     );
-                    assert!((f64::from(acted.drawn) - part).abs() < 0.5, "{acted:?} {part}");
+                    assert!((f64::from(acted.clamped) - part).abs() < 0.5, "{acted:?} {part}");
                 }
                 None => assert!(wanted <= part, "{size:?}: {wanted} of {part} was not told"),
             }

@@ -86,7 +86,7 @@ fn white_furnace() {
         let mut scene = sphere(material);
         scene.environment = even(light);
         let picture = shot(&mut renderer, &scene, &view, exposure_for(light, 0.95));
-        let (mut worst, mut least) = (0f64, f64::MAX);
+        let (mut worst, mut min) = (0f64, f64::MAX);
         for (x, y) in [(32, 32), (40, 30), (20, 38), (32, 48), (32, 52), (32, 56), (8, 32)] {
             let (from, along) = pixel_ray(&view, x, y);
             let half = from.dot(along);
@@ -114,11 +114,11 @@ fn white_furnace() {
             let want = light * (diffuse + f0 * scale + bias);
             let got = nits(&picture, x, y).y;
             worst = worst.max((got / want - 1.0).abs());
-            least = least.min(nv);
+            min = min.min(nv);
             assert!(got < light * 1.001, "more light than came: {got}");
         }
         println!(
-            "metallic {metallic} roughness {roughness}: {:.2} %, cosines down to {least:.2}",
+            "metallic {metallic} roughness {roughness}: {:.2} %, cosines down to {min:.2}",
             worst * 100.0
         );
         assert!(worst < 0.01 * guard.slack(), "metallic {metallic} roughness {roughness}: {worst}");
@@ -157,7 +157,7 @@ fn irradiance_against_the_sum() {
                 ..RenderSettings::default()
             };
             let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
-            let (mut worst, mut most) = (0f64, 0f64);
+            let (mut worst, mut max) = (0f64, 0f64);
             for (x, y) in [(24, 24), (30, 20), (14, 26), (24, 38), (36, 30)] {
                 let normal = crate::common::aov3(&picture, crate::common::NORMAL, x, y).normalize();
                 let mut e = DVec3::ZERO;
@@ -184,10 +184,10 @@ fn irradiance_against_the_sum() {
                 let want = e * stored.base * left / PI;
                 let got = crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, x, y);
                 worst = worst.max((got - want).abs().max_element());
-                most = most.max(want.max_element());
+                max = max.max(want.max_element());
             }
-            println!("rotation {rotation}: {:.3} % of the greatest", worst / most * 100.0);
-            assert!(worst < 0.01 * most * guard.slack(), "{worst} of {most}");
+            println!("rotation {rotation}: {:.3} % of the greatest", worst / max * 100.0);
+            assert!(worst < 0.01 * max * guard.slack(), "{worst} of {max}");
         }
     }
 }
@@ -301,10 +301,10 @@ fn sun_disk_and_night_survive_half_floats() {
     let picture = shot(&mut renderer, &night, &view, at_ev(-6.0));
     let values: Vec<f64> =
         picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3())).collect();
-    let (least, most) = values.iter().fold((f64::MAX, 0f64), |(a, b), v| (a.min(*v), b.max(*v)));
+    let (min, max) = values.iter().fold((f64::MAX, 0f64), |(a, b), v| (a.min(*v), b.max(*v)));
     let step = greatest_step(&picture, |_, _| false);
-    println!("moonlit sky: {least:.2e} to {most:.2e} nit, greatest step {step:.2} of 1023");
-    assert!(least > 5e-4 && most < 1.0, "{least} {most}");
+    println!("moonlit sky: {min:.2e} to {max:.2e} nit, greatest step {step:.2} of 1023");
+    assert!(min > 5e-4 && max < 1.0, "{min} {max}");
     assert!(step < 1.0, "{step}");
 }
 

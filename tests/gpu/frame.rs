@@ -627,10 +627,10 @@ fn picture_is_the_same_ten_kilometers_from_the_origin() {
         picture(&mut renderer, &mixed(DVec3::ZERO), &mixed_view(DVec3::ZERO, (160, 90)), &settings);
     for away in [DVec3::new(10_000.0, 300.0, -7_000.0), DVec3::new(-1e6, 0.0, 4e5)] {
         let there = picture(&mut renderer, &mixed(away), &mixed_view(away, (160, 90)), &settings);
-        let most =
+        let max =
             here.display.iter().zip(&there.display).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
-        println!("{away}: {most} of 255");
-        assert!(most <= 1, "{away}: {most} of 255");
+        println!("{away}: {max} of 255");
+        assert!(max <= 1, "{away}: {max} of 255");
     }
 }
 
@@ -699,9 +699,9 @@ fn pictures_are_finite() {
                     < 1e-3
             );
         } else {
-            let most = f64::min(65504.0 * white, 1e9);
+            let max = f64::min(65504.0 * white, 1e9);
             assert!(
-                relative(nits(&picture, bright.0, bright.1), DVec3::splat(most)) < 2e-3,
+                relative(nits(&picture, bright.0, bright.1), DVec3::splat(max)) < 2e-3,
                 "white at {white} nit"
             );
         }
@@ -749,8 +749,11 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
                 .render(&on_device, &view, &lists(false, exposure_for(white, 1.0)))
                 .unwrap();
             let listed = renderer.render(&on_device, &view, &settings).unwrap();
-            assert_eq!(all.lists.evaluated, u64::from(all.lists.clusters) * lamps as u64);
-            assert_eq!(listed.lists.overflowed, 0);
+            assert_eq!(
+                all.clustered_light_stats.evaluated,
+                u64::from(all.clustered_light_stats.clusters) * lamps as u64
+            );
+            assert_eq!(listed.clustered_light_stats.overflowed, 0);
             let (mut linear, mut shown) = (0f64, 0f32);
             for (&a, &b) in all.nits.iter().zip(&listed.nits) {
                 for (a, b) in a.iter().zip(b) {
@@ -762,15 +765,22 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
             }
             println!(
                 "{lamps} lamps, white {white} nit: {shown:.3} of 255, {linear:.6} of white, {:?}",
-                listed.lists
+                listed.clustered_light_stats
             );
-            assert!(linear <= f64::from(settings.clustered_lights.cull_bound), "{linear} of white");
+            assert!(
+                linear <= f64::from(settings.clustered_lights.cull_threshold),
+                "{linear} of white"
+            );
             assert!(shown < 1.0, "{shown} of 255");
             assert!(
-                listed.lists.max_culled_contribution > 0.0
-                    && listed.lists.max_culled_contribution <= settings.clustered_lights.cull_bound
+                listed.clustered_light_stats.max_culled_contribution > 0.0
+                    && listed.clustered_light_stats.max_culled_contribution
+                        <= settings.clustered_lights.cull_threshold
             );
-            assert!(listed.lists.evaluated < all.lists.evaluated / 2, "nothing was left out");
+            assert!(
+                listed.clustered_light_stats.evaluated < all.clustered_light_stats.evaluated / 2,
+                "nothing was left out"
+            );
         }
     }
 }
@@ -797,18 +807,24 @@ fn overflowing_light_clusters_lose_no_light() {
     let exposure = exposure_for(10.0, 1.0);
     let all = renderer.render(&on_device, &view, &lists(false, exposure)).unwrap();
     let mut settings = lists(true, exposure);
-    settings.clustered_lights.cull_bound = 1e-7;
+    settings.clustered_lights.cull_threshold = 1e-7;
     let mut frame = || {
         let pending = renderer.submit(&on_device, &view, &settings, Readback::ALL).unwrap();
         renderer.collect(pending).unwrap()
     };
     let (first, second) = (frame(), frame());
-    println!("{:?}\n{:?}", first.lists, second.lists);
-    assert!(0 < first.lists.overflowed && first.lists.overflowed < first.lists.clusters);
-    assert_eq!(second.lists.overflowed, 0);
-    assert!(second.lists.evaluated <= second.lists.required_capacity);
+    println!("{:?}\n{:?}", first.clustered_light_stats, second.clustered_light_stats);
     assert!(
-        second.lists.evaluated < u64::from(second.lists.clusters) * 1600,
+        0 < first.clustered_light_stats.overflowed
+            && first.clustered_light_stats.overflowed < first.clustered_light_stats.clusters
+    );
+    assert_eq!(second.clustered_light_stats.overflowed, 0);
+    assert!(
+        second.clustered_light_stats.evaluated <= second.clustered_light_stats.required_capacity
+    );
+    assert!(
+        second.clustered_light_stats.evaluated
+            < u64::from(second.clustered_light_stats.clusters) * 1600,
         "every cluster lists every light"
     );
     for picture in [&first, &second] {

@@ -81,8 +81,12 @@ fn vpl_irradiance_matches_closed_form() {
         vec![Vpl { position: at.as_vec3(), normal: pack_normal(down.as_vec3()), flux, size: 0.01 }];
     let set = VplSet { nodes: light_tree(&vpls), vpls, ..VplSet::default() };
     let view = perspective(DVec3::new(0.0, 5.0, 6.0), DVec3::ZERO, 0.8, 0.1, (96, 64));
-    let gi =
-        GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
+    let gi = GiSettings {
+        enabled: true,
+        denoise: false,
+        bias_compensation: false,
+        ..GiSettings::default()
+    };
     let mut on_device = renderer.upload_for(&scene, &settings(gi, 50.0).shadows).unwrap();
     on_device.set_vpls(renderer.gpu(), &scene, set).unwrap();
     let picture = after(&mut renderer, &on_device, &view, &settings(gi, 50.0), 1);
@@ -251,7 +255,7 @@ fn rooms_match_path_tracer() {
         enabled: true,
         vpls: 1_000_000,
         bounces: 16,
-        filter: false,
+        denoise: false,
         freeze_after: 4096,
         ..GiSettings::default()
     };
@@ -268,7 +272,7 @@ fn merged_vpls_match_path_tracer() {
         bounces: 16,
         vpl_samples: 8,
         merge: true,
-        filter: false,
+        denoise: false,
         freeze_after: 4096,
         ..GiSettings::default()
     };
@@ -287,7 +291,7 @@ fn denoiser_preserves_mean_radiance() {
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, 256, 256);
     let plain =
-        GiSettings { enabled: true, freeze_after: 4096, filter: false, ..GiSettings::default() };
+        GiSettings { enabled: true, freeze_after: 4096, denoise: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
     on_device.update_gi(renderer.gpu(), &scene, &plain).unwrap();
     let mut seen = |gi: GiSettings, frames| {
@@ -296,7 +300,7 @@ fn denoiser_preserves_mean_radiance() {
     };
     let settled = seen(GiSettings { vpl_samples: 16, ..plain }, 16);
     let raw = seen(plain, 1);
-    let filtered = seen(GiSettings { filter: true, ..plain }, 1);
+    let filtered = seen(GiSettings { denoise: true, ..plain }, 1);
     let sum = |list: &[f64]| list.iter().sum::<f64>();
     let off = |list: &[f64]| {
         list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / sum(&settled)
@@ -331,7 +335,7 @@ fn walls_do_not_leak() {
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
-    let gi = GiSettings { enabled: true, vpl_samples: 8, filter: true, ..GiSettings::default() };
+    let gi = GiSettings { enabled: true, vpl_samples: 8, denoise: true, ..GiSettings::default() };
     let settings = settings(gi, 100.0);
     let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
     on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
@@ -359,7 +363,7 @@ fn compare_gi_settings() {
     let plain = GiSettings {
         enabled: true,
         bounces: 16,
-        filter: false,
+        denoise: false,
         freeze_after: 4096,
         ..GiSettings::default()
     };

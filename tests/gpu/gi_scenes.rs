@@ -234,7 +234,7 @@ fn unmerged() -> GiSettings {
         enabled: true,
         vpls: 300_000,
         bounces: 16,
-        filter: false,
+        denoise: false,
         freeze_after: 4096,
         ..GiSettings::default()
     }

@@ -11,7 +11,7 @@ use sunny16::{
         ui::{UiDraw, UiShapes, UiVertex},
     },
     photometry::{Nit, color},
-    viewer::painter::{HdrPicture, PICTURE, Painter},
+    viewer::painter::{HDR_IMAGE, HdrImage, Painter},
 };
 
 const HUES: [[f32; 3]; 6] = [
@@ -105,20 +105,19 @@ fn device_encoding_of_picture_and_panels_matches_host() {
             let range = DisplayRange::new(Nit(paper), Nit(peak)).unwrap();
             let to_display = DisplayTransform { mapper, white_balance, dither: true };
             let size = [LEVELS, HUES.len()];
-            let light =
-                HdrPicture { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
-            painter.set_hdr_picture(Some(light), range).unwrap();
+            let light = HdrImage { number, size, nits: &nits, multiplier: 1.0 / 50.0, to_display };
+            painter.set_hdr_image(Some(light), range).unwrap();
             let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
             quad(&mut shapes, u64::MAX, [0, HUES.len() as u32], [255; 4]);
-            assert_eq!(PICTURE, TextureId::User(u64::MAX));
+            assert_eq!(HDR_IMAGE, TextureId::User(u64::MAX));
             for (i, byte) in BYTES.into_iter().enumerate() {
                 let top = HUES.len() as u32 + 2 * i as u32;
                 quad(&mut shapes, 0, [top, top + 2], [byte, byte, byte, 255]);
             }
             // The second time from the cache.
-            let first = painter.picture(SIZE, &shapes).unwrap();
-            painter.set_hdr_picture(Some(light), range).unwrap();
-            assert_eq!(painter.picture(SIZE, &shapes).unwrap(), first);
+            let first = painter.render_to_bytes(SIZE, &shapes).unwrap();
+            painter.set_hdr_image(Some(light), range).unwrap();
+            assert_eq!(painter.render_to_bytes(SIZE, &shapes).unwrap(), first);
             let got = codes(format, &first);
             // Ten bits, and half floats before them; scRGB in half floats twice.
             let mut worst: f32 = 0.0;
@@ -164,9 +163,9 @@ fn device_encoding_of_picture_and_panels_matches_host() {
     painter.aim_at(vk::Format::A2B10G10R10_UNORM_PACK32, DisplayEncoding::Hdr10).unwrap();
     let mut shapes = UiShapes { scale: 1.0, ..UiShapes::default() };
     quad(&mut shapes, 0, [0, SIZE[1]], [255; 4]);
-    let paper = codes(painter.format(), &painter.picture(SIZE, &shapes).unwrap())[0];
+    let paper = codes(painter.format(), &painter.render_to_bytes(SIZE, &shapes).unwrap())[0];
     assert!((paper * 1023.0 - Vec3::splat(594.0)).abs().max_element() < 1.01, "{}", paper * 1023.0);
     // And back to bytes, unchanged.
     painter.aim_at(vk::Format::R8G8B8A8_UNORM, DisplayEncoding::Srgb).unwrap();
-    assert_eq!(painter.picture(SIZE, &shapes).unwrap()[..4], [255; 4]);
+    assert_eq!(painter.render_to_bytes(SIZE, &shapes).unwrap()[..4], [255; 4]);
 }

@@ -60,9 +60,9 @@ fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> 
     let (with, without) = (renderer.upload(scene).unwrap(), renderer.upload(&plain).unwrap());
     // Both at one exposure: half floats lose nothing over the few stops of one plane.
     let first = renderer.render(&without, view, &settings(0.0)).unwrap();
-    let most = first.nits.iter().map(|n| f64::from(n[1])).fold(0.0, f64::max);
-    let without = renderer.render(&without, view, &settings(most)).unwrap();
-    let with = renderer.render(&with, view, &settings(most)).unwrap();
+    let max = first.nits.iter().map(|n| f64::from(n[1])).fold(0.0, f64::max);
+    let without = renderer.render(&without, view, &settings(max)).unwrap();
+    let with = renderer.render(&with, view, &settings(max)).unwrap();
     let to_lamp = DMat3::from_mat4(lamp).transpose();
     let (mut worst, mut brightest) = (0f64, 0f64);
     for y in 0..with.height {
@@ -74,7 +74,7 @@ fn compare(renderer: &mut Renderer, scene: &Scene, view: &View, lamp: DMat4) -> 
                 aov3(&with, Aov::DirectDiffuse, x, y).y,
                 aov3(&without, Aov::DirectDiffuse, x, y).y,
             );
-            if b > 0.01 * most * 0.3 {
+            if b > 0.01 * max * 0.3 {
                 worst = worst.max((a / b - want).abs());
                 brightest = brightest.max(want);
             }

@@ -193,7 +193,7 @@ fn light_and_position_match_counted_rays() {
     ] {
         let iris = Iris { blades, curvature, rotation: 0.2 };
         let lens = lens(name, &LensSettings { f_stop, iris, ..LensSettings::default() });
-        let settings = LensGhosts { lens, gate, tier: GhostMethod::Traced, cull: 0.0 };
+        let settings = LensGhosts { lens, gate, method: GhostMethod::Traced, cull_threshold: 0.0 };
         let beam = Beam::from_angles(f64::to_radians(degrees), 0.6, radius).unwrap();
         let lux = 1000.0;
         let seen = bench.run(&guard, [480, 320], &[source(&beam, lux)], &settings);
@@ -223,8 +223,12 @@ fn both_tiers_agree_near_the_axis() {
         lens("dgauss-50-f2", &LensSettings { f_stop: Some(32.0), ..LensSettings::default() });
     let beam = Beam::from_angles(0.01, 2.0, 0.0).unwrap();
     let [fast, traced] = [GhostMethod::Paraxial, GhostMethod::Traced].map(|tier| {
-        let settings =
-            LensGhosts { lens: Arc::clone(&lens), gate: [0.012, 0.008], tier, cull: 0.0 };
+        let settings = LensGhosts {
+            lens: Arc::clone(&lens),
+            gate: [0.012, 0.008],
+            method: tier,
+            cull_threshold: 0.0,
+        };
         bench.run(&guard, [240, 160], &[source(&beam, 1e3)], &settings).moments()
     });
     for channel in 0..3 {
@@ -250,8 +254,8 @@ fn ghosts_keep_their_size_at_any_resolution() {
                 let settings = LensGhosts {
                     lens: Arc::clone(&lens),
                     gate,
-                    tier: GhostMethod::Traced,
-                    cull: 0.0,
+                    method: GhostMethod::Traced,
+                    cull_threshold: 0.0,
                 };
                 let seen = bench.run(&guard, size, &[source(&beam, 1000.0)], &settings);
                 let (mut light, mut height) = (0.0, 0.0);
@@ -284,7 +288,8 @@ fn ghosts_lie_on_a_line_through_the_center() {
         "cooke-triplet-50-f5",
         &LensSettings { f_stop: Some(11.0), ..LensSettings::default() },
     );
-    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 0.0 };
+    let settings =
+        LensGhosts { lens, gate: [0.036, 0.024], method: GhostMethod::Traced, cull_threshold: 0.0 };
     let azimuth = 0.5_f64;
     let beam = Beam::from_angles(0.15, azimuth, 0.0).unwrap();
     let seen = bench.run(&guard, [360, 240], &[source(&beam, 1e3)], &settings);
@@ -311,8 +316,8 @@ fn culling_counts_light_and_has_hysteresis() {
     let at = |cull| LensGhosts {
         lens: Arc::clone(&lens),
         gate: [0.036, 0.024],
-        tier: GhostMethod::Traced,
-        cull,
+        method: GhostMethod::Traced,
+        cull_threshold: cull,
     };
     let mut drawn =
         |cull: f64, lux: f32| bench.run(&guard, [96, 64], &[source(&beam, lux)], &at(cull)).report;
@@ -368,8 +373,12 @@ fn extreme_sources_are_harmless() {
             FlareSource { angular_radius: f32::NAN, ..good },
         ];
         for tier in [GhostMethod::Paraxial, GhostMethod::Traced] {
-            let settings =
-                LensGhosts { lens: Arc::clone(&lens), gate: [0.036, 0.024], tier, cull: 0.0 };
+            let settings = LensGhosts {
+                lens: Arc::clone(&lens),
+                gate: [0.036, 0.024],
+                method: tier,
+                cull_threshold: 0.0,
+            };
             let seen = bench.run(&guard, [48, 32], &sources, &settings);
             assert!(seen.report.drawn > 0, "{name}: {:?}", seen.report);
         }
@@ -381,7 +390,12 @@ fn extreme_sources_are_harmless() {
 fn ghosts_are_deterministic() {
     let Some(guard) = gpu() else { return };
     let lens = lens("dgauss-50-f2", &LensSettings::default());
-    let settings = LensGhosts { lens, gate: [0.036, 0.024], tier: GhostMethod::Traced, cull: 1e-4 };
+    let settings = LensGhosts {
+        lens,
+        gate: [0.036, 0.024],
+        method: GhostMethod::Traced,
+        cull_threshold: 1e-4,
+    };
     let source = source(&Beam::from_angles(0.2, 1.0, 0.004_65).unwrap(), 1.0);
     let [a, b] = [0, 1].map(|_| {
         let pass = LensGhostsPass::new(&guard.gpu).unwrap();

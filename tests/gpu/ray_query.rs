@@ -129,7 +129,7 @@ fn rays(bvh: &SceneBvh, top: &SceneTlas, count: usize, spread: f64) -> [Vec<Ray>
                 direction,
                 t_min: 0.0,
                 t_max: f32::INFINITY,
-                away: Vec3::ZERO,
+                offset_normal: Vec3::ZERO,
             }
         })
         .collect();
@@ -153,7 +153,13 @@ fn leaving(bvh: &SceneBvh, top: &SceneTlas, first: &[Ray]) -> [Vec<Ray>; 2] {
     let (mut onward, mut to_lamps) = (Vec::new(), Vec::new());
     for ray in first {
         let Some((origin, away)) = hit_position_normal(bvh, top, ray) else { continue };
-        let leave = |to: Vec3, t_max: f32| Ray { origin, direction: to, t_min: 0.0, t_max, away };
+        let leave = |to: Vec3, t_max: f32| Ray {
+            origin,
+            direction: to,
+            t_min: 0.0,
+            t_max,
+            offset_normal: away,
+        };
         let side = direction(&mut random).as_vec3();
         onward.push(leave(if side.dot(away) < 0.0 { -side } else { side }, f32::INFINITY));
         let lamp = Vec3::new(2.0, 5.0, -4.0) + direction(&mut random).as_vec3() * 1.5;
@@ -203,7 +209,7 @@ fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &TraceHit) ->
 
 /// Comparison of the hits of both backends.
 #[derive(Debug, Default)]
-struct Beside {
+struct TraceComparison {
     rays: usize,
     met: usize,
     same: usize,
@@ -224,21 +230,21 @@ fn shallow(ray: &Ray, corners: [DVec3; 3]) -> f64 {
     (ray.origin.as_dvec3() - a).dot((b - a).cross(c - a).normalize()).abs()
 }
 
-fn beside(
+fn compare_tracers(
     bvh: &SceneBvh,
     eye: DVec3,
     both: [&mut DeviceTracer; 2],
     rays: &[Ray],
     any: bool,
-) -> Beside {
-    let [trees, query] = both.map(|device| {
-        let sent = device.send(rays, any).unwrap();
+) -> TraceComparison {
+    let [gpu_bvh, query] = both.map(|device| {
+        let sent = device.upload_rays(rays, any).unwrap();
         device.trace(&sent).unwrap().0
     });
     let (standing, top) = (bvh.instance_transforms(eye), bvh.tlas_from(eye));
-    let mut found = Beside { rays: rays.len(), ..Beside::default() };
-    assert_eq!([trees.len(), query.len()], [rays.len(); 2]);
-    for ((ray, a), b) in rays.iter().zip(&trees).zip(&query) {
+    let mut found = TraceComparison { rays: rays.len(), ..TraceComparison::default() };
+    assert_eq!([gpu_bvh.len(), query.len()], [rays.len(); 2]);
+    for ((ray, a), b) in rays.iter().zip(&gpu_bvh).zip(&query) {
         found.met += usize::from(a.instance != NONE);
         let alike = if any {
             (a.instance == NONE) == (b.instance == NONE)
@@ -280,7 +286,7 @@ fn beside(
         let crossing = other.instance != NONE && apart < lift + theirs;
         if past < rounding || near_end {
             found.rim += 1;
-        } else if ray.away != Vec3::ZERO
+        } else if ray.offset_normal != Vec3::ZERO
             && (past < lift || crossing || shallow(ray, corners(bvh, &standing, one)) < lift)
         {
             found.lift += 1;
@@ -294,7 +300,7 @@ fn beside(
     found
 }
 
-fn check(what: &str, found: &Beside) {
+fn check(what: &str, found: &TraceComparison) {
     println!("{what}: {found:?}");
     assert!((found.same + found.lift) as f64 >= 0.999 * found.rays as f64, "{what}: {found:?}");
     assert!(found.lift as f64 <= 0.005 * found.rays as f64, "{what}: {found:?}");
@@ -311,17 +317,18 @@ fn hits_match_between_ray_backends() {
         let bvh = SceneBvh::new(&scene, |_| true);
         let top = bvh.tlas_from(eye);
         assert!(
-            bvh.blases.iter().any(|bottom| bottom.masked())
-                && bvh.blases.iter().any(|bottom| !bottom.casts_shadows())
+            bvh.blases.iter().any(|blas| blas.masked())
+                && bvh.blases.iter().any(|blas| !blas.casts_shadows())
         );
-        assert!(bvh.blases.iter().any(|bottom| bottom.baked_transform().is_some()));
+        assert!(bvh.blases.iter().any(|blas| blas.baked_transform().is_some()));
         let mirrored = |instance: &sunny16::bvh::BvhInstance| {
             Mat3::from_cols_array_2d(&instance.rows.map(|row| row.truncate().to_array()))
                 .determinant()
                 < 0.0
         };
         assert!(top.instances.iter().any(mirrored));
-        let mut trees = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut gpu_bvh =
+            DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
         let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
         let [first, onward, to_lamps] = rays(&bvh, &top, 60_000, 1.4);
         for (what, rays, any) in [
@@ -330,19 +337,19 @@ fn hits_match_between_ray_backends() {
             ("from the eye, any", &first, true),
             ("to a lamp, any", &to_lamps, true),
         ] {
-            let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
+            let found = compare_tracers(&bvh, eye, [&mut gpu_bvh, &mut query], rays, any);
             check(&format!("{what}, {:.0} m from the origin", at.length()), &found);
             assert!(found.met > found.rays / 10, "{what}: {found:?}");
         }
         // Hits include panes, which shadow rays pass, and partially transparent leaves.
-        let sent = query.send(&first, false).unwrap();
+        let sent = query.upload_rays(&first, false).unwrap();
         let nearest = query.trace(&sent).unwrap().0;
         let of = |met: &&TraceHit, test: &dyn Fn(&sunny16::bvh::BvhInstance) -> bool| {
             met.instance != NONE && test(&top.instances[met.instance as usize])
         };
         let panes = nearest.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count();
         let leaves = nearest.iter().filter(|met| of(met, &|i| i.mask != NONE)).count();
-        let sent = query.send(&first, true).unwrap();
+        let sent = query.upload_rays(&first, true).unwrap();
         let cast = query.trace(&sent).unwrap().0;
         println!("{panes} rays end at panes, {leaves} at leaves");
         assert!(panes > 500 && leaves > 500, "{panes} {leaves}");
@@ -358,7 +365,8 @@ fn hits_in_a_box_match_between_ray_backends() {
     for eye in [DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.0, 2.0, 1.0)] {
         let bvh = SceneBvh::new(&scene, |_| true);
         let top = bvh.tlas_from(eye);
-        let mut trees = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut gpu_bvh =
+            DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
         let mut query = DeviceTracer::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
         let [mut first, ..] = rays(&bvh, &top, 60_000, 0.9);
         // Into the box.
@@ -369,7 +377,7 @@ fn hits_in_a_box_match_between_ray_backends() {
             ("onward", &onward, false),
             ("to a lamp, any", &to_lamps, true),
         ] {
-            let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
+            let found = compare_tracers(&bvh, eye, [&mut gpu_bvh, &mut query], rays, any);
             check(&format!("in a box, {what}"), &found);
         }
     }
@@ -399,7 +407,7 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
             direction,
             t_min: 0.0,
             t_max: f32::INFINITY,
-            away: Vec3::ZERO,
+            offset_normal: Vec3::ZERO,
         })
         .collect();
     let (mut to_panel, mut panels, mut surfaces) = (Vec::new(), Vec::new(), 0);
@@ -412,7 +420,13 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
         let Some(on) = light.triangle_point else { continue };
         let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
         if towards.dot(away) > 0.0 {
-            to_panel.push(Ray { origin, direction: towards, t_min: 0.0, t_max, away });
+            to_panel.push(Ray {
+                origin,
+                direction: towards,
+                t_min: 0.0,
+                t_max,
+                offset_normal: away,
+            });
             let facing = top.instances[on.instance as usize]
                 .normal(bvh.triangles[on.triangle as usize].normal());
             panels.push((on.instance, facing.normalize().dot(towards).abs()));
@@ -423,12 +437,12 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
         (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack)
             / cosine.max(1e-9)
     };
-    let [trees, query] = both.each_mut().map(|device| {
-        let sent = device.send(&to_panel, true).unwrap();
+    let [gpu_bvh, query] = both.each_mut().map(|device| {
+        let sent = device.upload_rays(&to_panel, true).unwrap();
         device.trace(&sent).unwrap().0
     });
     let (mut at_panel, mut elsewhere) = (0_u32, 0_u32);
-    for ((ray, &panel), (a, b)) in to_panel.iter().zip(&panels).zip(trees.iter().zip(&query)) {
+    for ((ray, &panel), (a, b)) in to_panel.iter().zip(&panels).zip(gpu_bvh.iter().zip(&query)) {
         if (a.instance == NONE) == (b.instance == NONE) {
             continue;
         }
@@ -443,8 +457,8 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
         .zip(&panels)
         .map(|(ray, &panel)| Ray { t_max: ray.t_max - 2.0 * carried(ray, panel), ..*ray })
         .collect();
-    let [trees, query] = &mut both;
-    check("where they end earlier", &beside(&bvh, eye, [trees, query], &shorter, true));
+    let [gpu_bvh, query] = &mut both;
+    check("where they end earlier", &compare_tracers(&bvh, eye, [gpu_bvh, query], &shorter, true));
     let all = to_panel.len();
     println!(
         "{all} rays to the panel: {at_panel} differ at it, {elsewhere} elsewhere; at it {:.4} % of \
@@ -471,7 +485,7 @@ fn nan_rays_miss() {
         direction: Vec3::NEG_Y,
         t_min: 0.0,
         t_max: f32::INFINITY,
-        away: Vec3::ZERO,
+        offset_normal: Vec3::ZERO,
     };
     let list = [
         down,
@@ -481,7 +495,7 @@ fn nan_rays_miss() {
         Ray { t_max: -1.0, ..down },
         Ray { t_max: f32::NAN, ..down },
     ];
-    let sent = query.send(&list, false).unwrap();
+    let sent = query.upload_rays(&list, false).unwrap();
     let met: Vec<bool> =
         query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
     // A NaN length becomes the maximum on its way to the device.
@@ -515,11 +529,11 @@ fn acceleration_structures_follow_moved_vertices() {
             ..settings.clone()
         };
         renderer.render(&on_device, &view, if far == 0.9 { &dark } else { &settings }).unwrap();
-        let trees = on_device.bvh.as_ref().unwrap();
-        let mut host = trees.host().clone();
-        let bottoms: Vec<_> =
-            host.blases.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
-        for (mesh, primitive) in bottoms {
+        let gpu_bvh = on_device.bvh.as_ref().unwrap();
+        let mut host = gpu_bvh.host().clone();
+        let blas_indices: Vec<_> =
+            host.blases.iter().map(|blas| (blas.mesh, blas.primitive)).collect();
+        for (mesh, primitive) in blas_indices {
             if let Some(moved) = posed.baked(mesh, primitive) {
                 host.refit(mesh, primitive, &moved);
             }
@@ -532,11 +546,11 @@ fn acceleration_structures_follow_moved_vertices() {
         for (what, rays, any) in
             [("first", &first, false), ("onward", &onward, false), ("to a lamp", &to_lamps, true)]
         {
-            let [trees, query] = &mut both;
-            let found = beside(&host, eye, [trees, query], rays, any);
+            let [gpu_bvh, query] = &mut both;
+            let found = compare_tracers(&host, eye, [gpu_bvh, query], rays, any);
             check(&format!("{far} m, {what}"), &found);
         }
-        let sent = both[1].send(&first, false).unwrap();
+        let sent = both[1].upload_rays(&first, false).unwrap();
         let met = both[1].trace(&sent).unwrap().0;
         if let Some(last) = last.replace(met.clone()) {
             let other = met
@@ -613,8 +627,14 @@ fn seen(
     renderer.render(&on_device, view, settings).unwrap()
 }
 
-fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &RenderSettings, frames: u32) {
-    let [trees, query] = [RayBackend::Software, RayBackend::RayQuery]
+fn assert_same_images(
+    what: &str,
+    scene: &Scene,
+    view: &View,
+    settings: &RenderSettings,
+    frames: u32,
+) {
+    let [gpu_bvh, query] = [RayBackend::Software, RayBackend::RayQuery]
         .map(|rays| seen(rays, scene, view, settings, frames));
     let sum = |picture: &RenderedImage| {
         picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>()
@@ -622,16 +642,16 @@ fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &RenderSettin
     let off = |(a, b): (&[f32; 3], &[f32; 3])| {
         (0..3).map(|c| f64::from((a[c] - b[c]).abs())).sum::<f64>()
     };
-    let apart: f64 = trees.nits.iter().zip(&query.nits).map(off).sum();
-    let pixels = trees.nits.iter().zip(&query.nits).filter(|(a, b)| a != b).count();
-    let mean = (sum(&query) / sum(&trees) - 1.0).abs();
+    let apart: f64 = gpu_bvh.nits.iter().zip(&query.nits).map(off).sum();
+    let pixels = gpu_bvh.nits.iter().zip(&query.nits).filter(|(a, b)| a != b).count();
+    let mean = (sum(&query) / sum(&gpu_bvh) - 1.0).abs();
     println!(
         "{what}: means differ by {:.4} %, pixels by {:.4} % of the mean; {pixels} of {} are not the same to the bit",
         mean * 100.0,
-        apart / sum(&trees) * 100.0,
-        trees.nits.len()
+        apart / sum(&gpu_bvh) * 100.0,
+        gpu_bvh.nits.len()
     );
-    assert!(mean < 1e-3 && apart < 1e-3 * sum(&trees), "{what}: {mean} {apart}");
+    assert!(mean < 1e-3 && apart < 1e-3 * sum(&gpu_bvh), "{what}: {mean} {apart}");
 }
 
 /// The crowd with a point light besides the sun, seen from near, and settings with traced shadows.
@@ -665,7 +685,7 @@ fn shadows_match_between_ray_backends() {
         return;
     }
     let (scene, view, settings) = lit_crowd();
-    same_pictures("traced shadows", &scene, &view, &settings, 1);
+    assert_same_images("traced shadows", &scene, &view, &settings, 1);
 }
 
 /// A box under a panel before an empty background. Where a driver clips the full-screen triangle
@@ -692,7 +712,7 @@ fn area_light_shadows_match_between_ray_backends() {
         shadows: TRACED,
         ..RenderSettings::default()
     };
-    same_pictures("a box under a wide lamp", &scene, &view, &settings, 1);
+    assert_same_images("a box under a wide lamp", &scene, &view, &settings, 1);
 }
 
 #[test]
@@ -701,8 +721,8 @@ fn gi_matches_between_ray_backends() {
         return;
     }
     let (scene, view, settings) = lit_crowd();
-    let gi = GiSettings { enabled: true, filter: false, ..GiSettings::default() };
-    same_pictures("indirect light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
+    let gi = GiSettings { enabled: true, denoise: false, ..GiSettings::default() };
+    assert_same_images("indirect light", &scene, &view, &RenderSettings { gi, ..settings }, 3);
 }
 
 /// Requested without support it is an error with a remedy; by default it is chosen where hardware
@@ -717,7 +737,7 @@ fn ray_backend_is_selected_at_device_creation() {
     let Some(guard) = gpu_with_rays(RayBackend::Software) else { return };
     assert!(!guard.gpu.ray_query());
     drop(guard);
-    match Gpu::open(&GpuOptions { rays: RayBackend::RayQuery, ..GpuOptions::default() }) {
+    match Gpu::open(&GpuOptions { ray_backend: RayBackend::RayQuery, ..GpuOptions::default() }) {
         Ok(gpu) => assert!(offered && gpu.ray_query()),
         Err(error @ GpuError::Unsuitable { .. }) => {
             assert!(!offered && error.to_string().contains("--rays"), "{error}");

@@ -62,21 +62,20 @@ fn lower(renderer: &Renderer, scene: &GpuScene) -> (Vec<BvhNode>, Vec<BvhTriangl
 /// Checks all BLAS of a scene drawn in this pose; returns how many of them were deformed.
 fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -> usize {
     let (nodes, triangles) = lower(renderer, on_device);
-    let trees = on_device.bvh.as_ref().unwrap();
-    let host = trees.host();
+    let gpu_bvh = on_device.bvh.as_ref().unwrap();
+    let host = gpu_bvh.host();
     let mut worst = 1.0f32;
     let mut moved = 0;
-    for (index, bottom) in host.blases.iter().enumerate() {
-        let (first, count) = (bottom.nodes.0 as usize, bottom.nodes.1 as usize);
+    for (index, blas) in host.blases.iter().enumerate() {
+        let (first, count) = (blas.nodes.0 as usize, blas.nodes.1 as usize);
         let (range, theirs) = (first..first + count, &triangles[..]);
         let found = &nodes[range.clone()];
         // Topology and boxes: the union of the children, to the bit.
         let mut expected = host.nodes[range.clone()].to_vec();
-        bvh::refit(&mut expected, bottom.nodes.0, |index| theirs[index as usize].bounds());
+        bvh::refit(&mut expected, blas.nodes.0, |index| theirs[index as usize].bounds());
         assert!(found == expected, "{what}: boxes of tree {index}");
-        let places =
-            bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
-        let Some(moved_part) = posed.baked(bottom.mesh, bottom.primitive) else {
+        let places = blas.triangles.0 as usize..(blas.triangles.0 + blas.triangles.1) as usize;
+        let Some(moved_part) = posed.baked(blas.mesh, blas.primitive) else {
             assert!(
                 found == &host.nodes[range] && triangles[places.clone()] == host.triangles[places]
             );
@@ -102,7 +101,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         }
         worst = worst.max(sah_cost(found) / sah_cost(&host.nodes[range]));
     }
-    let drift = trees.refit().map_or(1.0, sunny16::passes::refit::Refit::max_drift);
+    let drift = gpu_bvh.refit().map_or(1.0, sunny16::passes::refit::Refit::max_drift);
     assert!(
         (drift / worst - 1.0).abs() < 1e-3,
         "{what}: costs grew by {worst}, the device says {drift}"
@@ -222,7 +221,7 @@ fn rebuilt_blas_keeps_its_slot() {
     let index = bvh
         .blases
         .iter()
-        .position(|bottom| posed.baked(bottom.mesh, bottom.primitive).is_some())
+        .position(|blas| posed.baked(blas.mesh, blas.primitive).is_some())
         .unwrap();
     let of = bvh.blases[index];
     let moved = posed.baked(of.mesh, of.primitive).unwrap();
@@ -231,10 +230,14 @@ fn rebuilt_blas_keeps_its_slot() {
         let (first, count) = bvh.blases[index].nodes;
         bvh.nodes[first as usize..(first + count) as usize].to_vec()
     };
-    let worn = sah_cost(&nodes(&bvh));
+    let degraded_blases = sah_cost(&nodes(&bvh));
     bvh.rebuild(&posed, index, &moved);
     bvh.rebuild_tlas(&posed);
-    assert!(sah_cost(&nodes(&bvh)) < worn / 1.75, "{worn} and {}", sah_cost(&nodes(&bvh)));
+    assert!(
+        sah_cost(&nodes(&bvh)) < degraded_blases / 1.75,
+        "{degraded_blases} and {}",
+        sah_cost(&nodes(&bvh))
+    );
     posed.bake();
     let fresh = SceneBvh::new(&posed, |_| true);
     let (ours, theirs) = (bvh.tlas_from(DVec3::ZERO), fresh.tlas_from(DVec3::ZERO));
@@ -246,8 +249,13 @@ fn rebuilt_blas_keeps_its_slot() {
             -0.3 - (angle * 0.7).cos().abs() as f32 * 0.3,
             -1.0,
         );
-        let ray =
-            bvh::Ray { origin, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
+        let ray = bvh::Ray {
+            origin,
+            direction,
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            offset_normal: Vec3::ZERO,
+        };
         let hits = [bvh.closest(&ours, &ray), fresh.closest(&theirs, &ray)]
             .map(|hit| hit.map(|hit| hit.t));
         assert_eq!(hits[0], hits[1], "{ray:?}");

@@ -259,7 +259,7 @@ fn curled_sheet_does_not_leak() {
 
 /// A sun, a point or a spot by number, at `from` towards the center; the spot's flux and cone
 /// angles (rad).
-fn add_lamp(
+fn add_light(
     builder: &mut SceneBuilder,
     kind: usize,
     from: DVec3,
@@ -295,7 +295,7 @@ fn tilted_planes_do_not_shade_themselves() {
                 degrees.to_radians().cos(),
                 0.0,
             ));
-            add_lamp(&mut builder, kind, way * 3.0, (Lumen(20_000.0), (0.9, 1.1)));
+            add_light(&mut builder, kind, way * 3.0, (Lumen(20_000.0), (0.9, 1.1)));
             let scene = builder.build().unwrap();
             let above = turn.transform_vector3(DVec3::new(0.6, 2.0, 1.4));
             let view = perspective(above, DVec3::ZERO, 0.9, 0.05, (96, 64));
@@ -338,7 +338,7 @@ fn round_surfaces_do_not_shade_themselves() {
             let ball = builder.add_mesh(name, ball, matte);
             builder.instance(name, ball, DMat4::IDENTITY);
             let way = DVec3::new(0.9, 0.8, 0.4).normalize();
-            add_lamp(&mut builder, kind, way * 2.0, (Lumen(9000.0), (0.7, 0.9)));
+            add_light(&mut builder, kind, way * 2.0, (Lumen(9000.0), (0.7, 0.9)));
             let scene = builder.build().unwrap();
             let view = perspective(DVec3::new(0.3, 1.4, 1.2), DVec3::ZERO, 0.42, 0.05, (96, 72));
             let [open, rays, maps] = three_ways(&mut renderer, &scene, &view);

@@ -90,7 +90,7 @@ impl Host {
             direction: along.as_vec3(),
             t_min: 0.0,
             t_max: f32::MAX,
-            away: Vec3::ZERO,
+            offset_normal: Vec3::ZERO,
         };
         let hit = self.bvh.closest(&self.top, &ray)?;
         let instance = &self.top.instances[hit.instance as usize];
@@ -103,7 +103,13 @@ impl Host {
     /// True if a segment from a point is occluded.
     fn hidden(&self, point: DVec3, normal: Vec3, way: DVec3) -> bool {
         let origin = (point - self.eye).as_vec3();
-        let ray = Ray { origin, direction: way.as_vec3(), t_min: 0.0, t_max: 0.9999, away: normal };
+        let ray = Ray {
+            origin,
+            direction: way.as_vec3(),
+            t_min: 0.0,
+            t_max: 0.9999,
+            offset_normal: normal,
+        };
         self.bvh.occluded(&self.top, &ray)
     }
 }
@@ -377,11 +383,11 @@ fn rectangle_penumbra_matches_weighted_ramp() {
 }
 
 /// Functions that add a light at a position, facing another.
-type AddLamp = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
+type AddLight = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
 
-fn lamps() -> Vec<AddLamp> {
+fn lamps() -> Vec<AddLight> {
     let nits = LightStrength::Nits(Nit(3000.0));
-    let shape = move |emitter: Emitter| -> AddLamp {
+    let shape = move |emitter: Emitter| -> AddLight {
         Box::new(move |b, at, target| {
             _ = b.light("lamp", emitter, nits, Vec3::ONE, look_at_transform(at, target))
         })

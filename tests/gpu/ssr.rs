@@ -515,7 +515,7 @@ fn reflections_in_a_glossy_floor_follow_a_camera_dolly() {
     follows(Ground::Floor(0.2), Moves::Dolly, AntiAliasing::None);
 }
 
-/// The table of docs/reflections.md.
+/// Prints the reprojection table of validation/measured/reflections.md.
 #[test]
 #[ignore = "prints a table"]
 fn compare_ssr_settings() {

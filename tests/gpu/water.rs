@@ -136,7 +136,7 @@ fn single_scattering_matches_closed_form() {
         Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
     let (world, camera) =
         (World::new(&scene, DVec3::Y * 3.0), Pinhole::new(pose, projection, 16, 16));
-    for (bounces, least, most) in [(3, 0.97, 1.03), (12, 1.0, 1.4)] {
+    for (bounces, min, max) in [(3, 0.97, 1.03), (12, 1.0, 1.4)] {
         let walk = PathSettings { bounces, ..PathSettings::default() };
         let mut film = Film::new(
             16,
@@ -150,7 +150,7 @@ fn single_scattering_matches_closed_form() {
             mean / want
         );
         let ratio = color::luminance(mean) / color::luminance(want);
-        assert!((least..most).contains(&ratio), "{bounces}: {ratio}");
+        assert!((min..max).contains(&ratio), "{bounces}: {ratio}");
     }
 }
 
@@ -258,7 +258,7 @@ fn reference(
 
 /// FLIP and the relative error of the mean, raster against path tracer; PPMs go to
 /// `SUNNY16_PICTURES`.
-fn beside_the_path_tracer(
+fn compare_with_path_tracer(
     name: &str,
     samples: u32,
     renderer: &mut Renderer,
@@ -308,7 +308,8 @@ fn level_water_matches_path_tracer() {
     let mut renderer = guard.renderer();
     let level =
         WaterSettings { slope: 0.0, slope_still: 0.0, shore: 0.0, ..WaterSettings::default() };
-    let (flip, bias) = beside_the_path_tracer("level", 16_384, &mut renderer, &pool(&level, 0.05));
+    let (flip, bias) =
+        compare_with_path_tracer("level", 16_384, &mut renderer, &pool(&level, 0.05));
     assert!(flip < 0.05, "{flip}");
     assert!(bias.abs() < 0.05, "{bias}");
 }
@@ -329,11 +330,11 @@ fn frozen_waves_match_path_tracer() {
     };
     let mut scene = pool(&waves, 0.05);
     scene.time = 1.7;
-    let (even, bias) = beside_the_path_tracer("waves", 2048, &mut renderer, &scene);
+    let (even, bias) = compare_with_path_tracer("waves", 2048, &mut renderer, &scene);
     assert!(even < 0.05, "{even}");
     assert!(bias.abs() < 0.02, "{bias}");
     scene.add_water(3, &WaterSettings { caustics: true, ..waves }).unwrap();
-    let (gathered, bias) = beside_the_path_tracer("waves", 2048, &mut renderer, &scene);
+    let (gathered, bias) = compare_with_path_tracer("waves", 2048, &mut renderer, &scene);
     assert!(gathered < 0.05 && bias.abs() < 0.02, "{gathered} {bias}");
     assert!(gathered < even || even == 0.0, "with caustics {gathered}, without {even}");
 }
@@ -459,7 +460,7 @@ fn caustics_match_refracted_beams() {
         greatest(&want)
     );
     let mut offs = Vec::new();
-    for (resolution, most) in [(512, 0.12), (2048, 0.08)] {
+    for (resolution, max) in [(512, 0.12), (2048, 0.08)] {
         let (bright, _) = pictured(true, resolution);
         let got: Vec<f64> = bright.iter().zip(&level).map(|(a, b)| a / b).collect();
         let off = rms(&mut got.iter().zip(&want).map(|(a, b)| a - b));
@@ -468,10 +469,10 @@ fn caustics_match_refracted_beams() {
             mean(&got),
             greatest(&got)
         );
-        offs.push((off, most));
+        offs.push((off, max));
         assert!((mean(&got) / mean(&want) - 1.0).abs() < 0.005, "{} {}", mean(&got), mean(&want));
     }
-    assert!(offs.iter().all(|(off, most)| off < &(most * contrast)), "{offs:?}");
+    assert!(offs.iter().all(|(off, max)| off < &(max * contrast)), "{offs:?}");
 }
 
 /// `SUNNY16_PICTURES=DIR cargo test --release --test gpu water:: -- --ignored` writes the pictures

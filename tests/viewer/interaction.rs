@@ -59,7 +59,7 @@ fn lights_scene() -> (tempfile::TempDir, PathBuf) {
 fn seen(bench: &HeadlessViewer, place: DVec3) -> Pos2 {
     let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
     let clip = view.view_projection * (place - view.position).as_vec3().extend(1.0);
-    let rect = bench.app.picture_rect();
+    let rect = bench.app.viewport_rect();
     let part = [clip.x, clip.y].map(|v| v / clip.w * 0.5 + 0.5);
     pos2(rect.left() + part[0] * rect.width(), rect.top() + part[1] * rect.height())
 }
@@ -112,7 +112,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     bench.app.workspace.as_mut().unwrap().select(Selection::Camera);
     bench.frame(vec![]);
     bench.keep("target.png");
-    let middle = bench.app.picture_rect().center();
+    let middle = bench.app.viewport_rect().center();
     let right = pose.x_axis.truncate();
     let target = {
         // Arrows are 80 points long. They start in the middle of the picture, at the depth of the
@@ -582,7 +582,7 @@ fn painted_flow_is_saved_and_reloaded() {
     let view = opened.view();
     let exposed =
         expose::determine_exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
-    let settings = opened.picture_settings(&exposed, vec![]).unwrap();
+    let settings = opened.final_settings(&exposed, vec![]).unwrap();
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
     assert_eq!(rendered.display, painted, "bit for bit what `render` writes of what was saved");
 }

@@ -26,7 +26,7 @@ use sunny16::{
     },
     viewer::{
         MIN_WINDOW_SIZE, Options,
-        panels::{choice, inspector::Selection, picture::Tool, reference_view},
+        panels::{choice, inspector::Selection, reference_view, viewport::Tool},
     },
 };
 
@@ -111,8 +111,8 @@ fn input_is_displayed_in_the_same_frame() {
         );
         assert_ne!(finished.number, old);
         // It is displayed: where pixels are drawn at full size, they are those of the window.
-        let rect = bench.app.picture_rect();
-        let [width, height] = [finished.picture.width, finished.picture.height];
+        let rect = bench.app.viewport_rect();
+        let [width, height] = [finished.image.width, finished.image.height];
         let full = (rect.width() - width as f32).abs() < 0.5;
         let row = |y: usize| {
             let first =
@@ -120,7 +120,7 @@ fn input_is_displayed_in_the_same_frame() {
             &bench.last[first..first + width * 4]
         };
         let same =
-            |y: &usize| row(*y) == &finished.picture.display[y * width * 4..(y + 1) * width * 4];
+            |y: &usize| row(*y) == &finished.image.display[y * width * 4..(y + 1) * width * 4];
         // Handles cover some rows.
         assert!(
             !full || (0..height).filter(same).count() > height / 2,
@@ -347,7 +347,7 @@ fn copied_readings_match_the_picture() {
     let brightest =
         (0..nits.len()).max_by(|&a, &b| bright(&nits[a]).total_cmp(&bright(&nits[b]))).unwrap();
     let [x, y] = [brightest % bench.picture().width, brightest / bench.picture().width];
-    let at = bench.app.picture_rect().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
+    let at = bench.app.viewport_rect().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
     bench.frame(vec![Event::PointerMoved(at)]);
     bench.frame(vec![]);
     bench.frame(vec![Event::Copy]);
@@ -729,14 +729,14 @@ fn panels_are_readable_at_each_scale() {
             );
         };
         sized(&mut bench, window);
-        let at = bench.app.picture_rect().center();
+        let at = bench.app.viewport_rect().center();
         bench.frame(vec![Event::PointerMoved(at)]);
         bench.frame(vec![]);
         check(&mut bench, "picture");
         assert!(
-            bench.app.picture_rect().width() >= 100.0,
+            bench.app.viewport_rect().width() >= 100.0,
             "there is a picture: {:?} at {window:?}",
-            bench.app.picture_rect()
+            bench.app.viewport_rect()
         );
         for word in ["camera EV", "scene EV", " nit EV "] {
             let whole =
@@ -861,10 +861,10 @@ fn panels_keep_their_widths_through_a_tiny_window() {
                 .outer_rect
         })
     };
-    let before = (panels(&bench), bench.app.picture_rect());
+    let before = (panels(&bench), bench.app.viewport_rect());
     for tiny in [[1.0, 1.0], [40.0, 30.0], [200.0, 500.0], [900.0, 20.0]] {
         sized(&mut bench, (1.0, tiny));
         sized(&mut bench, full);
-        assert_eq!((panels(&bench), bench.app.picture_rect()), before, "after {tiny:?}");
+        assert_eq!((panels(&bench), bench.app.viewport_rect()), before, "after {tiny:?}");
     }
 }

@@ -16,7 +16,7 @@ use sunny16::{
     session::{self, OpenRequest, Size, expose},
     viewer::{
         App,
-        panels::{inspector::Selection, mixer::Fader, picture::Tool, reference_view},
+        panels::{inspector::Selection, mixer::Fader, reference_view, viewport::Tool},
         shader_reload::ShaderSources,
         viewport::{Job, Sequence},
     },
@@ -34,7 +34,7 @@ fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedIm
         expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)
             .unwrap();
     let settings =
-        RenderSettings { white_balance, ..session.picture_settings(&exposed, vec![]).unwrap() };
+        RenderSettings { white_balance, ..session.final_settings(&exposed, vec![]).unwrap() };
     renderer.render_still(&on_device, &view, &settings, session.still_samples()).unwrap()
 }
 
@@ -166,7 +166,7 @@ fn window_shows_the_picture_pixel_for_pixel() {
 
     // The same on an HDR display: the picture matches the host's encoding, panels are no brighter
     // than paper white.
-    let light = bench.app.hdr_picture().unwrap();
+    let light = bench.app.hdr_image().unwrap();
     let range = bench.app.settings().range;
     let codes = |nits: &[f32; 3]| {
         let exposed =
@@ -305,13 +305,13 @@ fn scopes_and_buffers_are_drawn() {
     for name in ["histogram in EV", "waveform in EV", "vectorscope"] {
         assert!(bench.text(name).is_some(), "{name}");
     }
-    let height = bench.app.picture_rect().height();
+    let height = bench.app.viewport_rect().height();
     for overlay in ["false_color.png", "zones.png", "zebra.png", "peaking.png"] {
         bench.press(Key::C, Modifiers::NONE);
         bench.rest();
         bench.keep(overlay);
         assert_ne!(bench.last, plain, "{overlay}");
-        assert!(bench.app.picture_rect().height() >= height, "{overlay}: the panel keeps its size");
+        assert!(bench.app.viewport_rect().height() >= height, "{overlay}: the panel keeps its size");
     }
     // In reverse order: colors first, with their name and scale, then the scopes.
     bench.press(Key::H, Modifiers::NONE);
@@ -323,7 +323,7 @@ fn scopes_and_buffers_are_drawn() {
     bench.press(Key::H, Modifiers::NONE);
     bench.rest();
     bench.keep("scopes_after.png");
-    assert!(bench.app.picture_rect().height() >= height, "the panel is no larger for its legend");
+    assert!(bench.app.viewport_rect().height() >= height, "the panel is no larger for its legend");
     assert!(bench.text("vectorscope").is_some());
 }
 
@@ -374,7 +374,7 @@ fn shaders_reload_on_save_and_errors_are_shown() {
         app.workspace
             .as_ref()
             .and_then(|work| work.viewport.last_frame.as_ref())
-            .is_some_and(|f| f.picture.display == bytes)
+            .is_some_and(|f| f.image.display == bytes)
     };
     bench.until("the picture by the other shader", |app| shows(app, &swapped));
     // An error is reported with its location, and the picture stays.
@@ -484,7 +484,7 @@ fn resizing_does_not_grow_memory() {
     for size in [[1, 1], [3, 200], [200, 3], [0, 0], [64, 48]] {
         viewport.resize(size, 1).unwrap();
         viewport.settle(false).unwrap();
-        let picture = &viewport.last_frame.as_ref().unwrap().picture;
+        let picture = &viewport.last_frame.as_ref().unwrap().image;
         assert_eq!([picture.width, picture.height], size.map(|side: u32| side.max(1) as usize));
     }
     for _ in 0..8 {
@@ -593,7 +593,7 @@ fn playback_and_paused_views_match_render() {
     bench.app.workspace.as_mut().unwrap().viewport.resize([64, 36], 1).unwrap();
     let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
     viewport.settle(true).unwrap();
-    let first = viewport.last_frame.as_ref().unwrap().picture.display.clone();
+    let first = viewport.last_frame.as_ref().unwrap().image.display.clone();
     viewport.set_playing(true);
     let started = Instant::now();
     while viewport.time().unwrap() < 0.3 {
@@ -604,7 +604,7 @@ fn playback_and_paused_views_match_render() {
     viewport.set_playing(false);
     viewport.seek(0.5);
     viewport.settle(true).unwrap();
-    let shown = viewport.last_frame.as_ref().unwrap().picture.display.clone();
+    let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
     assert_ne!(shown, first, "things move");
     let session = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
     let mut session = session;
@@ -613,7 +613,7 @@ fn playback_and_paused_views_match_render() {
     let view = session.view();
     let exposed =
         expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let mut settings = session.picture_settings(&exposed, vec![]).unwrap();
+    let mut settings = session.final_settings(&exposed, vec![]).unwrap();
     session.set_motion(&mut settings, &on_device);
     let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
     assert_eq!(rendered.display, shown, "bit for bit what `render --time 0.5` writes");

@@ -73,9 +73,9 @@ impl FalseColor {
             let exposed = exposure.metered_luminance().0 * exposure.multiplier() * stops.exp2();
             srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0
         };
-        let [least, most] = STOPS.map(f64::from);
+        let [min, max] = STOPS.map(f64::from);
         let find = |wanted: f64| {
-            let (mut low, mut high) = (least - 0.5, most + 0.5);
+            let (mut low, mut high) = (min - 0.5, max + 0.5);
             for _ in 0..40 {
                 let middle = (low + high) / 2.0;
                 if code(middle) < wanted { low = middle } else { high = middle }
@@ -200,7 +200,7 @@ impl FalseColor {
 
     /// The picture in false colors with the legend on its right.
     #[must_use]
-    pub fn picture(&self, picture: Luminances<'_>) -> Raster {
+    pub fn render(&self, picture: Luminances<'_>) -> Raster {
         let legend = self.legend(text_scale(picture.height));
         let height = picture.height.max(legend.height());
         let mut raster = Raster::new(picture.width + legend.width(), height, PAPER);
@@ -293,9 +293,9 @@ mod tests {
         let steps: Vec<Rgb> = [BLACK].into_iter().chain(COLORS).chain([WHITE]).collect();
         for eye in ColorVision::ALL {
             let seen: Vec<[f64; 3]> = steps.iter().map(|color| eye.lab(*color)).collect();
-            let apart = |least: usize, most: usize| {
+            let apart = |min: usize, max: usize| {
                 let pairs = (0..seen.len())
-                    .flat_map(|a| (a + least..seen.len().min(a + most + 1)).map(move |b| (a, b)));
+                    .flat_map(|a| (a + min..seen.len().min(a + max + 1)).map(move |b| (a, b)));
                 pairs.map(|(a, b)| difference(seen[a], seen[b])).fold(f64::INFINITY, f64::min)
             };
             let (neighbors, others) = (apart(1, 1), apart(2, seen.len()));
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(seen, bands.iter().map(|&band| FalseColor::color(band)).collect::<Vec<_>>());
         assert_eq!(scale.label(Band::Stop(0)), "GRAY   9.00    64.0");
         assert_eq!(scale.label(Band::Stop(3)), "  +3  12.00     512");
-        let picture = scale.picture(Luminances::new(&[64.0; 6], 3, 2).unwrap());
+        let picture = scale.render(Luminances::new(&[64.0; 6], 3, 2).unwrap());
         assert_eq!(picture.get(2, 1), Some(FalseColor::color(Band::Stop(0))));
         assert_eq!(picture.height(), scale.legend(1).height());
     }

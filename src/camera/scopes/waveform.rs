@@ -17,23 +17,23 @@ const GRAY_LINE: Rgb = [60, 160, 80];
 /// Exposure value range of a scope, in bins of equal width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvRange {
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     bins: usize,
 }
 
 impl EvRange {
-    /// `bins` bins (1 to 4096) from `least` to `most`.
+    /// `bins` bins (1 to 4096) from `min` to `max`.
     ///
     /// # Errors
     /// Ends that are not finite or do not rise, or a number of bins out of range.
-    pub fn new(least: Ev100, most: Ev100, bins: usize) -> Result<Self, MeterError> {
-        let (least, most) = (least.0, most.0);
-        if !(least.is_finite() && most.is_finite() && least < most) {
+    pub fn new(min: Ev100, max: Ev100, bins: usize) -> Result<Self, MeterError> {
+        let (min, max) = (min.0, max.0);
+        if !(min.is_finite() && max.is_finite() && min < max) {
             let what = "the scope's maximum EV";
             return Err(MeterError::Setting {
                 what,
-                value: most,
+                value: max,
                 allowed: "finite and above its minimum",
             });
         }
@@ -41,14 +41,14 @@ impl EvRange {
             let what = "the scope's number of bins";
             return Err(MeterError::Setting { what, value: bins as f64, allowed: "1 to 4096" });
         }
-        Ok(Self { least, most, bins })
+        Ok(Self { min, max, bins })
     }
 
     /// From ten stops below an exposure's gray to eight above it, sixteen bins a stop.
     #[must_use]
-    pub fn around(exposure: Exposure) -> Self {
+    pub fn centered_on(exposure: Exposure) -> Self {
         let gray = exposure.ev100().0.round();
-        Self { least: gray - 10.0, most: gray + 8.0, bins: 288 }
+        Self { min: gray - 10.0, max: gray + 8.0, bins: 288 }
     }
 
     /// The bin of a luminance in nits. Values beyond the ends go to the end bins, black and NaN to
@@ -59,20 +59,19 @@ impl EvRange {
             return self.bins - 1;
         }
         // A negative place becomes 0 in the cast.
-        let place =
-            |ev: f64| ((ev - self.least) / (self.most - self.least) * self.bins as f64) as usize;
+        let place = |ev: f64| ((ev - self.min) / (self.max - self.min) * self.bins as f64) as usize;
         ev_of(nits).map_or(0, place).min(self.bins - 1)
     }
 
     /// Stops a bin.
     #[must_use]
     pub fn step(&self) -> f64 {
-        (self.most - self.least) / self.bins as f64
+        (self.max - self.min) / self.bins as f64
     }
 
     /// Whole exposure values at every second stop.
     fn marks(&self) -> impl Iterator<Item = i64> {
-        (self.least.ceil() as i64..=self.most.floor() as i64).filter(|ev| ev % 2 == 0)
+        (self.min.ceil() as i64..=self.max.floor() as i64).filter(|ev| ev % 2 == 0)
     }
 }
 
@@ -179,7 +178,7 @@ impl Frame {
         let height = self.top + self.range.bins + font::HEIGHT;
         let mut raster = Raster::new(self.left + self.columns + right, height, PAPER);
         let y_of = |ev: f64| {
-            let part = (self.range.most - ev) / (self.range.most - self.range.least);
+            let part = (self.range.max - ev) / (self.range.max - self.range.min);
             self.top + ((part * self.range.bins as f64) as usize).min(self.range.bins - 1)
         };
         raster.text([self.left - 4 * font::ADVANCE, 2], 1, "EV", INK);
@@ -192,7 +191,7 @@ impl Frame {
             raster.text([self.left + self.columns + 6, y.saturating_sub(3)], 1, &label, INK);
         }
         let gray = exposure.ev100().0;
-        if gray > self.range.least && gray < self.range.most {
+        if gray > self.range.min && gray < self.range.max {
             raster.fill([self.left, y_of(gray)], [self.columns, 1], GRAY_LINE);
             raster.text([self.left + 2, 2], 1, &format!("GRAY AT EV {gray:.2}"), GRAY_LINE);
         }
@@ -219,7 +218,7 @@ pub fn histogram(
             black += 1;
         }
     }
-    Ok((EvHistogram::from_counts(Ev100(range.least), Ev100(range.most), &counts)?, black))
+    Ok((EvHistogram::from_counts(Ev100(range.min), Ev100(range.max), &counts)?, black))
 }
 
 /// Draws a histogram: exposure values from left to right, four pixels a bin of a quarter stop or
@@ -238,12 +237,12 @@ pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     let (first, last) = (histogram.middle(0).0, histogram.middle(counts.len().saturating_sub(1)).0);
     let half =
         if counts.len() > 1 { (last - first) / (counts.len() - 1) as f64 / 2.0 } else { 0.5 };
-    let (least, most) = (first - half, last + half);
+    let (min, max) = (first - half, last + half);
     let x_of = |ev: f64| {
-        left + ((ev - least) / (most - least) * width as f64).clamp(0.0, width as f64) as usize
+        left + ((ev - min) / (max - min) * width as f64).clamp(0.0, width as f64) as usize
     };
     let tallest = counts.iter().copied().fold(0.0, f64::max);
-    for ev in (least.ceil() as i64..=most.floor() as i64).filter(|ev| ev % 2 == 0) {
+    for ev in (min.ceil() as i64..=max.floor() as i64).filter(|ev| ev % 2 == 0) {
         let x = x_of(ev as f64);
         raster.fill([x, top], [1, height], LINES);
         let label = ev.to_string();
@@ -263,7 +262,7 @@ pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
         raster.fill([left + bin * bar, top + height - tall], [bar, tall], INK);
     }
     let gray = exposure.ev100().0;
-    if gray > least && gray < most {
+    if gray > min && gray < max {
         raster.fill([x_of(gray), top], [1, height], GRAY_LINE);
         raster.text([left, 2], 1, &format!("GRAY AT EV {gray:.2}"), GRAY_LINE);
     }
@@ -283,9 +282,9 @@ pub fn sparkline(histogram: &EvHistogram, characters: usize) -> String {
             *sum += count;
         }
     }
-    let most = sums.iter().copied().fold(0.0, f64::max);
+    let max = sums.iter().copied().fold(0.0, f64::max);
     let bar = |sum: &f64| match *sum {
-        sum if sum > 0.0 => BARS[((sum / most * 8.0).ceil() as usize).clamp(1, 8) - 1],
+        sum if sum > 0.0 => BARS[((sum / max * 8.0).ceil() as usize).clamp(1, 8) - 1],
         _ => ' ',
     };
     sums.iter().map(bar).collect()
@@ -297,9 +296,9 @@ pub fn extremes(picture: Luminances<'_>) -> Option<(Nit, Nit)> {
     let lit = picture.nits.iter().map(|&l| f64::from(l)).filter(|l| ev_of(*l).is_some());
     lit.fold(None, |ends, l| match ends {
         None => Some((l, l)),
-        Some((least, most)) => Some((f64::min(least, l), f64::max(most, l))),
+        Some((min, max)) => Some((f64::min(min, l), f64::max(max, l))),
     })
-    .map(|(least, most)| (Nit(least), Nit(most)))
+    .map(|(min, max)| (Nit(min), Nit(max)))
 }
 
 #[cfg(test)]
@@ -357,8 +356,8 @@ mod tests {
         assert_eq!((histogram.counts().iter().sum::<f64>(), black), (6.0, 3));
         assert_eq!((histogram.counts()[0], histogram.counts()[63]), (1.0, 2.0));
         assert_eq!(histogram.counts()[60], 1.0, "4096 nit is EV 15");
-        let (least, most) = extremes(picture).unwrap();
-        assert!(least.0 < 1e-29 && most.0 > 1e29);
+        let (min, max) = extremes(picture).unwrap();
+        assert!(min.0 < 1e-29 && max.0 > 1e29);
         let pixels: Vec<[f32; 3]> = nits.iter().map(|&l| [l, l * 2.0, 0.0]).collect();
         let [red, green, blue] = Waveform::parade(&pixels, 3, 3, range(), 3).unwrap();
         assert_eq!(red, waveform);

@@ -31,7 +31,7 @@ pub struct ZoneRegion {
     /// Number of pixels.
     pub pixels: usize,
     /// The pixel farthest from the area's edge: column and row.
-    pub place: [usize; 2],
+    pub label_position: [usize; 2],
     /// Chessboard distance of `place` from the edge: a square of `2 room - 1` pixels around it lies
     /// inside.
     pub room: usize,
@@ -126,7 +126,7 @@ impl ZoneMap {
                 continue;
             }
             let zone = self.zones[start];
-            let mut area = ZoneRegion { zone, pixels: 0, place: [0, 0], room: 0 };
+            let mut area = ZoneRegion { zone, pixels: 0, label_position: [0, 0], room: 0 };
             open.push(start);
             while let Some(index) = open.pop() {
                 let (x, y) = (index % self.width, index / self.width);
@@ -134,9 +134,12 @@ impl ZoneMap {
                 let room = distance[index] as usize;
                 // Ties go to the first in reading order, independent of the traversal order.
                 if (room, std::cmp::Reverse([y, x]))
-                    > (area.room, std::cmp::Reverse([area.place[1], area.place[0]]))
+                    > (
+                        area.room,
+                        std::cmp::Reverse([area.label_position[1], area.label_position[0]]),
+                    )
                 {
-                    (area.room, area.place) = (room, [x, y]);
+                    (area.room, area.label_position) = (room, [x, y]);
                 }
                 let mut visit = |next: usize| {
                     if self.zones[next] == zone && !std::mem::replace(&mut seen[next], true) {
@@ -196,7 +199,7 @@ impl ZoneMap {
             let (w, h) = (font::text_width(name) * scale, font::HEIGHT * scale);
             // With a margin of one dot.
             if (w.max(h) / 2 + 2 * scale) < area.room {
-                let [x, y] = [area.place[0] - w / 2, area.place[1] - h / 2];
+                let [x, y] = [area.label_position[0] - w / 2, area.label_position[1] - h / 2];
                 raster.fill([x - scale, y - scale], [w + 2 * scale, h + 2 * scale], SHADOW);
                 raster.text([x, y], scale, name, INK);
             }
@@ -270,13 +273,13 @@ mod tests {
         );
         assert_eq!(areas.iter().map(|area| area.pixels).sum::<usize>(), nits.len());
         // The first place that is 15 pixels from all edges.
-        assert_eq!((areas[5].room, areas[5].place), (15, [6 * 40 + 14, 14]));
+        assert_eq!((areas[5].room, areas[5].label_position), (15, [6 * 40 + 14, 14]));
         let drawn = map.draw(None, ev9());
         assert_eq!(drawn.get(2 * 40 - 1, 3), Some(OUTLINE));
         assert_eq!(drawn.get(2 * 40, 3), Some([swatch(1); 3]));
         // Each zone is named once: the names' boxes hold white dots.
         for area in &areas {
-            let [x, y] = area.place;
+            let [x, y] = area.label_position;
             let dots = |x: usize, y: usize| drawn.get(x, y) == Some(INK);
             assert!(
                 (x - 9..x + 9).any(|x| (y - 4..y + 4).any(|y| dots(x, y))),

@@ -10,8 +10,8 @@ use crate::reference::{FilmSettings, LensCamera, World};
 const GUIDE_SAMPLES: u32 = 32;
 
 /// Checks that a requested denoiser is built in.
-pub fn check(asked: bool) -> Result<(), CliError> {
-    if asked && !cfg!(feature = "oidn") {
+pub fn check(requested: bool) -> Result<(), CliError> {
+    if requested && !cfg!(feature = "oidn") {
         return Err(CliError::Usage(
             "--denoise is not available: built without Open Image Denoise; build with `--features oidn` (docs/reference.md)"
                 .into(),

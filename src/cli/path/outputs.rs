@@ -193,9 +193,9 @@ pub fn write(
 fn heat_map(pixels: &[[f32; 4]]) -> Vec<u8> {
     let mut sorted: Vec<f32> = pixels.iter().map(|pixel| pixel[0]).collect();
     sorted.sort_by(f32::total_cmp);
-    let most = sorted.get(sorted.len() * 99 / 100).copied().unwrap_or(1.0).max(f32::MIN_POSITIVE);
+    let max = sorted.get(sorted.len() * 99 / 100).copied().unwrap_or(1.0).max(f32::MIN_POSITIVE);
     let of = |pixel: &[f32; 4]| {
-        let [r, g, b] = sample_colormap(&MAGMA, pixel[0] / most);
+        let [r, g, b] = sample_colormap(&MAGMA, pixel[0] / max);
         [r, g, b, 255]
     };
     pixels.iter().flat_map(of).collect()

@@ -17,11 +17,11 @@ fn scene(scale: f32) -> LinearImage {
 }
 
 fn shown(name: &str, picture: LinearImage) -> NamedImage {
-    NamedImage { name: name.into(), picture }
+    NamedImage { name: name.into(), image: picture }
 }
 
 fn set(pictures: Vec<NamedImage>) -> ImageSet {
-    ImageSet { pictures, first: [0, 1], unit: "nits".into(), ..ImageSet::default() }
+    ImageSet { images: pictures, first: [0, 1], unit: "nits".into(), ..ImageSet::default() }
 }
 
 /// Content of the element with that id.
@@ -80,7 +80,7 @@ fn a_scene_comes_back_as_half_floats_whatever_its_scale() {
         let picture = scene(scale);
         let mut report = HtmlReport::new("t");
         let pictures = vec![set(vec![shown("a", picture.clone())])];
-        report.section(Section { title: "s".into(), pictures, ..Section::default() });
+        report.section(Section { title: "s".into(), image_sets: pictures, ..Section::default() });
         let html = report.to_html();
         let description = &description(&html)["sets"][0]["pictures"][0];
         assert_eq!(description["kind"], "half");
@@ -109,7 +109,7 @@ fn codes_come_back_exactly() {
         let picture = LinearImage::new(5, 3, pixels, Encoding::Display).unwrap();
         let mut report = HtmlReport::new("t");
         report.section(Section {
-            pictures: vec![set(vec![shown("a", picture)])],
+            image_sets: vec![set(vec![shown("a", picture)])],
             ..Section::default()
         });
         let html = report.to_html();
@@ -152,7 +152,7 @@ fn names_cannot_leave_their_places() {
         title: hostile.into(),
         text: hostile.into(),
         tables: vec![table],
-        pictures: vec![pictures],
+        image_sets: vec![pictures],
     });
     let html = report.to_html();
     assert!(!html.contains("<img") && !html.contains("<script>alert") && !html.contains('\u{0}'));
@@ -167,7 +167,7 @@ fn names_cannot_leave_their_places() {
 fn nothing_is_loaded_from_elsewhere() {
     let mut report = HtmlReport::new("t");
     report.section(Section {
-        pictures: vec![set(vec![shown("a", scene(1.0))])],
+        image_sets: vec![set(vec![shown("a", scene(1.0))])],
         ..Section::default()
     });
     let html = report.to_html();
@@ -206,7 +206,7 @@ fn tags_close_in_order() {
             title: format!("case {number}"),
             text: "x".into(),
             tables: vec![table],
-            pictures,
+            image_sets: pictures,
         });
     }
     let html = report.to_html();
@@ -249,7 +249,7 @@ fn odd_sets_are_shown_as_far_as_they_go() {
         ErrorMap { name: "good".into(), test: 0, reference: 2, values: vec![f32::NAN] },
     ];
     odd.ev100 = Some(f64::INFINITY);
-    report.section(Section { pictures: vec![odd, ImageSet::default()], ..Section::default() });
+    report.section(Section { image_sets: vec![odd, ImageSet::default()], ..Section::default() });
     // Titles that give equal anchors, and titles equal to the file's own ids.
     for title in ["a b", "a-b", "theme", "sets", "d0", "\u{4e2d}"] {
         report.section(Section { title: title.into(), ..Section::default() });
@@ -272,7 +272,7 @@ fn the_same_report_has_the_same_bytes() {
     let make = || {
         let mut report = HtmlReport::new("t");
         report.section(Section {
-            pictures: vec![set(vec![shown("a", scene(1.0))])],
+            image_sets: vec![set(vec![shown("a", scene(1.0))])],
             ..Section::default()
         });
         report.to_html()

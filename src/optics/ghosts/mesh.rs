@@ -31,7 +31,7 @@ impl EntranceWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GhostMeshNode {
     /// Position on the sensor (m).
-    pub place: DVec2,
+    pub sensor_position: DVec2,
     /// Fraction of the ray's light that takes this path.
     pub weight: f64,
     /// Maximum distance from the axis relative to the clear radius: 1 is the rim.
@@ -58,7 +58,7 @@ impl GhostMeshNode {
             nodes.iter().zip(parts).map(|(node, part)| f(node) * part).sum()
         };
         Self {
-            place: places(&|node| node.place),
+            sensor_position: places(&|node| node.sensor_position),
             weight: sum(|node| node.weight),
             rim: sum(|node| node.rim),
             iris: [0, 1, 2].map(|i| places(&|node| node.iris[i])),
@@ -234,7 +234,7 @@ impl Lens {
         // A ray that leaves the last surface away from the sensor never reaches it.
         let arrives = traced.ray.direction.z > 0.0 && place.is_finite();
         let TracedRay { weight, rim, iris, crossings, .. } = traced;
-        arrives.then_some(GhostMeshNode { place, weight, rim, iris, crossings })
+        arrives.then_some(GhostMeshNode { sensor_position: place, weight, rim, iris, crossings })
     }
 }
 
@@ -327,12 +327,12 @@ impl GhostMesh {
                 let light = node.weight * part * 0.5 * self.cell;
                 lit += light;
                 flux += light;
-                first += node.place * light;
-                second += node.place * node.place * light;
+                first += node.sensor_position * light;
+                second += node.sensor_position * node.sensor_position * light;
             });
             if lit > 0.0 {
                 let weight = nodes.iter().map(|node| node.weight).sum::<f64>() / 3.0;
-                let area = doubled_area(nodes.map(|node| node.place)).abs();
+                let area = doubled_area(nodes.map(|node| node.sensor_position)).abs();
                 peak = peak.max(weight * self.cell / area);
             }
         }
@@ -346,7 +346,7 @@ impl GhostMesh {
     pub fn illuminances(&self) -> Vec<f64> {
         let mut areas = vec![(0.0, 0.0); self.nodes.len()];
         for (indices, nodes) in self.triangles() {
-            let area = doubled_area(nodes.map(|node| node.place)).abs();
+            let area = doubled_area(nodes.map(|node| node.sensor_position)).abs();
             for i in indices {
                 areas[i].0 += self.cell;
                 areas[i].1 += area;
@@ -363,7 +363,7 @@ impl GhostMesh {
         let illuminances = self.illuminances();
         let mut flux = 0.0;
         for (indices, nodes) in self.triangles() {
-            let area = 0.5 * doubled_area(nodes.map(|node| node.place)).abs();
+            let area = 0.5 * doubled_area(nodes.map(|node| node.sensor_position)).abs();
             let mean = indices.map(|i| illuminances[i]).iter().sum::<f64>() / 3.0;
             self.open(nodes, |_, part| flux += mean * area * part);
         }
@@ -377,7 +377,7 @@ impl GhostMesh {
         let (mut least, mut most, mut turned) = (f64::INFINITY, 0.0_f64, [false; 2]);
         for (_, nodes) in self.triangles() {
             if nodes.iter().any(|node| node.worst(self.iris) <= 1.0) {
-                let area = doubled_area(nodes.map(|node| node.place));
+                let area = doubled_area(nodes.map(|node| node.sensor_position));
                 turned[usize::from(area > 0.0)] = true;
                 for node in nodes {
                     let illuminance = node.weight / area.abs();

@@ -127,14 +127,14 @@ pub struct LensGhosts {
     /// Width and height (m) of the sensor area of the image.
     pub gate: [f64; 2],
     /// Paraxial or exact rays.
-    pub tier: GhostMethod,
+    pub method: GhostMethod,
     /// Ghosts whose maximum luminance is below this fraction of exposed white are culled; 0 draws
     /// all.
-    pub cull: f64,
+    pub cull_threshold: f64,
 }
 
 /// Default of `LensGhosts::cull`, a fraction of white: half of an 8-bit step.
-pub const CULL: f64 = 1.0 / 512.0;
+pub const DEFAULT_CULL_THRESHOLD: f64 = 1.0 / 512.0;
 
 /// Moments of a ghost on the sensor. Lengths in m from the sensor's center.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

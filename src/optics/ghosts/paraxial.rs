@@ -142,7 +142,7 @@ impl ParaxialGhost {
         let along = |axis: usize, p: f64, u: f64| self.matrices[axis].apply(p, u).0;
         let place = DVec2::new(along(0, p.x, u.x), along(1, p.y, u.y));
         let mut node = GhostMeshNode {
-            place,
+            sensor_position: place,
             weight: self.part,
             rim: 0.0,
             iris: [DVec2::ZERO; 3],

@@ -39,7 +39,7 @@ pub(super) struct Item<'a> {
     /// Draw call of the whole object.
     pub(super) draw: Draw,
     /// Object space to the world.
-    pub(super) place: DMat4,
+    pub(super) world: DMat4,
     /// Triangles, if known.
     pub(super) triangles: Option<&'a Triangles>,
 }
@@ -60,7 +60,7 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
     }
     let mut order: Vec<(f32, u32, u32)> = Vec::with_capacity(count);
     for (index, item) in items.iter().enumerate() {
-        let mut to_view = item.place;
+        let mut to_view = item.world;
         to_view.w_axis -= view.position.extend(0.0);
         let to_view = to_view.as_mat4();
         let middles = item.triangles.iter().flat_map(|triangles| &triangles.middles);
@@ -136,7 +136,7 @@ mod tests {
         let item = |material: u32, z: f64| Item {
             distance: 12.0 - z as f32,
             draw: draw(material),
-            place: DMat4::from_translation(DVec3::new(f64::from(material), 0.0, z)),
+            world: DMat4::from_translation(DVec3::new(f64::from(material), 0.0, z)),
             triangles: Some(&triangles),
         };
         let (draws, indices) = back_to_front(&view, vec![item(0, 0.0), item(1, -0.4)]);

@@ -135,12 +135,12 @@ pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f3
     } else {
         known(sheen.roughness, sheen.roughness_texture)
     };
-    let least = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
+    let min = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
     let own_normal = coat.factor > 0.0 && coat.normal_texture.is_some();
     // Rounded down, since half floats hold 10 bits: the bound of the clustered lights must stay
     // conservative.
-    let least = (least * 256.0).floor() / 256.0 * 0.99;
-    shared::FORWARD_MARK + least + if own_normal { shared::FORWARD_MARK } else { 0.0 }
+    let min = (min * 256.0).floor() / 256.0 * 0.99;
+    shared::FORWARD_MARK + min + if own_normal { shared::FORWARD_MARK } else { 0.0 }
 }
 
 fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::ExtendedMaterial {

@@ -213,7 +213,12 @@ pub(super) fn upload_geometry(
             source,
             coarser,
         });
-        posed.push(PrimitivePose { center, radius, half_size, places: Arc::clone(places) });
+        posed.push(PrimitivePose {
+            center,
+            radius,
+            half_size,
+            world_transforms: Arc::clone(places),
+        });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;

@@ -163,7 +163,7 @@ impl Placements {
                 let first = all.list.len() as u32;
                 let bucket = all.buckets.len() as u32;
                 let places = posed[group]
-                    .places
+                    .world_transforms
                     .iter()
                     .filter(|place| (place.determinant() < 0.0) == mirrored);
                 all.list.extend(
@@ -235,7 +235,7 @@ pub struct GpuInstances {
     pub buckets: Arc<Buffer>,
     /// One word per instance: whether the last frame drew it. It selects the occluders and does not
     /// affect the image.
-    pub seen: Arc<Buffer>,
+    pub was_visible: Arc<Buffer>,
     /// Number of instances.
     pub count: u32,
     /// Number of buckets.
@@ -260,7 +260,7 @@ impl GpuInstances {
         before: Option<&Self>,
     ) -> GpuResult<Option<Self>> {
         let in_order = || groups.iter().zip(posed).filter(|(group, _)| group.culled_on_device());
-        let count: usize = in_order().map(|(_, posed)| posed.places.len()).sum();
+        let count: usize = in_order().map(|(_, posed)| posed.world_transforms.len()).sum();
         let room = gpu.limits().max_storage_buffer_range as usize;
         let fits = count * size_of::<InstanceTransform>().max(size_of::<Instance>()) <= room;
         if count == 0
@@ -282,7 +282,7 @@ impl GpuInstances {
             storage("placements by mesh", bytemuck::cast_slice(&buckets))?,
         );
         let (seen, gain) = match before.filter(|before| before.count as usize == all.list.len()) {
-            Some(before) => (Arc::clone(&before.seen), Arc::clone(&before.gain)),
+            Some(before) => (Arc::clone(&before.was_visible), Arc::clone(&before.gain)),
             None => {
                 (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default())
             }
@@ -290,7 +290,7 @@ impl GpuInstances {
         Ok(Some(Self {
             placements,
             buckets: described,
-            seen,
+            was_visible: seen,
             count: all.list.len() as u32,
             bucket_count: buckets.len() as u32,
             runs: all.runs(groups),
@@ -319,10 +319,10 @@ impl OcclusionGain {
     }
 
     /// Records the counts of a frame with occlusion tests. Occluder depth costs about half as much
-    /// as drawing. If that exceeds the savings, the next `patience` frames skip the tests.
-    pub fn record(&self, hidden: usize, drawn: usize, patience: u32) {
+    /// as drawing. If that exceeds the savings, the next `retry_interval` frames skip the tests.
+    pub fn record(&self, hidden: usize, drawn: usize, retry_interval: u32) {
         if hidden * 2 < drawn {
-            self.wait.store(patience, Ordering::Relaxed);
+            self.wait.store(retry_interval, Ordering::Relaxed);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::super::{area_lights, light_tree, profiles::Profiles, shared};
+use super::super::{area_lights, ies_profiles::Profiles, light_tree, shared};
 use crate::{
     photometry::{
         Candela, Nit,
@@ -30,7 +30,7 @@ pub struct WorldLight {
 
 pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode> {
     let first = lights.iter().filter(|light| light.directional).count() as u32;
-    let lamps: Vec<light_tree::LightBound> = lights
+    let local_lights: Vec<light_tree::LightBound> = lights
         .iter()
         .filter(|light| !light.directional)
         .map(|light| light_tree::LightBound {
@@ -39,7 +39,7 @@ pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode>
             intensity: light.candela,
         })
         .collect();
-    light_tree::build(&lamps, first)
+    light_tree::build(&local_lights, first)
 }
 
 /// Maximum light strength in shaders (cd or lx).

@@ -134,7 +134,7 @@ pub(super) fn upload_sets(
             let on_device = match uploaded.get(&key) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made = picture_image(gpu, uploader, image, meaning, cutoff)?;
+                    let made = material_texture_image(gpu, uploader, image, meaning, cutoff)?;
                     uploaded.insert(key, Arc::clone(&made));
                     made
                 }
@@ -201,7 +201,7 @@ const fn is_srgb(meaning: TextureSemantic) -> bool {
 
 /// Image of a texture. Its levels preserve the alpha coverage of level 0 for `cutoff`. Uses the
 /// file's compressed blocks and levels if suitable, otherwise a generated mip chain.
-pub(super) fn picture_image(
+pub(super) fn material_texture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
     picture: &scene::Image,

@@ -45,10 +45,10 @@ use super::{
     culling_shared::InstanceTransform,
     environment,
     gi::{GiSettings, SceneGi},
+    ies_profiles::Profiles,
     light_tree,
     mips::TextureSemantic,
     probes::{Capture, PlacedProbe},
-    profiles::Profiles,
     scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
     shared, storage_buffer,
     view::View,
@@ -143,7 +143,7 @@ pub struct GpuScene {
     /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`).
     pub ltc: Arc<Buffer>,
     /// Bounds on the light lost by dropping lights below a threshold (`light_tree::loss_table`).
-    pub losses: Arc<Buffer>,
+    pub light_loss_table: Arc<Buffer>,
     /// IES profiles of the lights (`profiles::Profiles`).
     pub profiles: Arc<Buffer>,
     /// Environment buffer (`environment::bytes`).
@@ -186,7 +186,7 @@ pub struct GpuScene {
     /// cull them.
     pub gpu_instances: Option<GpuInstances>,
     /// The only material visible to cameras; `None`: all are visible.
-    shown: Option<u32>,
+    only_material: Option<u32>,
 }
 
 /// Shadow casters.
@@ -219,7 +219,7 @@ pub struct CasterGroup {
 impl CasterGroup {
     /// Runs of instances (first, count) that a projection may see. The near plane does not cull.
     #[must_use]
-    pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
+    pub fn visible_ranges(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
         let m = to_clip.transpose();
         let planes =
             [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
@@ -371,7 +371,7 @@ impl GpuScene {
         let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
-            places: Arc::new([body.place]),
+            places: Arc::new([body.world]),
             material: default_material + 1 + index,
             source: None,
         }));
@@ -479,7 +479,7 @@ impl GpuScene {
             multiscatter: scene.multiscatter,
             lights,
             light_tree,
-            losses,
+            light_loss_table: losses,
             profiles,
             environment,
             probes: scene.probes.iter().cloned().map(PlacedProbe::new).collect(),
@@ -501,7 +501,7 @@ impl GpuScene {
             blended,
             own_groups,
             gpu_instances: None,
-            shown: None,
+            only_material: None,
         };
         if uploaded.deformers.is_some() {
             uploaded.current_pose = uploaded.pose(scene);
@@ -515,7 +515,7 @@ impl GpuScene {
         let mut uploader = Uploader::new(gpu)?;
         let before = self.gpu_instances.take();
         // Culling on the device does not support hidden materials.
-        if self.shown.is_none() {
+        if self.only_material.is_none() {
             self.gpu_instances = GpuInstances::new(
                 gpu,
                 &mut uploader,
@@ -529,7 +529,7 @@ impl GpuScene {
     /// Limits camera visibility to this material. Everything else still casts shadows and emits
     /// light.
     pub fn show_only_material(&mut self, material: u32) {
-        self.shown = Some(material);
+        self.only_material = Some(material);
         self.gpu_instances = None;
     }
 
@@ -557,7 +557,7 @@ impl GpuScene {
             self.groups.iter().zip(&self.current_pose.groups).take(shown).enumerate()
         {
             if on_device && group.culled_on_device()
-                || self.shown.is_some_and(|material| material != group.material)
+                || self.only_material.is_some_and(|material| material != group.material)
             {
                 continue;
             }
@@ -583,7 +583,7 @@ impl GpuScene {
                     refracts: group.refracts,
                     sorted: false,
                 };
-                for (index, place) in posed.places.iter().enumerate() {
+                for (index, place) in posed.world_transforms.iter().enumerate() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
@@ -600,7 +600,7 @@ impl GpuScene {
                         blended.push(blend_order::Item {
                             distance: center.dot(view.forward),
                             draw: draw(visible.instances.len() as u32, 1),
-                            place: *place,
+                            world: *place,
                             triangles: self.blended.get(&number),
                         });
                     }
@@ -628,8 +628,8 @@ impl GpuScene {
         let groups = self.groups.iter().zip(&self.current_pose.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(posed.places.len());
-            for place in posed.places.iter() {
+            let mut spheres = Vec::with_capacity(posed.world_transforms.len());
+            for place in posed.world_transforms.iter() {
                 let placement = InstanceTransform::new(place, posed, 0);
                 let (instance, center) = placement.relative_to(camera);
                 spheres.push((center, placement.radius));

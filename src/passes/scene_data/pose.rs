@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{
-    super::{area_lights, light_tree, profiles::Profiles},
+    super::{area_lights, ies_profiles::Profiles, light_tree},
     GpuScene, PlacedWater, UPLOADS, any_emitter,
     deform::DeformPose,
     lights::{tree_over, world_lights},
@@ -26,7 +26,7 @@ pub(in crate::passes) struct PrimitivePose {
     /// Half extents of the bounding box with the same center, object space.
     pub half_size: Vec3,
     /// Instance transforms: object space to the world.
-    pub places: Arc<[DMat4]>,
+    pub world_transforms: Arc<[DMat4]>,
 }
 
 /// Pose of the whole scene at one time: of a frame, of shutter opening or closing, or of the last
@@ -44,7 +44,7 @@ impl GpuScenePose {
     fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;
         for group in self.groups.iter().take(groups) {
-            for place in group.places.iter() {
+            for place in group.world_transforms.iter() {
                 let linear = glam::DMat3::from_mat4(*place);
                 // Bounding box of a sphere under a transform: the half extents are the row lengths.
                 let half = DVec3::new(
@@ -78,7 +78,7 @@ impl GpuScene {
             Vec::new()
         }
         .into_iter()
-        .map(|body| body.place);
+        .map(|body| body.world);
         let mut groups: Vec<PrimitivePose> = self
             .groups
             .iter()
@@ -89,7 +89,7 @@ impl GpuScene {
                     None => bodies.next().map(|place| Arc::from([place])),
                 };
                 PrimitivePose {
-                    places: places.unwrap_or_else(|| Arc::clone(&now.places)),
+                    world_transforms: places.unwrap_or_else(|| Arc::clone(&now.world_transforms)),
                     ..now.clone()
                 }
             })
@@ -137,12 +137,12 @@ impl GpuScene {
         let moved = *posed != *self.current_pose;
         if moved {
             self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
-            if let Some(trees) = &mut self.bvh {
+            if let Some(gpu_bvh) = &mut self.bvh {
                 let moving = self
                     .deformers
                     .as_ref()
                     .map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
-                trees.follow(gpu, &mut uploader, scene, &moving)?;
+                gpu_bvh.follow(gpu, &mut uploader, scene, &moving)?;
             }
             self.current_pose = posed;
             self.place(gpu)?;
@@ -158,13 +158,13 @@ impl GpuScene {
             self.light_tree = tree_over(&lights);
             let (low, high) = self.bounds;
             let table = light_tree::loss_table(&self.light_tree, low, high);
-            self.losses = Buffer::new(
+            self.light_loss_table = Buffer::new(
                 gpu,
                 "light losses",
                 size_of_val(table.as_slice()) as u64,
                 BufferKind::Storage,
             )?;
-            uploader.buffer(&self.losses, bytemuck::cast_slice(&table))?;
+            uploader.buffer(&self.light_loss_table, bytemuck::cast_slice(&table))?;
             self.lights = lights;
         }
         if materials {

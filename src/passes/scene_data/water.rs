@@ -76,9 +76,8 @@ impl PlacedWater {
                 *slot = value;
             }
         };
-        let (least, greatest) =
-            (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
-        set(&mut values.water_extent, four(least, greatest));
+        let (least, max) = (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
+        set(&mut values.water_extent, four(least, max));
         let coefficients = settings.coefficients;
         let height = (high.y - eye.y) as f32;
         set(&mut values.water_medium, coefficients.extinction().as_vec3().extend(height));

@@ -190,15 +190,15 @@ mod tests {
     #[test]
     fn sizes_and_no_nan() {
         let place = GeoLocation::new(0.9, 0.2).unwrap();
-        let (mut least, mut most) = (f64::MAX, f64::MIN);
+        let (mut min, mut max) = (f64::MAX, f64::MIN);
         for day in 0..400 {
             let moon =
                 moon(Moment::from_julian_day(2_460_000.5 + f64::from(day) * 0.97).unwrap(), place);
             assert!(moon.illuminance.0 >= 0.0 && moon.apparent.elevation.is_finite());
-            least = least.min(moon.angular_radius.to_degrees() * 60.0);
-            most = most.max(moon.angular_radius.to_degrees() * 60.0);
+            min = min.min(moon.angular_radius.to_degrees() * 60.0);
+            max = max.max(moon.angular_radius.to_degrees() * 60.0);
         }
         // 14.7 to 16.8 minutes of arc between apogee and perigee, a little more high up.
-        assert!((14.5..15.0).contains(&least) && (16.5..17.1).contains(&most), "{least} {most}");
+        assert!((14.5..15.0).contains(&min) && (16.5..17.1).contains(&max), "{min} {max}");
     }
 }

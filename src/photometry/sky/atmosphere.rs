@@ -282,8 +282,8 @@ fn to_table(r: f64, mu: f64) -> (f64, f64) {
     let top = GROUND + TOP;
     let edge = (top * top - GROUND * GROUND).sqrt();
     let rho = (r * r - GROUND * GROUND).max(0.0).sqrt();
-    let (least, most) = (top - r, rho + edge);
-    let u = (distance_to_top(r, mu) - least) / (most - least).max(1e-9);
+    let (min, max) = (top - r, rho + edge);
+    let u = (distance_to_top(r, mu) - min) / (max - min).max(1e-9);
     (u.clamp(0.0, 1.0), (rho / edge).clamp(0.0, 1.0))
 }
 
@@ -292,8 +292,8 @@ fn from_table(u: f64, v: f64) -> (f64, f64) {
     let edge = (top * top - GROUND * GROUND).sqrt();
     let rho = edge * v;
     let r = (rho * rho + GROUND * GROUND).sqrt();
-    let (least, most) = (top - r, rho + edge);
-    let d = least + u * (most - least);
+    let (min, max) = (top - r, rho + edge);
+    let d = min + u * (max - min);
     let mu = if d <= 0.0 { 1.0 } else { (edge * edge - rho * rho - d * d) / (2.0 * r * d) };
     (r, mu.clamp(-1.0, 1.0))
 }

@@ -30,7 +30,7 @@ pub struct SkyBody {
     /// Sun or Moon.
     pub source: SkySource,
     /// Apparent position. Azimuth counts from north over east (`Horizontal::direction`).
-    pub place: HorizontalCoordinates,
+    pub position: HorizontalCoordinates,
     /// Illuminance outside of the atmosphere, on a plane that faces it.
     pub illuminance: Lux,
     /// Angular radius in rad, above 0.
@@ -67,10 +67,10 @@ impl Sky {
         // Fractions of the light outside of the atmosphere by band to linear Rec.709, lux or nits.
         let scale = body.illuminance.0 / outside;
         let rgb = |fractions: &[f64; BANDS]| bands.to_rgb(fractions, body.source) * scale;
-        let mu = body.place.elevation.sin();
+        let mu = body.position.elevation.sin();
         let multiple = MultipleScattering::new(atmosphere, body.angular_radius);
-        let disk = SunDisk::over_horizon(body.place.direction(), body.angular_radius);
-        let arriving = atmosphere.direct_sunlight(body.place.elevation);
+        let disk = SunDisk::over_horizon(body.position.direction(), body.angular_radius);
+        let arriving = atmosphere.direct_sunlight(body.position.elevation);
         let upper = |row: usize, column: usize| {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
@@ -87,7 +87,8 @@ impl Sky {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
             mie_phase(
-                elevation.cos() * azimuth.cos() * body.place.elevation.cos() + elevation.sin() * mu,
+                elevation.cos() * azimuth.cos() * body.position.elevation.cos()
+                    + elevation.sin() * mu,
             )
         };
         for row in 0..=ROWS {
@@ -126,7 +127,7 @@ impl Sky {
         let parts = above.iter().chain(&below);
         Self {
             body,
-            direction: body.place.direction(),
+            direction: body.position.direction(),
             smooth: parts.clone().map(|part| rgb(&part.smooth)).collect(),
             aureole: parts.map(|part| rgb(&part.aureole)).collect(),
             whole: rgb(&arriving),

@@ -188,7 +188,7 @@ impl<'a> ViewPath<'a> {
         elevation: f64,
         azimuth: f64,
     ) -> Self {
-        let (sun_up, sun_flat) = body.place.elevation.sin_cos();
+        let (sun_up, sun_flat) = body.position.elevation.sin_cos();
         let (mu, flat) = elevation.sin_cos();
         Self {
             atmosphere,

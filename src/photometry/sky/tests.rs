@@ -7,7 +7,7 @@ use atmosphere::{distance_to_ground, distance_to_top};
 fn sun(degrees: f64) -> SkyBody {
     SkyBody {
         source: SkySource::Sun,
-        place: HorizontalCoordinates { elevation: degrees.to_radians(), azimuth: PI },
+        position: HorizontalCoordinates { elevation: degrees.to_radians(), azimuth: PI },
         illuminance: solar_illuminance(),
         angular_radius: 0.2666_f64.to_radians(),
     }
@@ -56,7 +56,7 @@ fn traced(
     direction: DVec3,
     random: &mut Random,
 ) -> f64 {
-    let sun = body.place.direction();
+    let sun = body.position.direction();
     let most = atmosphere.rayleigh[band] + atmosphere.mie_extinction[band] + atmosphere.ozone[band];
     let (mut p, mut d) = (dvec3(0.0, GROUND + 1e-6, 0.0), direction);
     let (mut weight, mut sum) = (1.0, 0.0);
@@ -142,10 +142,10 @@ fn every_order_of_scattering_is_there() {
                     let part = ViewPath::new(&atmosphere, &multiple, body, up.y.asin(), azimuth)
                         .integrate();
                     let phase = mie_phase(
-                        up.y * body.place.elevation.sin()
+                        up.y * body.position.elevation.sin()
                             + (1.0 - up.y * up.y).sqrt()
                                 * azimuth.cos()
-                                * body.place.elevation.cos(),
+                                * body.position.elevation.cos(),
                     );
                     ours += (part.smooth[band] + part.aureole[band] * phase) * PI / 1500.0;
                 }

@@ -82,7 +82,7 @@ impl Bsdf {
 
     /// True if light from the other side is not a delta lobe.
     #[must_use]
-    pub fn spreads_through(&self) -> bool {
+    pub fn has_rough_transmission(&self) -> bool {
         self.has_rough_glass() || self.lets_diffuse_through()
     }
 
@@ -264,11 +264,11 @@ impl Bsdf {
     fn chances(&self, v: DVec3) -> LobeProbabilities {
         let dielectric = self.dielectric(v.z).max_element();
         let metal = self.metal(v.z).max_element();
-        let most = self.base_color.max_element();
+        let max = self.base_color.max_element();
         let opaque = self.opaque();
         let specular = dielectric * opaque + metal * self.metallic;
         let crossing = self.diffuse_transmission * self.diffuse_transmission_color.max_element();
-        let staying = (1.0 - self.diffuse_transmission) * most;
+        let staying = (1.0 - self.diffuse_transmission) * max;
         let diffuse = opaque * (staying + crossing) * (1.0 - dielectric);
         // A minimum probability for each lobe bounds the weights where the lobe is strong.
         let share = if diffuse <= 0.0 {
@@ -290,7 +290,7 @@ impl Bsdf {
             {
                 0.0
             } else {
-                most
+                max
             };
             let glass = glass * (f + (1.0 - f) * through);
             (glass / (glass + specular + diffuse)).clamp(0.1, 0.9)

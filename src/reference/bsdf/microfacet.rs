@@ -22,8 +22,8 @@ impl Alpha {
     }
 
     /// Clamps both to a minimum.
-    pub(super) const fn at_least(self, least: f64) -> Self {
-        Self { x: self.x.max(least), y: self.y.max(least) }
+    pub(super) const fn at_least(self, min: f64) -> Self {
+        Self { x: self.x.max(min), y: self.y.max(min) }
     }
 }
 

@@ -50,7 +50,7 @@ impl World<'_> {
             self.volumes.sample_free_flight(ray, limit, path.throughput, numbers, &mut emitted);
         parts.add(path.throughput * emitted, path.bounces, &path.first_scatter);
         match flight {
-            FreeFlight::Through(weight) => {
+            FreeFlight::Transmitted(weight) => {
                 path.throughput *= weight;
                 None
             }

@@ -170,7 +170,7 @@ enum Odd {
 
 impl Fetched {
     /// Notes findings on the URI.
-    pub(super) fn remark(&self, place: At<'_>, report: &mut ImportReport) {
+    pub(super) fn warn(&self, place: At<'_>, report: &mut ImportReport) {
         match &self.odd {
             Some(Odd::Form(what)) => {
                 report.repair(place, format!("{}; read anyway", one_line(what)))

@@ -767,7 +767,7 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
         }
     }
     let mut counts: HashMap<[u32; 8], u32> = HashMap::new();
-    let mut most = 0;
+    let mut max = 0;
     for (((p, n), uv), corners) in
         vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners)
     {
@@ -775,9 +775,9 @@ fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
         let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
         let count = counts.entry(key).or_insert(0);
         *count += corners;
-        most = most.max(*count);
+        max = max.max(*count);
     }
-    most
+    max
 }
 
 /// Generates tangents as section 3.7.2.1 specifies; corners with different tangents are split.
@@ -789,7 +789,7 @@ fn tangents(
     report: &mut ImportReport,
 ) -> Vec<[u32; 3]> {
     let uvs = if set == 0 { &vertices.uv0 } else { &vertices.uv1 };
-    let largest = vertices.positions.iter().fold(0.0f32, |most, p| most.max(p.abs().max_element()));
+    let largest = vertices.positions.iter().fold(0.0f32, |max, p| max.max(p.abs().max_element()));
     let wild = uvs.iter().any(|uv| uv.abs().max_element() > 1e12);
     if wild || valence(vertices, uvs, faces) > MAX_VALENCE {
         report.info(

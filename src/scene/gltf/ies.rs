@@ -35,7 +35,7 @@ fn profile(
         (None, "") => return Err("neither a bufferView nor a uri".into()),
         (None, uri) => {
             let fetched = files.fetch(uri)?;
-            fetched.remark(at.key("uri"), report);
+            fetched.warn(at.key("uri"), report);
             Bytes::Shared(fetched.bytes)
         }
     };

@@ -390,7 +390,7 @@ fn fetch<'a>(
     }
     let Some(uri) = uri else { return Err("neither a bufferView nor a uri".into()) };
     let fetched = files.fetch(uri)?;
-    fetched.remark(at.key("uri"), report);
+    fetched.warn(at.key("uri"), report);
     if let Some(mime) = fetched.mime.as_deref() {
         if !matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
             report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));

@@ -442,7 +442,7 @@ fn buffers<'a>(
                             format!("a data URI of the type '{}'", one_line(mime)),
                         );
                     }
-                    fetched.remark(at.key("uri"), report);
+                    fetched.warn(at.key("uri"), report);
                     Ok(Bytes::Shared(fetched.bytes))
                 }
                 Err(problem) => {

@@ -93,7 +93,7 @@ impl ImportReport {
         if place.is_empty() {
             place.push('/');
         }
-        self.notes.push(Note { kind, place, message: one_line(&message.to_string()) });
+        self.notes.push(Note { kind, location: place, message: one_line(&message.to_string()) });
     }
 
     /// An error: the file violates the specification and cannot be shown sensibly.
@@ -155,7 +155,7 @@ impl ImportReport {
     pub(super) fn into_notes(mut self) -> Vec<Note> {
         if self.left_out > 0 {
             let message = format!("{} more findings are not listed", self.left_out);
-            self.notes.push(Note { kind: NoteKind::Repaired, place: "/".into(), message });
+            self.notes.push(Note { kind: NoteKind::Repaired, location: "/".into(), message });
         }
         self.notes
     }

@@ -1093,7 +1093,7 @@ mod tests {
             json!({"asset": {"version": "2.0"}, "materials": [{"pbrMetallicRoughness": {"metallicFactor": 1.0}}]})
         );
         assert!(report.first_error().is_none());
-        let places: Vec<_> = report.into_notes().into_iter().map(|note| note.place).collect();
+        let places: Vec<_> = report.into_notes().into_iter().map(|note| note.location).collect();
         assert_eq!(
             places,
             [

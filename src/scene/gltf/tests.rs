@@ -30,7 +30,7 @@ fn read(value: &Value) -> Result<Scene, ImportError> {
 }
 
 fn kinds(scene: &Scene, kind: NoteKind) -> Vec<&str> {
-    scene.notes.iter().filter(|note| note.kind == kind).map(|note| note.place.as_str()).collect()
+    scene.notes.iter().filter(|note| note.kind == kind).map(|note| note.location.as_str()).collect()
 }
 
 /// One triangle in the plane z = 0 with a choice of attributes: accessor 0 positions, 1 u8 indices,
@@ -90,7 +90,7 @@ fn a_normal_map_brings_tangents_along_u() {
     // The missing image is visible and named.
     assert!(scene.images[0].is_error_pattern);
     let note = &scene.notes[0];
-    assert_eq!((note.kind, note.place.as_str()), (NoteKind::Repaired, "/images/0"));
+    assert_eq!((note.kind, note.location.as_str()), (NoteKind::Repaired, "/images/0"));
     assert!(note.message.contains("no.png"), "{}", note.message);
 }
 

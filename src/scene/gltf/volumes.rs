@@ -64,7 +64,7 @@ fn density(
         (None, "") => return Err(wrong("expected a 'bufferView' or a 'uri'".into())),
         (None, uri) => {
             let fetched = files.fetch(uri).map_err(wrong)?;
-            fetched.remark(at.key("density"), report);
+            fetched.warn(at.key("density"), report);
             Bytes::Shared(fetched.bytes)
         }
     };

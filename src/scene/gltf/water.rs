@@ -63,7 +63,7 @@ fn flow_map(
     report: &mut ImportReport,
 ) -> Result<FlowMap, String> {
     let fetched = files.fetch(uri)?;
-    fetched.remark(place, report);
+    fetched.warn(place, report);
     FlowMap::from_bytes(&fetched.bytes)
 }
 

@@ -21,7 +21,7 @@ use crate::{
     },
     optics::{
         Lens, LensAberrations, LensSettings, MountedLens,
-        ghosts::{CULL, GhostMethod, LensCoatings, LensGhosts},
+        ghosts::{DEFAULT_CULL_THRESHOLD, GhostMethod, LensCoatings, LensGhosts},
     },
 };
 
@@ -125,13 +125,13 @@ pub struct EffectsLook {
     /// `starburst.anamorphic`.
     pub anamorphic: Option<f64>,
     /// `starburst.punctual_lights`.
-    pub points: Option<bool>,
+    pub starburst_punctual_lights: Option<bool>,
     /// `ghosts.enabled`.
     pub ghosts: Option<bool>,
     /// `ghosts.method`.
-    pub ghost_tier: Option<GhostMethod>,
+    pub ghost_method: Option<GhostMethod>,
     /// `ghosts.cull_threshold`, a fraction of white.
-    pub ghost_cull: Option<f64>,
+    pub ghost_cull_threshold: Option<f64>,
     /// `ghosts.coatings`.
     pub coatings: Option<LensCoatings>,
     /// `bloom.enabled`.
@@ -141,7 +141,7 @@ pub struct EffectsLook {
     /// `vignetting.enabled`.
     pub vignetting: Option<bool>,
     /// `vignetting.falloff_exponent`.
-    pub natural: Option<f64>,
+    pub vignetting_falloff_exponent: Option<f64>,
     /// `vignetting.mechanical`.
     pub mechanical: Option<bool>,
     /// `chromatic_aberration.enabled`.
@@ -175,15 +175,19 @@ impl EffectsLook {
             "effects.starburst.scratches" => self.scratches = Some(read.fraction()?),
             "effects.starburst.seed" => self.seed = Some(read.integer(0, u32::MAX)?),
             "effects.starburst.anamorphic" => self.anamorphic = Some(read.in_range(0.25, 1.0)?),
-            "effects.starburst.punctual_lights" => self.points = Some(read.boolean()?),
+            "effects.starburst.punctual_lights" => {
+                self.starburst_punctual_lights = Some(read.boolean()?)
+            }
             "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
-            "effects.ghosts.method" => self.ghost_tier = Some(tier(read)?),
-            "effects.ghosts.cull_threshold" => self.ghost_cull = Some(read.fraction()?),
+            "effects.ghosts.method" => self.ghost_method = Some(tier(read)?),
+            "effects.ghosts.cull_threshold" => self.ghost_cull_threshold = Some(read.fraction()?),
             "effects.ghosts.coatings" => self.coatings = Some(films(read)?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
-            "effects.vignetting.falloff_exponent" => self.natural = Some(read.in_range(0.0, 8.0)?),
+            "effects.vignetting.falloff_exponent" => {
+                self.vignetting_falloff_exponent = Some(read.in_range(0.0, 8.0)?)
+            }
             "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
             "effects.chromatic_aberration.amount" => {
@@ -205,7 +209,9 @@ impl EffectsLook {
     /// True if a starburst value is set.
     fn sets_starburst(&self) -> bool {
         let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
-        values.iter().any(Option::is_some) || self.seed.is_some() || self.points.is_some()
+        values.iter().any(Option::is_some)
+            || self.seed.is_some()
+            || self.starburst_punctual_lights.is_some()
     }
 }
 
@@ -227,7 +233,7 @@ impl Look {
             set.depth_focus,
             set.bloom_fraction,
             set.aberration_amount,
-            set.natural,
+            set.vignetting_falloff_exponent,
         ];
         self.camera.rig.names_lens()
             || self.effects.sets_starburst()
@@ -249,8 +255,9 @@ impl Look {
     #[must_use]
     pub fn has_ghosts(&self) -> bool {
         let set = &self.effects;
-        let by_value =
-            set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
+        let by_value = set.ghost_method.is_some()
+            || set.ghost_cull_threshold.is_some()
+            || set.coatings.is_some();
         set.ghosts.unwrap_or(by_value)
     }
 
@@ -273,8 +280,8 @@ impl Look {
         Ok(Some(LensGhosts {
             lens: Arc::new(self.effects.coatings.unwrap_or_default().on(lens)),
             gate: mounted.gate().to_array(),
-            tier: self.effects.ghost_tier.unwrap_or_default(),
-            cull: self.effects.ghost_cull.unwrap_or(CULL),
+            method: self.effects.ghost_method.unwrap_or_default(),
+            cull_threshold: self.effects.ghost_cull_threshold.unwrap_or(DEFAULT_CULL_THRESHOLD),
         }))
     }
 
@@ -297,7 +304,7 @@ impl Look {
         let lens = camera.names_lens();
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
         let depth_set = set.depth_f_stop.or(set.depth_focus).is_some();
-        let vignetting_set = set.natural.is_some() || set.mechanical.is_some();
+        let vignetting_set = set.vignetting_falloff_exponent.is_some() || set.mechanical.is_some();
         let starburst = self.has_starbursts();
         let wanted = [
             (starburst, set.starburst, "starburst"),
@@ -318,7 +325,7 @@ impl Look {
         let mut effects =
             CameraEffects { motion_blur: self.motion_blur(), grain, ..CameraEffects::default() };
         let Some(rig) = rig else {
-            return match wanted.iter().find(|(_, asked, _)| *asked == Some(true)) {
+            return match wanted.iter().find(|(_, requested, _)| *requested == Some(true)) {
                 Some((_, _, name)) => Err(LookError::BadValue {
                     path: format!("effects.{name}.enabled"),
                     value: "true".into(),
@@ -351,7 +358,7 @@ impl Look {
         }
         if vignetting {
             effects.vignetting = Some(Vignetting {
-                exponent: set.natural.unwrap_or(4.0),
+                exponent: set.vignetting_falloff_exponent.unwrap_or(4.0),
                 width: rig.width(),
                 pupil_radius: rig.lens.aperture_diameter() / 2.0,
                 rim: set.mechanical.unwrap_or(true).then(|| camera.rim(rig.lens)),
@@ -370,7 +377,7 @@ impl Look {
     /// A prescription that cannot be read; lens settings that it does not support.
     pub fn mounted_lens(&self, aspect: f64) -> Result<Option<MountedLens>, LookError> {
         let set = &self.effects;
-        let by_value = set.natural.is_some() || set.mechanical.is_some();
+        let by_value = set.vignetting_falloff_exponent.is_some() || set.mechanical.is_some();
         let aberrations = LensAberrations {
             distortion: set.distortion.unwrap_or(true),
             colors: set.aberration.unwrap_or(true) && set.aberration_amount.is_none(),
@@ -395,9 +402,9 @@ impl Look {
             (Some(t_stop), Some(f_stop)) => t_stop / f_stop,
             _ => 1.0,
         };
-        let [least, most] = &mut ranges.f_stop;
-        *least = least.max(open.f_number() * losses);
-        *most = most.max(*least);
+        let [min, max] = &mut ranges.f_stop;
+        *min = min.max(open.f_number() * losses);
+        *max = max.max(*min);
         Ok(ranges)
     }
 
@@ -467,7 +474,7 @@ impl Look {
             dust: set.dust.unwrap_or(clean.dust),
             scratches: set.scratches.unwrap_or(clean.scratches),
             seed: set.seed.unwrap_or(clean.seed),
-            points: set.points.unwrap_or(clean.points),
+            points: set.starburst_punctual_lights.unwrap_or(clean.points),
             ..clean
         })
     }
@@ -682,7 +689,7 @@ mod tests {
         ]);
         assert!(bare.needs_flare_sources());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
-        assert_eq!((ghosts.tier, ghosts.cull), (GhostMethod::Paraxial, 0.0));
+        assert_eq!((ghosts.method, ghosts.cull_threshold), (GhostMethod::Paraxial, 0.0));
         assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
         let single = look(&[named, "effects.ghosts.coatings=single"])
             .ghosts(Some(&mounted))

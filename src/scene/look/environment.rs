@@ -134,8 +134,7 @@ const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 impl EnvironmentLook {
     /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
-        let degrees =
-            |least, most| read.in_range(least, most).map(|degrees| Some(degrees.to_radians()));
+        let degrees = |min, max| read.in_range(min, max).map(|degrees| Some(degrees.to_radians()));
         match read.path {
             "environment.file" => self.file = Some(read.file()?),
             "environment.lux" => self.lux = Some(read.non_negative()?),
@@ -192,10 +191,10 @@ impl EnvironmentLook {
             let loaded = environment::load(file)
                 .map_err(|error| input("environment.file", file, error.detail))?;
             let place = file.display().to_string();
-            scene.notes.extend(loaded.warnings.into_iter().map(|remark| Note {
+            scene.notes.extend(loaded.warnings.into_iter().map(|warning| Note {
                 kind: NoteKind::Repaired,
-                place: place.clone(),
-                message: remark,
+                location: place.clone(),
+                message: warning,
             }));
             (Some(loaded.map), place)
         } else if self.sky.unwrap_or(true) && !skies.is_empty() {
@@ -308,7 +307,12 @@ impl EnvironmentLook {
             dark = place.elevation < 0.0;
             if self.sun.enabled.unwrap_or(true) && place.elevation > MIN_ELEVATION {
                 let illuminance = solar_illuminance() * strength;
-                bodies.push(SkyBody { source: SkySource::Sun, place, illuminance, angular_radius });
+                bodies.push(SkyBody {
+                    source: SkySource::Sun,
+                    position: place,
+                    illuminance,
+                    angular_radius,
+                });
             }
         }
         let by_hand =
@@ -323,7 +327,12 @@ impl EnvironmentLook {
             && place.elevation > MIN_ELEVATION
         {
             let illuminance = self.moon.lux.map_or(lux, Lux);
-            bodies.push(SkyBody { source: SkySource::Moon, place, illuminance, angular_radius });
+            bodies.push(SkyBody {
+                source: SkySource::Moon,
+                position: place,
+                illuminance,
+                angular_radius,
+            });
         }
         Ok(bodies)
     }
@@ -406,7 +415,8 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
         return;
     }
     let name = if body.source == SkySource::Sun { "sun" } else { "moon" };
-    let place = HorizontalCoordinates { azimuth: body.place.azimuth + rotation, ..body.place };
+    let place =
+        HorizontalCoordinates { azimuth: body.position.azimuth + rotation, ..body.position };
     let color = (whole / lux).as_vec3().max(Vec3::ZERO);
     let light = Light { color, clip_at_horizon: true, ..Light::new(name, source) };
     let node = Node {
@@ -559,34 +569,34 @@ mod tests {
 
     #[test]
     fn a_sun_far_below_the_horizon_is_remarked_on() {
-        let remark = |settings: &[&str]| {
+        let warning = |settings: &[&str]| {
             let mut look = Look::default();
             settings.iter().for_each(|setting| look.assign(setting).unwrap());
             look.environment.warning()
         };
-        let told = remark(&["environment.sun.elevation=-60"]).unwrap();
+        let told = warning(&["environment.sun.elevation=-60"]).unwrap();
         assert!(
             told.contains("60.0 degrees below") && told.contains("environment.sun.elevation"),
             "{told}"
         );
-        assert!(remark(&["environment.sun.elevation=-8"]).is_none());
+        assert!(warning(&["environment.sun.elevation=-8"]).is_none());
         assert!(
-            remark(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none()
+            warning(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none()
         );
-        assert!(remark(&[]).is_none());
-        assert!(remark(&["environment.sky.enabled=true"]).unwrap().contains("no sun and no moon"));
+        assert!(warning(&[]).is_none());
+        assert!(warning(&["environment.sky.enabled=true"]).unwrap().contains("no sun and no moon"));
         let off = [
             "environment.sky.enabled=true",
             "environment.sun.elevation=30",
             "environment.sun.enabled=false",
         ];
-        assert!(remark(&off).unwrap().contains("lights.sun.enabled"));
+        assert!(warning(&off).unwrap().contains("lights.sun.enabled"));
         assert!(
-            remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none()
+            warning(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none()
         );
         let off = ["environment.sun.elevation=30", "environment.sun.enabled=false"];
-        assert!(remark(&off).unwrap().contains("lights.sun.enabled=false disables the sun alone"));
-        assert!(remark(&[off[0], off[1], "environment.sky.enabled=false"]).is_none());
+        assert!(warning(&off).unwrap().contains("lights.sun.enabled=false disables the sun alone"));
+        assert!(warning(&[off[0], off[1], "environment.sky.enabled=false"]).is_none());
     }
 
     #[test]

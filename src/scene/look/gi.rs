@@ -63,23 +63,23 @@ pub struct GiLook {
     /// `merge`.
     pub merge: Option<bool>,
     /// `merge_cell_size` (m).
-    pub cell: Option<f64>,
+    pub merge_cell_size: Option<f64>,
     /// `vpl_samples` a pixel and frame.
     pub vpl_samples: Option<u32>,
     /// `final_gather`: true samples all VPLs, false the light tree.
     pub all_vpls: Option<bool>,
     /// `vpl_visibility`.
-    pub visibility: Option<bool>,
+    pub vpl_visibility: Option<bool>,
     /// `clamp_radius`, in VPL radii.
     pub clamp_radius: Option<f64>,
     /// `bias_compensation`.
-    pub compensation: Option<bool>,
+    pub bias_compensation: Option<bool>,
     /// `environment_visibility`.
-    pub sky: Option<bool>,
+    pub environment_visibility: Option<bool>,
     /// `specular`.
     pub specular: Option<bool>,
     /// `denoise`.
-    pub filter: Option<bool>,
+    pub denoise: Option<bool>,
     /// `freeze_after`, in frames.
     pub freeze_after: Option<u32>,
     /// `debug_view`: true draws VPLs as spheres.
@@ -97,7 +97,7 @@ impl GiLook {
             "gi.photons" => self.photons = Some(read.integer(1, 4_000_000)?),
             "gi.bounces" => self.bounces = Some(read.integer(1, 64)?),
             "gi.merge" => self.merge = Some(read.boolean()?),
-            "gi.merge_cell_size" => self.cell = Some(read.in_range(1e-3, 1e3)?),
+            "gi.merge_cell_size" => self.merge_cell_size = Some(read.in_range(1e-3, 1e3)?),
             "gi.vpl_samples" => self.vpl_samples = Some(read.integer(1, 256)?),
             "gi.final_gather" => {
                 self.all_vpls = Some(match read.value {
@@ -106,12 +106,12 @@ impl GiLook {
                     _ => return Err(read.bad_value()),
                 });
             }
-            "gi.vpl_visibility" => self.visibility = Some(read.boolean()?),
+            "gi.vpl_visibility" => self.vpl_visibility = Some(read.boolean()?),
             "gi.clamp_radius" => self.clamp_radius = Some(read.in_range(0.0, 100.0)?),
-            "gi.bias_compensation" => self.compensation = Some(read.boolean()?),
-            "gi.environment_visibility" => self.sky = Some(read.boolean()?),
+            "gi.bias_compensation" => self.bias_compensation = Some(read.boolean()?),
+            "gi.environment_visibility" => self.environment_visibility = Some(read.boolean()?),
             "gi.specular" => self.specular = Some(read.boolean()?),
-            "gi.denoise" => self.filter = Some(read.boolean()?),
+            "gi.denoise" => self.denoise = Some(read.boolean()?),
             "gi.freeze_after" => self.freeze_after = Some(read.integer(1, 65536)?),
             "gi.debug_view" => {
                 self.debug_view = Some(match read.value {
@@ -134,18 +134,18 @@ impl GiLook {
         if self.enabled.is_none() && enabled != Self::default() {
             return vec!["gi.* has no effect while GI is off (--set gi.enabled=true)".into()];
         }
-        let mut remarks = Vec::new();
-        if self.cell.is_some() && self.merge != Some(true) {
-            remarks.push(
+        let mut warnings = Vec::new();
+        if self.merge_cell_size.is_some() && self.merge != Some(true) {
+            warnings.push(
                 "gi.merge_cell_size has no effect while VPLs are not merged (--set gi.merge=true)"
                     .into(),
             );
         }
         if self.vpls.is_some() && self.photons.is_some() && self.merge != Some(true) {
-            remarks
+            warnings
                 .push("gi.vpls has no effect while gi.photons sets the number of photons".into());
         }
-        remarks
+        warnings
     }
 }
 

@@ -205,7 +205,7 @@ pub struct MeteringLook {
     /// `metering.mode`.
     pub mode: Option<MeteringMode>,
     /// `metering.position`.
-    pub at: Option<ImagePosition>,
+    pub position: Option<ImagePosition>,
     /// `metering.spot_angle` (rad).
     pub spot_angle: Option<f64>,
     /// `white_balance`, or `white_balance.white`; the last one of this and `gray_card` applies.
@@ -241,7 +241,7 @@ impl MeteringLook {
                     Some(MeteringMode::from_name(read.value).ok_or_else(|| read.bad_value())?)
             }
             "camera.metering.position" => {
-                self.at = Some(read.value.parse().map_err(|_| read.bad_value())?)
+                self.position = Some(read.value.parse().map_err(|_| read.bad_value())?)
             }
             "camera.metering.spot_angle" => {
                 let degrees =
@@ -328,10 +328,10 @@ impl MeteringLook {
 
 /// Two positive numbers or times, not decreasing.
 fn range(read: &Reader<'_>) -> Result<[f64; 2], LookError> {
-    let (least, most) = read.value.split_once(',').ok_or_else(|| read.bad_value())?;
+    let (min, max) = read.value.split_once(',').ok_or_else(|| read.bad_value())?;
     let part = |value: &str| Reader { value: value.trim(), ..*read }.seconds();
-    let (least, most) = (part(least)?, part(most)?);
-    if least <= most { Ok([least, most]) } else { Err(read.bad_value()) }
+    let (min, max) = (part(min)?, part(max)?);
+    if min <= max { Ok([min, max]) } else { Err(read.bad_value()) }
 }
 
 fn white(read: &Reader<'_>) -> Result<WhiteBalance, LookError> {
@@ -432,7 +432,7 @@ mod tests {
         look.parse("a", text).unwrap();
         assert_eq!(look.metering.white, Some(WhiteBalance::Shade));
         assert_eq!(look.metering.iso_range, Some([200.0, 1600.0]));
-        assert_eq!(look.metering.at.unwrap().pixel(9, 9), Some([3, 4]));
+        assert_eq!(look.metering.position.unwrap().pixel(9, 9), Some([3, 4]));
         look.parse("b", "[camera.white_balance]\nwhite = 3200\ntint = 0.004\n").unwrap();
         assert_eq!(
             look.metering.white,

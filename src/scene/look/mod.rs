@@ -35,7 +35,7 @@ pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use renamed::RenamedPaths;
 pub(crate) use renamed::{current_path, notice as renamed_notice, old_paths, old_properties};
-pub use rig::{Curtain, RigLook};
+pub use rig::{RigLook, ShutterType};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};
 

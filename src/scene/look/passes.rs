@@ -176,7 +176,7 @@ pub struct AoLook {
     /// `filter`.
     pub filter: Option<bool>,
     /// `multi_bounce`.
-    pub many_bounces: Option<bool>,
+    pub multi_bounce: Option<bool>,
 }
 
 /// Reprojection of the SSR history (docs/reflections.md).
@@ -240,7 +240,7 @@ pub struct PassesLook {
     /// `aa.samples`.
     pub aa_samples: Option<u32>,
     /// `taa.render_scale`.
-    pub taa_scale: Option<f64>,
+    pub taa_render_scale: Option<f64>,
     /// `taa.variance_gamma`, in standard deviations.
     pub taa_variance_gamma: Option<f64>,
     /// `taa.max_history_frames`.
@@ -272,11 +272,11 @@ pub struct PassesLook {
     /// `culling.min_instances`.
     pub culling_min_instances: Option<u32>,
     /// `lod.max_error_pixels`.
-    pub error_pixels: Option<f64>,
+    pub lod_max_error_pixels: Option<f64>,
     /// `clustered_lights.enabled`.
-    pub light_lists: Option<bool>,
+    pub clustered_lights: Option<bool>,
     /// `clustered_lights.cull_threshold`, a fraction of white.
-    pub cull_bound: Option<f64>,
+    pub cull_threshold: Option<f64>,
 }
 
 impl PassesLook {
@@ -295,7 +295,7 @@ impl PassesLook {
                     Some(AaMethod::from_name(read.value).ok_or_else(|| read.bad_value())?);
             }
             "passes.aa.samples" => self.aa_samples = Some(read.integer(1, 4096)?),
-            "passes.taa.render_scale" => self.taa_scale = Some(read.in_range(0.25, 1.0)?),
+            "passes.taa.render_scale" => self.taa_render_scale = Some(read.in_range(0.25, 1.0)?),
             "passes.taa.variance_gamma" => {
                 self.taa_variance_gamma = Some(read.in_range(0.25, 8.0)?)
             }
@@ -338,7 +338,7 @@ impl PassesLook {
                 self.caustics_resolution = Some(read.integer(16, 4096)?)
             }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
-            "passes.ao.multi_bounce" => self.ao.many_bounces = Some(read.boolean()?),
+            "passes.ao.multi_bounce" => self.ao.multi_bounce = Some(read.boolean()?),
             "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),
             "passes.ssr.resolution" => {
                 self.ssr.half_resolution = Some(match read.value {
@@ -381,9 +381,13 @@ impl PassesLook {
             "passes.culling.min_instances" => {
                 self.culling_min_instances = Some(read.integer(1, 16 << 20)?)
             }
-            "passes.lod.max_error_pixels" => self.error_pixels = Some(read.in_range(0.0, 16.0)?),
-            "passes.clustered_lights.enabled" => self.light_lists = Some(read.boolean()?),
-            "passes.clustered_lights.cull_threshold" => self.cull_bound = Some(read.fraction()?),
+            "passes.lod.max_error_pixels" => {
+                self.lod_max_error_pixels = Some(read.in_range(0.0, 16.0)?)
+            }
+            "passes.clustered_lights.enabled" => self.clustered_lights = Some(read.boolean()?),
+            "passes.clustered_lights.cull_threshold" => {
+                self.cull_threshold = Some(read.fraction()?)
+            }
             _ => return Ok(false),
         }
         Ok(true)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use glam::DVec3;
 
 use super::{LookError, Reader, unknown_property};
-use crate::scene::{Probe, Scene, probe::MOST_PROBES};
+use crate::scene::{Probe, Scene, probe::MAX_PROBES};
 
 /// Every property of this section with its description; `*` stands for a name of your choice.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -43,13 +43,13 @@ pub struct ProbeLook {
     /// `position` (m).
     pub position: Option<DVec3>,
     /// `blend_distance` (m).
-    pub blend: Option<f64>,
+    pub blend_distance: Option<f64>,
     /// `resolution`.
     pub resolution: Option<u32>,
     /// `bounces`.
     pub bounces: Option<u32>,
     /// `parallax_correction`.
-    pub parallax: Option<bool>,
+    pub parallax_correction: Option<bool>,
 }
 
 /// Maximum distance from the origin (m); single precision is too coarse beyond.
@@ -82,10 +82,10 @@ pub(super) fn set(
             probe.size = Some(size);
         }
         "position" => probe.position = Some(place()?),
-        "blend_distance" => probe.blend = Some(read.in_range(0.0, FARTHEST)?),
+        "blend_distance" => probe.blend_distance = Some(read.in_range(0.0, FARTHEST)?),
         "resolution" => probe.resolution = Some(read.integer(16, 512)?),
         "bounces" => probe.bounces = Some(read.integer(1, 8)?),
-        "parallax_correction" => probe.parallax = Some(read.boolean()?),
+        "parallax_correction" => probe.parallax_correction = Some(read.boolean()?),
         _ => return Err(unknown_property(read.path)),
     }
     probes.insert(name.into(), probe);
@@ -127,15 +127,15 @@ pub(super) fn apply(
             center,
             size,
             position,
-            blend: look.blend.unwrap_or(0.0),
+            blend: look.blend_distance.unwrap_or(0.0),
             resolution: look.resolution.unwrap_or(128),
             bounces: look.bounces.unwrap_or(1),
-            parallax: look.parallax.unwrap_or(true),
+            parallax: look.parallax_correction.unwrap_or(true),
         });
     }
-    if all.len() > MOST_PROBES {
+    if all.len() > MAX_PROBES {
         let expected = format!(
-            "{} probes are enabled; expected at most {MOST_PROBES}: disable some",
+            "{} probes are enabled; expected at most {MAX_PROBES}: disable some",
             all.len()
         );
         return Err(wrong("probes".into(), expected));

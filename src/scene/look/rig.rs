@@ -95,9 +95,9 @@ pub struct RigLook {
     /// `body.resolution` in pixels.
     pub resolution: Option<[u32; 2]>,
     /// `body.shutter_type`.
-    pub curtain: Option<Curtain>,
+    pub shutter_type: Option<ShutterType>,
     /// `body.readout_time` in seconds.
-    pub curtain_time: Option<f64>,
+    pub readout_time: Option<f64>,
     /// `lens.prescription`: a builtin name or a file.
     pub prescription: Option<String>,
     /// `lens.focal_length` in meters.
@@ -105,7 +105,7 @@ pub struct RigLook {
     /// `lens.focus` in meters from the lens; may be infinite.
     pub focus: Option<f64>,
     /// `lens.min_focus_distance` in meters from the lens.
-    pub nearest_focus: Option<f64>,
+    pub min_focus_distance: Option<f64>,
     /// `lens.t_stop`.
     pub t_stop: Option<f64>,
     /// `lens.max_aperture`, an f-number.
@@ -115,9 +115,9 @@ pub struct RigLook {
     /// `lens.blades`.
     pub blades: Option<u32>,
     /// `lens.blade_curvature`.
-    pub curvature: Option<f64>,
+    pub blade_curvature: Option<f64>,
     /// `lens.blade_rotation` in radians.
-    pub rotation: Option<f64>,
+    pub blade_rotation: Option<f64>,
     /// `lens.breathing`.
     pub breathing: Option<bool>,
     /// `motion.velocity` in m/s along right, up and back.
@@ -128,7 +128,7 @@ pub struct RigLook {
 
 /// Kinds of `camera::body::Shutter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Curtain {
+pub enum ShutterType {
     /// Global shutter: all lines at once.
     Global,
     /// Focal-plane shutter: two curtains.
@@ -138,7 +138,7 @@ pub enum Curtain {
 }
 
 /// Default readout time (s), typical of focal-plane shutters.
-const CURTAIN_TIME: f64 = 1.0 / 250.0;
+const READOUT_TIME: f64 = 1.0 / 250.0;
 
 impl RigLook {
     /// Sets one property; false if this section has none of this path.
@@ -147,9 +147,9 @@ impl RigLook {
             "camera.body.sensor" => self.sensor = Some(sensor(read)?),
             "camera.body.gate_fit" => self.fit = Some(fit(read)?),
             "camera.body.resolution" => self.resolution = Some(resolution(read)?),
-            "camera.body.shutter_type" => self.curtain = Some(curtain(read)?),
+            "camera.body.shutter_type" => self.shutter_type = Some(parse_shutter_type(read)?),
             "camera.body.readout_time" => {
-                self.curtain_time = Some(
+                self.readout_time = Some(
                     read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.bad_value())?,
                 )
             }
@@ -160,15 +160,15 @@ impl RigLook {
                 self.focal_length = Some(read.millimeters(0.1, 10_000.0)?)
             }
             "camera.lens.focus" => self.focus = Some(read.distance()?),
-            "camera.lens.min_focus_distance" => self.nearest_focus = Some(read.distance()?),
+            "camera.lens.min_focus_distance" => self.min_focus_distance = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
             "camera.lens.max_aperture" => self.max_aperture = Some(read.in_range(0.5, 1024.0)?),
             "camera.lens.barrel_length" => {
                 self.barrel_length = Some(read.millimeters(0.0, 10_000.0)?)
             }
             "camera.lens.blades" => self.blades = Some(blades(read)?),
-            "camera.lens.blade_curvature" => self.curvature = Some(read.fraction()?),
-            "camera.lens.blade_rotation" => self.rotation = Some(read.number()?.to_radians()),
+            "camera.lens.blade_curvature" => self.blade_curvature = Some(read.fraction()?),
+            "camera.lens.blade_rotation" => self.blade_rotation = Some(read.number()?.to_radians()),
             "camera.lens.breathing" => self.breathing = Some(read.boolean()?),
             "camera.motion.velocity" => self.velocity = Some(read.vector()?),
             "camera.motion.angular_velocity" => {
@@ -208,11 +208,11 @@ impl RigLook {
     /// Exposure time of each image line.
     #[must_use]
     pub fn shutter(&self) -> Shutter {
-        let time = self.curtain_time.unwrap_or(CURTAIN_TIME);
-        match self.curtain.unwrap_or(Curtain::Global) {
-            Curtain::Global => Shutter::Global,
-            Curtain::FocalPlane => Shutter::FocalPlane { travel: time },
-            Curtain::Rolling => Shutter::Rolling { readout: time },
+        let time = self.readout_time.unwrap_or(READOUT_TIME);
+        match self.shutter_type.unwrap_or(ShutterType::Global) {
+            ShutterType::Global => Shutter::Global,
+            ShutterType::FocalPlane => Shutter::FocalPlane { travel: time },
+            ShutterType::Rolling => Shutter::Rolling { readout: time },
         }
     }
 
@@ -221,8 +221,8 @@ impl RigLook {
     pub fn iris(&self) -> Iris {
         Iris {
             blades: self.blades.unwrap_or(0),
-            curvature: self.curvature.unwrap_or(0.0),
-            rotation: self.rotation.unwrap_or(0.0),
+            curvature: self.blade_curvature.unwrap_or(0.0),
+            rotation: self.blade_rotation.unwrap_or(0.0),
         }
     }
 
@@ -246,7 +246,7 @@ impl RigLook {
     /// Nearer than `min_focus_distance`.
     fn focus(&self) -> Result<f64, LookError> {
         let focus = self.focus.unwrap_or(f64::INFINITY);
-        match self.nearest_focus.filter(|nearest| focus < *nearest) {
+        match self.min_focus_distance.filter(|nearest| focus < *nearest) {
             Some(nearest) => Err(LookError::BadValue {
                 path: "camera.lens.focus".into(),
                 value: format!("{focus} m"),
@@ -415,11 +415,11 @@ fn fit(read: &Reader<'_>) -> Result<GateFit, LookError> {
     })
 }
 
-fn curtain(read: &Reader<'_>) -> Result<Curtain, LookError> {
+fn parse_shutter_type(read: &Reader<'_>) -> Result<ShutterType, LookError> {
     Ok(match read.value {
-        "global" => Curtain::Global,
-        "focal-plane" => Curtain::FocalPlane,
-        "rolling" => Curtain::Rolling,
+        "global" => ShutterType::Global,
+        "focal-plane" => ShutterType::FocalPlane,
+        "rolling" => ShutterType::Rolling,
         _ => return Err(read.bad_value()),
     })
 }

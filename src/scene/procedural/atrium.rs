@@ -770,8 +770,8 @@ mod tests {
         for ((axis, plane), faces) in planes {
             let axis = axis % 3;
             for (index, (of, [low, high])) in faces.iter().enumerate() {
-                for (other, [least, most]) in &faces[..index] {
-                    let both = high.min(*most) - low.max(*least);
+                for (other, [min, max]) in &faces[..index] {
+                    let both = high.min(*max) - low.max(*min);
                     let across = [(axis + 1) % 3, (axis + 2) % 3].map(|axis| both[axis]);
                     let names = [of, other].map(|node| scene.nodes[*node].name.as_str());
                     if of != other && across.iter().all(|&size| size > 0.01) {

@@ -219,9 +219,9 @@ pub fn icosphere(radius: f32, subdivisions: u32) -> Primitive {
     for face in faces {
         let mut across =
             face.map(|index| (points[index].x.atan2(points[index].z) / TAU).rem_euclid(1.0));
-        let greatest = across.iter().copied().fold(0.0, f32::max);
+        let max = across.iter().copied().fold(0.0, f32::max);
         for u in &mut across {
-            if greatest - *u > 0.5 {
+            if max - *u > 0.5 {
                 *u += 1.0;
             }
         }

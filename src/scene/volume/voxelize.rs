@@ -106,9 +106,9 @@ fn cross_rows(
     if doubled == 0.0 || !doubled.is_finite() {
         return;
     }
-    let range = |p: f64, q: f64, r: f64, most: usize| {
+    let range = |p: f64, q: f64, r: f64, max: usize| {
         let first = (p.min(q).min(r) - 0.5).ceil().max(0.0) as usize;
-        let last = ((p.max(q).max(r) - 0.5).floor() + 1.0).clamp(0.0, most as f64) as usize;
+        let last = ((p.max(q).max(r) - 0.5).floor() + 1.0).clamp(0.0, max as f64) as usize;
         first..last
     };
     // A shared edge belongs to exactly one of its two triangles: the one on its left, seen from a

@@ -100,13 +100,13 @@ fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance:
     if area.is_nan() || area.abs() < 1e-12 || a.min(b).min(c).y >= below {
         return;
     }
-    let range = |least: f64, greatest: f64| {
+    let range = |least: f64, max: f64| {
         let first = (least - 0.5).ceil().max(0.0) as usize;
-        first..((greatest - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize
+        first..((max - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize
     };
-    let (least, greatest) = (p.min(q).min(r), p.max(q).max(r));
-    for row in range(least.y, greatest.y) {
-        for column in range(least.x, greatest.x) {
+    let (least, max) = (p.min(q).min(r), p.max(q).max(r));
+    for row in range(least.y, max.y) {
+        for column in range(least.x, max.x) {
             let middle = DVec2::new(column as f64 + 0.5, row as f64 + 0.5);
             let u = (middle - p).perp_dot(r - p) / area;
             let v = (q - p).perp_dot(middle - p) / area;

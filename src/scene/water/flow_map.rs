@@ -230,10 +230,10 @@ fn phases(width: usize, height: usize) -> Vec<f32> {
 }
 
 fn check_size(width: u64, height: u64) -> Result<(), String> {
-    let most = u64::from(MAX_SIDE);
-    if !(2..=most).contains(&width) || !(2..=most).contains(&height) {
+    let max = u64::from(MAX_SIDE);
+    if !(2..=max).contains(&width) || !(2..=max).contains(&height) {
         return Err(format!(
-            "the size is {width}x{height} pixels; a flow map has 2 to {most} on each side"
+            "the size is {width}x{height} pixels; a flow map has 2 to {max} on each side"
         ));
     }
     Ok(())

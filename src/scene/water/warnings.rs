@@ -15,14 +15,14 @@ impl Scene {
     /// from the surface.
     #[must_use]
     pub fn water_warnings(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut warnings = Vec::new();
         for (index, material) in self.materials.iter().enumerate() {
             let Some(water) = &material.water else { continue };
             let Some((low, high)) = self.material_bounds(index) else { continue };
             let name = &material.name;
             let size = high - low;
             if size.y > LEVEL * size.x.max(size.z) {
-                remarks.push(format!(
+                warnings.push(format!(
                     "water '{name}' is {:.2} m high but is lit as a level sheet: model water as a level sheet without sides or bottom",
                     size.y
                 ));
@@ -32,7 +32,7 @@ impl Scene {
             if water.settings.flow.is_some()
                 && (flat(high).cmplt(origin).any() || flat(low).cmpgt(origin + extent).any())
             {
-                remarks.push(format!(
+                warnings.push(format!(
                     "water '{name}': its flow map covers {:.1} {:.1} to {:.1} {:.1} m and none of the water, which reaches from {:.1} {:.1} \
                      to {:.1} {:.1}; set flow_origin and flow_size",
                     origin.x, origin.y, origin.x + extent.x, origin.y + extent.y, low.x, low.z, high.x, high.z
@@ -46,13 +46,13 @@ impl Scene {
                 .filter(|away| *away > AFLOAT)
                 .count();
             if let (true, Some(debris)) = (high_up > 0, &water.settings.debris) {
-                remarks.push(format!(
+                warnings.push(format!(
                     "water '{name}': {high_up} of {} nodes named '{debris}' lie more than {AFLOAT} m above or below its surface: move them to the surface",
                     water.floating.len()
                 ));
             }
         }
-        remarks
+        warnings
     }
 }
 
@@ -101,8 +101,8 @@ mod tests {
             ((false, 0.8, -1.0), "1 of 1 nodes"),
             ((false, 0.01, 50.0), "none of the water"),
         ] {
-            let remarks = build(solid, leaf, origin);
-            assert!(remarks.len() == 1 && remarks[0].contains(wanted), "{remarks:?}");
+            let warnings = build(solid, leaf, origin);
+            assert!(warnings.len() == 1 && warnings[0].contains(wanted), "{warnings:?}");
         }
     }
 }

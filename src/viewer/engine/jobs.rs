@@ -124,8 +124,8 @@ fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
 
 impl Worker {
     /// Runs a job.
-    pub(super) fn run_job(&mut self, errand: Job) -> Result<JobResult, ViewError> {
-        Ok(match errand {
+    pub(super) fn run_job(&mut self, job: Job) -> Result<JobResult, ViewError> {
+        Ok(match job {
             Job::MeasureIlluminance(point, normal) => {
                 JobResult::Illuminance(point, told(self.read(point, normal))?)
             }
@@ -208,7 +208,7 @@ impl Worker {
             let on_device = session.upload(renderer)?;
             let mut settings = RenderSettings {
                 white_balance: there.white_balance,
-                ..session.picture_settings(&exposed, Vec::new())?
+                ..session.final_settings(&exposed, Vec::new())?
             };
             session.set_motion(&mut settings, &on_device);
             // Grain differs from picture to picture, so contributions would not add up.
@@ -269,7 +269,7 @@ fn frames(
             white_balance,
             frame_number: number,
             histogram: !last && expose::is_adaptive(&session.look),
-            ..session.picture_settings(&now, Vec::new())?
+            ..session.final_settings(&now, Vec::new())?
         };
         session.set_motion(&mut settings, on_device);
         // Temporal history runs through a sequence; several samples per picture only if the look

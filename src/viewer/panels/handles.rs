@@ -5,7 +5,7 @@ use glam::{DMat4, DVec2, DVec3};
 
 use super::{
     inspector::{self, Selection},
-    picture::Tool,
+    viewport::Tool,
 };
 use crate::{
     photometry::{Emitter, astronomy::HorizontalCoordinates},
@@ -164,7 +164,7 @@ impl App {
             _ => return self.drag_handle = None,
         };
         let Some(work) = &self.workspace else { return };
-        let held = match &work.selected {
+        let drag_target = match &work.selected {
             Selection::Camera => {
                 (action == Action::Move).then(|| (CAMERA.to_owned(), target_of(work)))
             }
@@ -172,7 +172,7 @@ impl App {
                 .light_name()
                 .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
         };
-        let Some((name, held)) = held else { return self.drag_handle = None };
+        let Some((name, drag_target)) = drag_target else { return self.drag_handle = None };
         let (pointer, origin, alt) = ui.input(|input| {
             (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt)
         });
@@ -187,9 +187,9 @@ impl App {
             && !alt
             && let Some(from) = origin.map(point)
         {
-            self.drag_handle = held
+            self.drag_handle = drag_target
                 .hit_test(action, screen, from)
-                .and_then(|handle| DragHandle::new(&name, held, handle, *screen, from));
+                .and_then(|handle| DragHandle::new(&name, drag_target, handle, *screen, from));
         }
         // A press alone changes nothing.
         let moved = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO) && !pressed;
@@ -199,9 +199,9 @@ impl App {
         };
         let under = pointer
             .filter(|at| rect.contains(*at))
-            .and_then(|at| held.hit_test(action, screen, point(at)));
+            .and_then(|at| drag_target.hit_test(action, screen, point(at)));
         let hot = self.drag_handle.as_ref().map(|drag_handle| drag_handle.handle).or(under);
-        draw(ui, rect, screen, &held, action, hot);
+        draw(ui, rect, screen, &drag_target, action, hot);
         if hot.is_some() {
             ui.set_cursor_icon(CursorIcon::Grab);
         }
@@ -274,7 +274,7 @@ fn sun_of(work: &Workspace) -> Option<Sun> {
             azimuth: way.x.atan2(-way.z) - rotation,
         })
     };
-    Some(Sun { center: work.controller.target(), place: set.or_else(placed)?, rotation })
+    Some(Sun { center: work.controller.target(), position: set.or_else(placed)?, rotation })
 }
 
 /// Draws a light's handles; `hot` is the one under the pointer.
@@ -282,12 +282,12 @@ fn draw(
     ui: &Ui,
     rect: Rect,
     screen: &ScreenProjection,
-    held: &HandleTarget,
+    drag_target: &HandleTarget,
     action: Action,
     hot: Option<Handle>,
 ) {
     let painter = ui.painter_at(rect);
-    for handle in held.handles(action, screen) {
+    for handle in drag_target.handles(action, screen) {
         let lit = match (handle, hot) {
             // Directions that follow the camera differ from frame to frame by rounding.
             (Handle::Length(a, way), Some(Handle::Length(b, other))) => {
@@ -301,7 +301,7 @@ fn draw(
             Handle::Length(..) | Handle::Cone => SIZES,
         };
         let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, color);
-        let line = held.line(handle, screen).unwrap_or_default();
+        let line = drag_target.line(handle, screen).unwrap_or_default();
         let points: Vec<Pos2> =
             line.into_iter().filter_map(|at| screen.project(at).map(place)).collect();
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else { continue };

@@ -133,10 +133,10 @@ fn field(
     ui: &mut Ui,
     (now, speed, range): (f64, f64, [f64; 2]),
     suffix: &str,
-    least_places: usize,
+    min_decimals: usize,
 ) -> Option<String> {
     let mut value = now;
-    let places = decimals(now).max(least_places);
+    let places = decimals(now).max(min_decimals);
     let refused = RefCell::new(None);
     let parse = |text: &str| {
         let number =
@@ -749,7 +749,7 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     let (rect, _) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::hover());
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 2.0, egui::Color32::from_gray(24));
-    let most = profile.peak().get().max(1e-9);
+    let max = profile.peak().get().max(1e-9);
     let radius = side * 0.45;
     for ring in 1..=4 {
         painter.circle_stroke(
@@ -767,7 +767,7 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
                 } else {
                     (std::f64::consts::TAU - angle, turn + std::f64::consts::PI)
                 };
-                let part = profile.candela(vertical, horizontal).get() / most;
+                let part = profile.candela(vertical, horizontal).get() / max;
                 rect.center()
                     + egui::vec2(angle.sin() as f32, angle.cos() as f32) * (part as f32 * radius)
             })
@@ -940,7 +940,7 @@ fn pass(
     changes: &mut Changes,
 ) {
     let times =
-        viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+        viewport.last_frame.as_ref().map_or(&[][..], |finished| finished.image.times.as_slice());
     let own = times.iter().filter(|pass| of.iter().any(|start| pass.name.starts_with(start)));
     ui.label(name);
     let mut now = on;

@@ -52,7 +52,7 @@ pub struct Mixer {
     faders: Vec<Fader>,
     sums: Option<BackgroundWorker<Sum, (usize, ColorImage)>>,
     /// The faders of the last requested sum.
-    asked: Option<Vec<Fader>>,
+    requested_faders: Option<Vec<Fader>>,
     shown: Option<TextureHandle>,
 }
 
@@ -78,7 +78,7 @@ impl Mixer {
         self.waits = false;
         if let Some(mixed) = mixed {
             self.faders = vec![Fader::default(); mixed.lights.len() + 1];
-            (self.contributions, self.asked) = (Some(Arc::new(mixed)), None);
+            (self.contributions, self.requested_faders) = (Some(Arc::new(mixed)), None);
         }
     }
 
@@ -128,7 +128,7 @@ impl App {
         {
             mixer.shown = Some(ctx.load_texture("mixed", image, TextureOptions::LINEAR));
         }
-        if mixer.asked.as_ref() == Some(&mixer.faders) {
+        if mixer.requested_faders.as_ref() == Some(&mixer.faders) {
             return;
         }
         let passes = &work.viewport.session.look.passes;
@@ -151,7 +151,7 @@ impl App {
                     factors: faders.iter().map(|fader| fader.factor()).collect(),
                     development,
                 });
-                mixer.asked = Some(faders);
+                mixer.requested_faders = Some(faders);
             }
             Err(error) => {
                 mixer.open = false;

@@ -7,10 +7,10 @@ pub mod inspector;
 pub mod mixer;
 pub mod outliner;
 pub mod palette;
-pub mod picture;
 pub mod reference_view;
 pub mod scopes;
 pub mod status;
+pub mod viewport;
 pub mod water;
 
 use std::path::PathBuf;
@@ -175,23 +175,23 @@ impl App {
             self.scopes.next_overlay();
         }
         for (letter, tool) in [
-            (Key::G, picture::Tool::Move),
-            (Key::R, picture::Tool::Turn),
-            (Key::T, picture::Tool::Size),
-            (Key::B, picture::Tool::Flow),
+            (Key::G, viewport::Tool::Move),
+            (Key::R, viewport::Tool::Turn),
+            (Key::T, viewport::Tool::Size),
+            (Key::B, viewport::Tool::Flow),
         ] {
             if key(letter) {
                 self.set_tool(tool);
             }
         }
         if key(Key::M) {
-            self.set_tool(picture::Tool::Meter);
+            self.set_tool(viewport::Tool::Meter);
         }
         if key(Key::P) {
-            self.set_tool(picture::Tool::Focus);
+            self.set_tool(viewport::Tool::Focus);
         }
         if key(Key::Escape) {
-            self.set_tool(picture::Tool::Select);
+            self.set_tool(viewport::Tool::Select);
         }
         if key(Key::Space) {
             self.play();
@@ -389,7 +389,7 @@ impl App {
     /// Tools of the picture: buttons for drags, a list for clicks.
     fn tools(&mut self, ui: &mut Ui) {
         let (drags, clicks): (Vec<_>, Vec<_>) =
-            picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
+            viewport::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
         let mut chosen = self.tool;
         for (tool, name, hint) in drags {
             ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
@@ -506,12 +506,12 @@ impl App {
                 name.display()
             ));
         };
-        let picture = &finished.picture;
-        let nits: Vec<[f32; 4]> = picture.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+        let image = &finished.image;
+        let nits: Vec<[f32; 4]> = image.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
         let layers = [output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
         let exr = png.with_extension("exr");
-        let written = output::write_png(&png, picture.width, picture.height, &picture.display)
-            .and_then(|()| output::write_exr(&exr, picture.width, picture.height, 1.0, &layers));
+        let written = output::write_png(&png, image.width, image.height, &image.display)
+            .and_then(|()| output::write_exr(&exr, image.width, image.height, 1.0, &layers));
         match written {
             Ok(()) => self.info(format!(
                 "{} and .exr, {} of {} frames",

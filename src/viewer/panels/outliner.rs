@@ -116,7 +116,7 @@ impl App {
                 .viewport
                 .last_frame
                 .as_ref()
-                .map_or(&[][..], |finished| finished.picture.times.as_slice());
+                .map_or(&[][..], |finished| finished.image.times.as_slice());
             // From the start of the first pass to the end of the last.
             let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
             let busy: f64 = times.iter().map(|pass| pass.ms).sum();

@@ -2,7 +2,7 @@
 
 use egui::{Key, Ui};
 
-use super::{inspector::Selection, picture::Tool, reference_view};
+use super::{inspector::Selection, reference_view, viewport::Tool};
 use crate::{
     scene::look,
     viewer::{app::App, settings, viewport::Viewport},

@@ -17,7 +17,7 @@ use crate::{
     viewer::{
         app::App,
         background::BackgroundWorker,
-        painter::PICTURE,
+        painter::HDR_IMAGE,
         tracer::{TraceJob, TracedImage, Tracer},
         viewport::RenderedFrame,
     },
@@ -104,7 +104,7 @@ struct Compared {
 /// Compares picture and reference.
 fn compared(pair: Pair) -> Compared {
     let Pair { finished, nits, size, encoding, development, mode } = pair;
-    let picture = &finished.picture;
+    let picture = &finished.image;
     // A display-referred file is shown as it is, and compared with the displayed picture.
     let developed = encoding == linear_image::Encoding::Display;
     let bytes = if developed {
@@ -401,7 +401,7 @@ impl App {
             let (session, exposed, camera) =
                 (&work.viewport.session, &finished.exposed, finished.camera);
             let settings =
-                session.picture_settings(exposed, vec![]).map_err(|error| error.to_string())?;
+                session.final_settings(exposed, vec![]).map_err(|error| error.to_string())?;
             let pixels = size.map(|side| side as usize);
             let lens = LensCamera::new(camera.0, camera.1, pixels[0], pixels[1], &settings.effects)
                 .with_lens(settings.lens.clone());
@@ -455,7 +455,7 @@ impl App {
         reference_view.drawn = Some(key);
         let passes = &work.viewport.session.look.passes;
         let development = ViewTransform {
-            exposure: finished.picture.exposure,
+            exposure: finished.image.exposure,
             white_balance: finished.white_balance,
             mapper: passes.tone_mapper.unwrap_or_default(),
             dither: passes.dither.unwrap_or(true),
@@ -502,7 +502,7 @@ impl App {
             && self.reference_view.mode == CompareMode::Raster;
         let raster = over
             .map(TextureHandle::id)
-            .or(picture.map(|bytes| if alone { PICTURE } else { bytes }));
+            .or(picture.map(|bytes| if alone { HDR_IMAGE } else { bytes }));
         let reference = self
             .reference_view
             .texture

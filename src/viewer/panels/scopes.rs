@@ -92,11 +92,11 @@ fn vectorscope(picture: &RenderedImage) -> Raster {
             place(Vec3::new(f32::from(pixel[0]), f32::from(pixel[1]), f32::from(pixel[2])) / 255.0);
         counts[y * SIDE + x] += 1;
     }
-    let most = (counts.iter().copied().max().unwrap_or(1).max(1) as f32).ln_1p();
+    let max = (counts.iter().copied().max().unwrap_or(1).max(1) as f32).ln_1p();
     let mut raster = Raster::new(SIDE, SIDE, [18, 18, 18]);
     for (index, &count) in counts.iter().enumerate() {
         if count > 0 {
-            let level = 60 + ((count as f32).ln_1p() / most * 195.0) as u8;
+            let level = 60 + ((count as f32).ln_1p() / max * 195.0) as u8;
             raster.set(index % SIDE, index / SIDE, [level / 2, level, level / 2]);
         }
     }
@@ -145,7 +145,7 @@ impl Scopes {
             (self.over, self.legend) = (None, None);
             return;
         }
-        let picture = &finished.picture;
+        let picture = &finished.image;
         let nits = luminances(picture);
         let Ok(pixels) = Luminances::new(&nits, picture.width, picture.height) else { return };
         self.ends = waveform::extremes(pixels);
@@ -171,11 +171,11 @@ impl Scopes {
                 }
                 Overlay::Zebra => {
                     let [_, white] = false_color.clips();
-                    let most = picture.exposure.metered_luminance().get() * white.exp2();
+                    let max = picture.exposure.metered_luminance().get() * white.exp2();
                     Some(marked(picture, |index| {
                         let [x, y] = [index % picture.width, index / picture.width];
                         let stripe = (x + y) / 4 % 2 == 0;
-                        (f64::from(nits[index]) >= most && stripe).then_some([0, 0, 0])
+                        (f64::from(nits[index]) >= max && stripe).then_some([0, 0, 0])
                     }))
                 }
                 Overlay::Peaking => Some(peaking(picture)),
@@ -189,7 +189,7 @@ impl Scopes {
         if !self.open {
             return;
         }
-        let range = EvRange::around(picture.exposure);
+        let range = EvRange::centered_on(picture.exposure);
         let mut drawn: Vec<(&'static str, Raster)> = Vec::new();
         if let Ok((histogram, _)) = waveform::histogram(pixels, range) {
             drawn.push(("histogram in EV", waveform::draw_histogram(&histogram, picture.exposure)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use egui::{Color32, RichText, Ui};
 
-use super::picture::Pointer;
+use super::viewport::Pointer;
 use crate::viewer::{
     app::App,
     pixel_reading::PixelReading,
@@ -52,7 +52,7 @@ impl App {
                 let _ = busy(ui, work.viewport.task());
                 return;
             };
-            let picture = &finished.picture;
+            let picture = &finished.image;
             // The right end is laid out first; readings under the pointer take the remaining room.
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let [have, of] = finished.samples;
@@ -93,7 +93,7 @@ fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
         ui.separator();
         ui.add(egui::Label::new(&incident.text).truncate());
     }
-    if let Some(PixelReading { nits: c, exposed, shown, .. }) = reading {
+    if let Some(PixelReading { nits: c, exposed, display_rgb: shown, .. }) = reading {
         let channels = format!(
             "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
             c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], shown[0], shown[1], shown[2]
@@ -138,7 +138,7 @@ impl App {
         // Over the picture, if any, so that panels stay readable.
         let window = ui.ctx().content_rect();
         let over = if self.workspace.is_some() && !self.gallery {
-            self.picture_rect.intersect(window)
+            self.viewport_rect.intersect(window)
         } else {
             window
         };

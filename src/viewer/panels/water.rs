@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 use super::{
     handles::{place, point},
     inspector::{Changes, listing, number},
-    picture::Tool,
+    viewport::Tool,
 };
 use crate::{
     photometry::water::WaterKind,
@@ -97,20 +97,20 @@ pub(super) fn page(
         );
         ui.end_row();
         for (property, value) in water.settings.numbers() {
-            let most = match property {
+            let max = match property {
                 "speed" => 100.0,
                 "slope" | "slope_still" | "foam" => 1.0,
                 "slope_fine" => 0.7,
                 _ => 1e4,
             };
-            let least = match property {
+            let min = match property {
                 "period" => 0.01,
                 "tile" | "foam_tile" => 1e-3,
                 _ => 0.0,
             };
             let speed = (value * 0.01).max(0.001);
             let path = format!("water.{name}.{property}");
-            number(ui, property, (value, speed, [least, most]), "", &path, changes);
+            number(ui, property, (value, speed, [min, max]), "", &path, changes);
         }
         super::inspector::switch(
             ui,
@@ -128,8 +128,8 @@ pub(super) fn page(
         *tool = if paints { Tool::Flow } else { Tool::Select };
     }
     ui.horizontal(|ui| {
-        let value = |value, most, unit| {
-            super::inspector::drag(value).speed(0.01).range(0.0..=most).suffix(unit).max_decimals(3)
+        let value = |value, max, unit| {
+            super::inspector::drag(value).speed(0.01).range(0.0..=max).suffix(unit).max_decimals(3)
         };
         ui.label("Brush");
         ui.add(value(&mut brush.speed, 100.0, " m/s"))

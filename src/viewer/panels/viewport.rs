@@ -100,7 +100,7 @@ pub struct SurfacePoint {
 #[derive(Clone, Debug, Default)]
 pub struct Pointer {
     /// Position in the picture, 0 to 1 right and down; none outside.
-    pub place: Option<DVec2>,
+    pub image_position: Option<DVec2>,
     /// The surface there, if known.
     pub surface: Option<SurfacePoint>,
     /// The shadow's occluder, after the first click.
@@ -184,7 +184,7 @@ impl App {
             [shown.width, shown.height],
             scale,
         );
-        let texture = self.shown.as_ref().map(|(texture, _)| texture.id());
+        let texture = self.displayed_frame.as_ref().map(|(texture, _)| texture.id());
         self.show_reference_view(ui, rect, texture);
         self.point(ui, rect, &response);
         let input = self.camera_input(ui, &response, rect);
@@ -199,7 +199,7 @@ impl App {
         self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
         self.show_hint(ui, rect);
-        self.picture_rect = rect;
+        self.viewport_rect = rect;
     }
 
     /// Hint of the tool's next step, and of a soloed light.
@@ -246,12 +246,12 @@ impl App {
                 .or(ui.input(|input| input.pointer.hover_pos()))
                 .filter(|at| rect.contains(*at))
         };
-        work.pointer.place = at.map(|at| {
+        work.pointer.image_position = at.map(|at| {
             let part = (at - rect.min) / rect.size();
             DVec2::new(f64::from(part.x), f64::from(part.y))
         });
-        work.pointer.surface = work.pointer.place.and_then(|place| {
-            let picture = &work.viewport.last_frame.as_ref()?.picture;
+        work.pointer.surface = work.pointer.image_position.and_then(|place| {
+            let picture = &work.viewport.last_frame.as_ref()?.image;
             let [x, y] = pixel_of(place, [picture.width, picture.height]);
             let value = |channel: GbufferChannel| {
                 let (_, pixels) =

@@ -2,15 +2,15 @@
 # Prints a hash of every demo's and every validation case's picture, by both renderers: a change that must not change a pixel
 # prints the same before and after.
 #
-#   scripts/hash_pictures.sh >before; (change, build); scripts/hash_pictures.sh | diff before -
-#   scripts/hash_pictures.sh PART...   only those whose names contain one of the parts
+#   scripts/hash_images.sh >before; (change, build); scripts/hash_images.sh | diff before -
+#   scripts/hash_images.sh PART...   only those whose names contain one of the parts
 #
 # Pictures are small and the path tracer's paths few: it is bits that count, not noise. They are EXRs in nits, so that nothing is
 # hidden by eight bits. Hashes are those of one driver on one machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/${SUNNY16:-target/release/sunny16}
-[ -x "$program" ] || { echo "hash_pictures.sh: error: no program at $program; build it, or name one by SUNNY16" >&2; exit 1; }
+[ -x "$program" ] || { echo "hash_images.sh: error: no program at $program; build it, or name one by SUNNY16" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
