@@ -41,13 +41,13 @@ const NUMBERS: &str = "\
 Example:
   sunny16 bench scene.glb --what raster,lights --size 1920x1080
 
-Values (host clock unless a pass is named):
+Values (by the host's clock unless device timestamps are stated):
   --what raster
     median, p95 ms  measured frames; passes by the device's timestamps
-    poses           time to compute transforms at frame time, shutter opening and
-                    closing, and to upload them; with --time, one step is 1/60 s
-    device memory   by buffer and image: the scene's, and the frames'; MB a
-                    megapixel: difference of a full-size and a half-size frame
+    poses           time to compute and upload the transforms of a frame (at its
+                    time, shutter opening and closing); with --time, frames are 1/60 s apart
+    device memory   by buffer and image, for the scene and for frames; MB per
+                    megapixel, from a full-size and a half-size frame
     two in flight   mean frame time when one frame is recorded during another
   --what path, one row for 1, 2, 4 ... threads and for all
     samples/s       whole paths with light sampling and all bounces
@@ -61,11 +61,13 @@ Values (host clock unless a pass is named):
     refit           update of boxes and triangles after vertices moved
     SAH cost        expected box and triangle tests of a ray through the bounds
     device, host    MiB of nodes and triangles
-    rays            as above, all threads, by the host's BVH, then by the device's
+    rays            primary, shadow and diffuse rays as in path, all threads: by the
+                    host's BVH, then by the device's
   --what rays
-    primary, shadow, diffuse  as above, by the host's 4-wide and the binary BVH
-    device          submission to completion, one ray a thread; ray query too,
-                    where the device has it
+    primary, shadow, diffuse  rays as in path: on the CPU by the 4-wide and by the
+                    binary BVH, then on the device
+    device          time from submission to completion; one ray per thread; also
+                    by ray query if the device has it
   --what gi, medians by device timestamps, ray-traced direct light, moving view
     gi              VPL sampling; rest: temporal accumulation and denoising
     vpls            by number of VPLs; 'all' evaluates every VPL, unshadowed

@@ -35,9 +35,8 @@ Values:
   PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG by sRGB codes
   stops     log2(test / reference) of luminance by pixel; negative is darker
   FLIP      perceived difference when flipping, 0 to 1 (Andersson et al. 2020)
-  HDR-FLIP  maximum FLIP over exposures (2021); EXR and HDR only
-A mean alone passes pictures that are wrong everywhere: also bound the blocks or
-FLIP (docs/compare.md).
+  HDR-FLIP  maximum FLIP over exposures (Andersson et al. 2021); EXR and HDR only
+Local errors can cancel in a mean: also bound the blocks or FLIP (docs/compare.md).
 
 Bounds take a percent sign: --max-bias 0.5% is 0.005. Without it they are
 fractions: --max-bias 1 is 100 %, with a note. A broken bound gives exit code 3.";

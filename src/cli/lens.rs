@@ -33,7 +33,7 @@ pub struct LensArgs {
     /// Write a drawing to this PNG: elements, stop, sensor, and rays to its center and upper half.
     #[arg(short, long, value_name = "DRAWING.png")]
     output: Option<PathBuf>,
-    /// Focus distance from the entrance pupil in meters, or infinity.
+    /// Focus distance in front of the entrance pupil in meters, or infinity.
     #[arg(long, default_value = "infinity", value_name = "METERS", value_parser = distance)]
     focus: f64,
     /// Focal length of a zoom in millimeters [default: the first of the prescription].

@@ -5,8 +5,15 @@ use clap::Args;
 use super::{CliError, DeviceArgs, scene_args::SceneArgs};
 use crate::viewer::{self, Options, ViewError, recent::state_folder};
 
+const SCENE_HELP: &str = "Scene: a .glb or .gltf file, or a demo such as builtin:street \
+                          (`petals` means builtin:petals) [default: the gallery of demos]";
+
 /// Options of `view`.
 #[derive(Args)]
+#[command(
+    mut_arg("scene", |arg| arg.help(SCENE_HELP)),
+    mut_arg("size", |arg| arg.help("Window size in pixels, e.g. 1280x720 [default: 1440x900]")),
+)]
 pub struct ViewArgs {
     /// Print frame pacing at the end: frames, input latency in frames, and frame times in ms
     /// (median, 99th percentile, maximum), without and with the path tracer.

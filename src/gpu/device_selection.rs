@@ -7,10 +7,10 @@ use ash::vk;
 use super::error::{GpuError, GpuResult};
 
 /// Indirect draws with any first instance; without it culling runs on the host.
-pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws from any instance on";
+pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws with a first instance";
 
 /// Many indirect draws per call.
-pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
+pub(super) const MULTI_DRAW_INDIRECT: &str = "multi-draw indirect";
 
 /// Ray query through acceleration structures.
 pub const RAY_QUERY: &str = "ray query";
