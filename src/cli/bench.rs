@@ -27,13 +27,13 @@ pub enum Benchmark {
     Bvh,
     /// The same rays on the CPU and on the device.
     Rays,
-    /// Cost of indirect light by VPLs, triangles and resolution.
+    /// Cost of indirect light for several VPL counts, triangle counts and resolutions.
     Gi,
     /// Cost of culling and drawing many instances of a small mesh.
     Instances,
     /// Cost of each effect alone, relative to a frame without effects.
     Effects,
-    /// 1 to 256 lights over the same scene, with clustered lights and without.
+    /// Cost of 1 to 256 lights in one scene, with clustered lights on and off.
     Lights,
 }
 
@@ -44,45 +44,55 @@ Example:
 Values (by the host's clock unless device timestamps are stated):
   --what raster
     median, p95 ms  measured frames; passes by the device's timestamps
-    poses           time to compute and upload the transforms of a frame (at its
-                    time, shutter opening and closing); with --time, frames are 1/60 s apart
+    poses           time to compute and upload a frame's transforms, for its own
+                    time and for shutter opening and closing; only with --time,
+                    which advances frames by 1/60 s
     device memory   by buffer and image, for the scene and for frames; MB per
-                    megapixel, from a full-size and a half-size frame
-    two in flight   mean frame time when one frame is recorded during another
-  --what path, one row for 1, 2, 4 ... threads and for all
+                    megapixel: the difference of a full-size and a half-size frame
+    two in flight   mean frame time when the next frame is recorded while the
+                    device still draws one
+  --what path, a row for each thread count: 1, 2, 4 ... and all threads
     samples/s       whole paths with light sampling and all bounces
     ratio           relative to the first row
-    primary         camera rays per second, closest hit, in tiles of 16x16 pixels
-    shadow          rays per second from hits to a sampled light, any hit
-    diffuse         rays per second from hits, cosine-distributed, closest hit
+    primary         closest-hit rays per second from the camera, in tiles of 16x16
+                    pixels
+    shadow          any-hit rays per second, from the camera rays' hit points to a
+                    sampled light
+    diffuse         closest-hit rays per second, from the same points in
+                    cosine-distributed directions
   --what bvh, over a bumpy ball (rock) and a field of blocks (city)
     build           binary BVH of the device, by one thread and by all
     widen           conversion to the host's BVH: 4 children, 4 triangles a leaf
     refit           update of boxes and triangles after vertices moved
     SAH cost        expected box and triangle tests of a ray through the bounds
     device, host    MiB of nodes and triangles
-    rays            primary, shadow and diffuse rays as in path, all threads: by the
-                    host's BVH, then by the device's
+    rays            primary, shadow and diffuse rays as in path, on all CPU threads:
+                    through the host's BVH, then through the device's
   --what rays
     primary, shadow, diffuse  rays as in path: on the CPU by the 4-wide and by the
                     binary BVH, then on the device
     device          time from submission to completion; one ray per thread; also
                     by ray query if the device has it
   --what gi, medians by device timestamps, ray-traced direct light, moving view
-    gi              VPL sampling; rest: temporal accumulation and denoising
-    vpls            by number of VPLs; 'all' evaluates every VPL, unshadowed
-    resolution      sides times 1/2, 1 and 3/2
+    gi              the pass that samples VPLs
+    rest            the other passes of indirect light: accumulation, denoising
+    vpls            rows by number of VPLs; in row 'all', each pixel evaluates each
+                    VPL without shadow rays
+    resolution      rows with width and height scaled by 1/2, 1 and 3/2
     triangles       a bumpy ball in a closed room with one light
   --what instances, over a field of stones and a field of houses
     geometry        culling and drawing, by device timestamps
-    host            recording and submission; frame: until completion
+    host            CPU time to record and submit a frame
+    frame           time from the start of recording until the device has finished
     ratio           relative to the visible instances drawn as one mesh
   --what effects, through a 50 mm lens, each effect alone
     ratio           relative to the frame without effects
     its own         time and number of the passes that the effect adds
   --what lights, a generated hall with 1, 4, ... 256 lights
-    lighting        lighting pass, all lights; a light: that over their number
-    clustered       lighting pass with clustered lights; clusters: their pass";
+    lighting        lighting pass when each pixel evaluates all lights
+    a light         the same time divided by the number of lights
+    clustered       lighting pass with clustered lights
+    clusters        the pass that assigns lights to clusters";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -90,7 +100,7 @@ pub struct BenchArgs {
     /// Measurements, comma-separated.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
     what: Vec<Benchmark>,
-    /// Duration of each measurement in seconds (path, bvh).
+    /// Duration of each measurement in seconds (--what path or bvh).
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
     pub seconds: f64,
     /// Maximum path length (path) [default: unlimited].

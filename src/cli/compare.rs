@@ -32,7 +32,7 @@ Values:
   rmse      root mean square error over RGB, also relative to the reference's mean
   relMSE    mean of (test - reference)^2 / (reference^2 + 0.01 mean^2)
   SMAPE     mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
-  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG by sRGB codes
+  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG: of sRGB codes
   stops     log2(test / reference) of luminance by pixel; negative is darker
   FLIP      perceived difference when flipping, 0 to 1 (Andersson et al. 2020)
   HDR-FLIP  maximum FLIP over exposures (Andersson et al. 2021); EXR and HDR only
@@ -60,12 +60,12 @@ pub struct CompareArgs {
     /// Quantity of the map.
     #[arg(long, value_enum, default_value_t = MapKind::Flip, requires = "map")]
     map_kind: MapKind,
-    /// Maximum of the map: stops, or a fraction such as 10% [default: 1 stop (stops), 10%
-    /// (relative); ignored by flip].
+    /// Maximum of the map: a number of stops for --map-kind stops [default: 1], a fraction for
+    /// relative [default: 10%]; flip ignores it.
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
-    /// EV100 at which HDR pictures are exposed for FLIP and beside a PNG or JPEG, or auto [default:
-    /// auto, by the log-average of the reference].
+    /// EV100, or auto, at which EXR and HDR pictures are exposed for FLIP; needed to compare one with
+    /// a PNG or JPEG [default: auto, by the log-average of the reference].
     #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
     exposure: Option<String>,
     /// Tone mapper after the exposure: linear, aces, agx or pbr-neutral.

@@ -18,7 +18,7 @@ pub struct InspectArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "no_look")]
     look: Option<PathBuf>,
     /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
-    /// [default: the scene's folder, or the working directory if that contains it].
+    /// [default: the working directory if the scene is inside it, else the scene's folder].
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// Ignore the look file.

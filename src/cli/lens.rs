@@ -30,7 +30,8 @@ pub struct LensArgs {
     /// Prescription: a .json file (assets/lens.schema.json) or builtin:NAME [default: list the
     /// built-in lenses].
     file: Option<String>,
-    /// Write a drawing to this PNG: elements, stop, sensor, and rays to its center and upper half.
+    /// Write a drawing to this PNG: elements, stop, sensor, and rays to the sensor's
+    /// center, to its upper edge, and to 70 % of that height.
     #[arg(short, long, value_name = "DRAWING.png")]
     output: Option<PathBuf>,
     /// Focus distance in front of the entrance pupil in meters, or infinity.

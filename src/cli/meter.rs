@@ -43,8 +43,8 @@ pub struct MeterArgs {
     /// Position of the incident light meter in meters [default: the surface at --at].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     point: Option<String>,
-    /// Direction its receptor faces [default: the surface normal at --at, or from --point towards
-    /// the camera].
+    /// Direction that the incident light meter's receptor faces [default: the surface normal at --at;
+    /// with --point, the direction from that point to the camera].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     normal: Option<String>,
     /// Receptor: flat (cosine response, C = 250) or dome (C = 340).
@@ -406,7 +406,7 @@ fn compare_with_camera(
         format!(" ({compensation:+} compensation)")
     };
     out.line(format!(
-        "scene EV100 {at:.2} by {metered_by}{compensated}, camera EV100 {:.2} by {}: {:.2} stops {}",
+        "scene EV100 {at:.2} by {metered_by}{compensated}, camera EV100 {:.2} by {}: the picture is {:.2} stops {} than metered",
         camera.ev100().get(),
         exposed.control.name(),
         off.abs(),

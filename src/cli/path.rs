@@ -47,7 +47,7 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Path tracer")]
 pub struct PathArgs {
-    /// Maximum samples a pixel; powers of two give blue noise [default: 256].
+    /// Maximum number of samples per pixel; powers of two give blue noise [default: 256].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: Option<u32>,
     /// Maximum path length in surface and volume interactions: 0 is emission, 1 adds direct light,

@@ -55,13 +55,13 @@ pub struct RenderArgs {
     renderer: RendererKind,
     /// Number of pictures of a sequence that starts at --time: `out.0000.png`, `out.0001.png`, ...
     /// The first is metered; automatic exposure then adapts with camera.exposure.adaptation. The
-    /// path tracer meters each picture by itself.
+    /// path tracer meters each picture separately, without adaptation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Option<u32>,
     /// Frame rate of a sequence in pictures per second.
     #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
     fps: f64,
-    /// Samples a pixel, one a frame [default: the look's passes.aa.samples,
+    /// Frames to accumulate, each with one sample per pixel [default: the look's passes.aa.samples,
     /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     aa_samples: Option<u32>,
@@ -421,7 +421,7 @@ fn report(
     if lists.lights > 0 && lists.clusters > 0 {
         let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
         println!(
-            "{} lights: {:.1} evaluated per cluster, at most {}{}; culled lights add at most {:.6} of white in total (bound {:.6}){}",
+            "{} lights: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
             lists.lights,
             lists.evaluated as f64 / f64::from(lists.clusters),
             lists.max_per_cluster,

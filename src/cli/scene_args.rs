@@ -11,8 +11,8 @@ use crate::session::{self, OpenRequest, Session, Size};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Scene")]
 pub struct SceneArgs {
-    /// Scene: a .glb or .gltf file, or a demo such as builtin:street (`sunny16 demos` lists them;
-    /// `petals` means builtin:petals) [default: builtin:still_life].
+    /// Scene: a .glb or .gltf file, or a demo such as builtin:street (`sunny16 demos` lists them)
+    /// [default: builtin:still_life].
     #[arg(help_heading = "Arguments")]
     pub scene: Option<PathBuf>,
     /// Look file with camera dials and overrides [default: NAME.look.toml beside the scene, if it
@@ -20,7 +20,7 @@ pub struct SceneArgs {
     #[arg(long, value_name = "FILE")]
     pub look: Option<PathBuf>,
     /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
-    /// [default: the scene's folder, or the working directory if that contains it].
+    /// [default: the working directory if the scene is inside it, else the scene's folder].
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Camera of the file, by name or number (#0), as `inspect` lists them [default: the look's,

@@ -6,7 +6,7 @@ use super::{CliError, DeviceArgs, scene_args::SceneArgs};
 use crate::viewer::{self, Options, ViewError, recent::state_folder};
 
 const SCENE_HELP: &str = "Scene: a .glb or .gltf file, or a demo such as builtin:street \
-                          (`petals` means builtin:petals) [default: the gallery of demos]";
+                          [default: the gallery of demos]";
 
 /// Options of `view`.
 #[derive(Args)]

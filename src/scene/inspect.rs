@@ -582,7 +582,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
             ] {
                 let what = match convention {
                     SpotFlux::Exact => "by the falloff integrated",
-                    SpotFlux::PhiOverPi => "by pi I (Phi/pi convention)",
+                    SpotFlux::PhiOverPi => "as pi times the intensity (Phi/pi convention)",
                     SpotFlux::ApexCone => {
                         "by the solid angle of the outer cone (apex-cone convention)"
                     }
@@ -770,7 +770,7 @@ mod tests {
             // 2000 / (pi * 2 * 1 m2)
             "rectangle of 2 x 0.5 m, two-sided",
             "318.3099 nit",
-            "314.1593 lm by pi I",
+            "314.1593 lm as pi times the intensity",
             "314.1593 lm by the solid angle of the outer cone",
             "21260.0 lx on a surface",
             "3.1256e8 nit as a sun",

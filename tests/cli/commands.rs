@@ -580,17 +580,9 @@ fn unnamed_items_are_addressed_by_number() {
         "{run:?}"
     );
     fs::remove_file(dir.path().join("a.look.toml")).unwrap();
-    failed(
-        &inspect(&["--set", "lights.Lamq.candela=5"]),
-        2,
-        &["did you mean lights.Lamp, lights.#0?"],
-    );
+    failed(&inspect(&["--set", "lights.Lamq.candela=5"]), 2, &["did you mean lights.Lamp?"]);
     failed(&inspect(&["--set", "lights.#9.candela=5"]), 2, &["lights.#0"]);
-    failed(
-        &inspect(&["--set", "materials.x.metallic=1"]),
-        2,
-        &["did you mean materials.#0, materials.a.b?"],
-    );
+    failed(&inspect(&["--set", "materials.x.metallic=1"]), 2, &["did you mean materials.#0?"]);
     let metered = |camera: &str| sunny16(dir.path(), &["meter", "a.gltf", "--camera", camera], &[]);
     failed(&metered("#7"), 2, &["has no camera '#7'; it has #0"]);
 }

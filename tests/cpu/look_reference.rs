@@ -10,23 +10,24 @@ const HEAD: &str = "# The look file\n\n\
 A look file sets a scene's camera, lights, environment and passes.\n\
 `NAME.look.toml` beside `NAME.glb` is read automatically; `--look FILE` selects another one, and\n\
 `--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
-`[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON Schema\n\
-for editors.\n\n\
-An absent property keeps the scene file's value or a default implied by the camera. A lens with a focal\n\
-length has its field of view, depth of field and vignetting. A shutter time has its motion blur, an ISO\n\
-speed its grain; `effects.X.enabled = false` switches an effect off.\n\n\
-A file gives each light one strength, in one unit; two are an error. The last of several `--set` wins.\n\n\
+`[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON\n\
+Schema for editors.\n\n\
+An absent property keeps the value of the scene file, or a default that the camera implies: a focal\n\
+length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
+motion blur, an ISO speed enables grain. `effects.X.enabled = false` switches an effect off.\n\n\
+A file gives each light one strength, in one unit; two are an error. If `--set` names a property\n\
+several times, the last one wins.\n\n\
 ## Addresses\n\n\
-`sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes of each\n\
-mesh.\n\n\
+`sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
+of each mesh.\n\n\
 | address | means |\n|---|---|\n\
 | `Key` | all of this name; a light and a camera are also found by their node's name |\n\
 | `Key#2` | the second of them |\n\
 | `#3` | number 3 in `inspect`'s count (from 0), named or not; quoted in a look file: `[lights.\"#3\"]` |\n\
 | `3` | the same, where nothing has that name |\n\
 | `#3#2` | the second instance of number 3, such as a light that two nodes carry |\n\n\
-Quotes may be omitted on the command line: `--set lights.#3.candela=500`, `--camera '#1'`. A name that\n\
-looks like an address takes precedence.\n";
+Quotes may be omitted on the command line: `--set lights.#3.candela=500`,\n\
+`--camera '#1'`. A name that looks like an address takes precedence.\n";
 
 fn page() -> String {
     let mut out = HEAD.to_owned();

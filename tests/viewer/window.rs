@@ -311,7 +311,10 @@ fn scopes_and_buffers_are_drawn() {
         bench.rest();
         bench.keep(overlay);
         assert_ne!(bench.last, plain, "{overlay}");
-        assert!(bench.app.viewport_rect().height() >= height, "{overlay}: the panel keeps its size");
+        assert!(
+            bench.app.viewport_rect().height() >= height,
+            "{overlay}: the panel keeps its size"
+        );
     }
     // In reverse order: colors first, with their name and scale, then the scopes.
     bench.press(Key::H, Modifiers::NONE);

@@ -185,8 +185,8 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .iter()
         .chain(camera::PROPERTIES)
         .chain(rig::PROPERTIES)
-        .chain(effects::PROPERTIES)
         .chain(metering::PROPERTIES)
+        .chain(effects::PROPERTIES)
         .chain(passes::PROPERTIES)
         .chain(gi::PROPERTIES)
         .chain(lights::PROPERTIES)
@@ -580,14 +580,18 @@ pub(in crate::scene::look) fn unknown_address(
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
 }
 
-/// The three names of least edit distance, each once. Names with a group too many or too few, and a
-/// group's `enabled`, come first.
+/// Up to three names to suggest for `wanted`, each once: those within edit distance 2
+/// (Levenshtein), with the same last component, or with one group too many or too few; else the
+/// three of least edit distance. Names with a group too many or too few, and a group's `enabled`,
+/// come first.
 pub(in crate::scene::look) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
 ) -> String {
+    const CLOSE: usize = 2;
     let ends_with =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let distance = |name: &str| {
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
         if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
@@ -595,7 +599,7 @@ pub(in crate::scene::look) fn nearest<'a>(
         } else if inside.is_some() {
             1
         } else {
-            edit_distance(wanted, name)
+            strsim::levenshtein(wanted, name)
         }
     };
     let named = names.filter(|name| !name.is_empty());
@@ -605,23 +609,13 @@ pub(in crate::scene::look) fn nearest<'a>(
     if ranked.is_empty() {
         return "nothing (the scene has none)".into();
     }
-    ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
-}
-
-/// Edit distance: insertions, deletions and substitutions (Wagner and Fischer 1974).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
+    let is_close = |&(distance, name): &(usize, &str)| {
+        distance <= CLOSE || wanted.contains('.') && last(name) == last(wanted)
+    };
+    if ranked.iter().any(is_close) {
+        ranked.retain(is_close);
     }
-    row.last().copied().unwrap_or(0)
+    ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// The properties that a look file's text sets, as (path, value); empty if it is not TOML.
@@ -699,6 +693,18 @@ fn plain(value: &toml::Value) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suggestions_are_close_or_else_the_nearest() {
+        let names = ["a.width", "a.wide", "b.height", "c.depth.enabled", "d.depth"];
+        let nearest = |wanted: &str| nearest(wanted, names.into_iter());
+        assert_eq!(nearest("a.wodths"), "a.width", "two edits");
+        assert_eq!(nearest("x.yz.height"), "b.height", "the same last component");
+        assert_eq!(nearest("c.depth"), "c.depth.enabled, d.depth", "a group and its twin");
+        assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
+        assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");
+        assert_eq!(super::nearest("a", ["", ""].into_iter()), "nothing (the scene has none)");
+    }
 
     #[test]
     fn names_and_values_of_an_assignment_may_contain_equals_signs() {
