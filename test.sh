@@ -53,7 +53,7 @@ tests() {
 
 # Tests on the device. Most draw so little that Mesa's CPU driver compiles for longer than it draws: without its optimizer they
 # take half the time. Those that draw long, by the start of their names, keep it. Other drivers do not read the variable.
-LONG_DRAWS=(frame::light_lists gi:: gi_scenes:: water::)
+LONG_DRAWS=(frame::clustered_lights gi:: gi_scenes:: water::)
 gpu_tests() {
     tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
 }

@@ -64,8 +64,9 @@ pub struct CompareArgs {
     /// relative [default: 10%]; flip ignores it.
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
-    /// EV100, or auto, at which EXR and HDR pictures are exposed for FLIP; needed to compare one with
-    /// a PNG or JPEG [default: auto, by the log-average of the reference].
+    /// Exposure of EXR and HDR pictures for FLIP: an EV100, or auto (log-average of the reference)
+    /// [default: auto]. Give it explicitly, even as auto, to compare an EXR or HDR with a PNG or
+    /// JPEG.
     #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
     exposure: Option<String>,
     /// Tone mapper after the exposure: linear, aces, agx or pbr-neutral.

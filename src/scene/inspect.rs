@@ -629,7 +629,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
         text.line(
             2,
             format!(
-                "color {}; the derived values weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
+                "color {}; its luminance Y = .2126 R + .7152 G + .0722 B = {} multiplies all values but the authored one",
                 color(light.color),
                 digits(weight)
             ),

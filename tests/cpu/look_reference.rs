@@ -15,14 +15,14 @@ Schema for editors.\n\n\
 An absent property keeps the value of the scene file, or a default that the camera implies: a focal\n\
 length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
 motion blur, an ISO speed enables grain. `effects.X.enabled = false` switches an effect off.\n\n\
-A file gives each light one strength, in one unit; two are an error. If `--set` names a property\n\
+A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
 several times, the last one wins.\n\n\
 ## Addresses\n\n\
 `sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
 of each mesh.\n\n\
 | address | means |\n|---|---|\n\
-| `Key` | all of this name; a light and a camera are also found by their node's name |\n\
-| `Key#2` | the second of them |\n\
+| `Key` | all objects of this name; a light and a camera are also found by their node's name |\n\
+| `Key#2` | the second object of this name |\n\
 | `#3` | number 3 in `inspect`'s count (from 0), named or not; quoted in a look file: `[lights.\"#3\"]` |\n\
 | `3` | the same, where nothing has that name |\n\
 | `#3#2` | the second instance of number 3, such as a light that two nodes carry |\n\n\

@@ -578,7 +578,7 @@ fn emissive_meshes_match_rectangle_and_triangle_lights() {
 /// Light lists cull lights by candela over the squared distance to their bounding sphere. No shape
 /// may send more light than that to a point outside of the sphere, from any side and however near.
 #[test]
-fn no_shape_exceeds_the_bound_of_the_light_lists() {
+fn no_shape_exceeds_the_bound_of_clustered_lights() {
     let mut tightest = 0f64;
     let mut state = 1u64;
     let mut next = || {

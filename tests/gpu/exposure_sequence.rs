@@ -152,7 +152,7 @@ fn exposures_of(run: &crate::common::Run) -> Vec<f64> {
 /// The only light is the point light, which light lists cull at the exposure of a picture four
 /// thousand times as bright.
 #[test]
-fn light_lists_recover_a_light_after_twelve_stops() {
+fn clustered_lights_recover_a_light_after_twelve_stops() {
     if crate::common::no_gpu("light_lists_recover_a_light_after_twelve_stops") {
         return;
     }

@@ -731,7 +731,7 @@ fn display(settings: &RenderSettings, nits: [f32; 3]) -> Vec3 {
 }
 
 #[test]
-fn light_lists_change_no_pixel_by_an_eight_bit_step() {
+fn clustered_lights_change_no_pixel_by_an_eight_bit_step() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (lamps, size, whites) in

@@ -84,7 +84,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.chromatic_aberration.enabled", "true or false"),
     (
         "effects.chromatic_aberration.amount",
-        "lateral chromatic aberration: red is imaged larger than blue by this percentage, -5 to 5, e.g. 0.1",
+        "lateral chromatic aberration in percent by which red is imaged larger than blue, -5 to 5, e.g. 0.1",
     ),
     ("effects.distortion.enabled", "true or false: distortion of the prescription"),
     ("effects.grain.enabled", "true or false"),

@@ -34,7 +34,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     (
         "environment.scale",
-        "scale of the map in nits for a pixel of 1, 0 or more, e.g. 1; also scales sun and moon of a sky",
+        "luminance in nits of a map pixel of value 1, 0 or more, e.g. 1; also scales sun and moon of a sky",
     ),
     (
         "environment.rotation",

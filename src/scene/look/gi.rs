@@ -10,7 +10,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     (
         "gi.vpls",
-        "number of virtual point lights (VPLs), approximate, a maximum with gi.merge; 1 to 4000000, e.g. 32768",
+        "approximate number of virtual point lights (VPLs), with gi.merge their maximum number, 1 to 4000000, e.g. 32768",
     ),
     ("gi.photons", "photons emitted by all lights, 1 to 4000000 [default: by gi.vpls]"),
     ("gi.bounces", "maximum photon bounces, 1 to 64, e.g. 8"),
@@ -22,15 +22,18 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "VPL selection: tree (light tree sampling) or all (every VPL, for comparison)",
     ),
     ("gi.vpl_visibility", "true or false: shadow rays test the visibility of VPLs"),
-    ("gi.clamp_radius", "clamp radius: minimum distance of a VPL in its radii, 0 to 100"),
+    (
+        "gi.clamp_radius",
+        "distance below which the light of a VPL is clamped, in multiples of the VPL radius, 0 (no clamp) to 100",
+    ),
     (
         "gi.bias_compensation",
         "true or false: short rays restore the energy that gi.clamp_radius removes (bias compensation)",
     ),
     (
         "gi.environment_visibility",
-        "true or false: rays trace the visibility of sky and environment map; false also disables traced reflections where \
-         there is an environment",
+        "true or false: rays trace the visibility of sky and environment map; false also disables traced reflections in \
+         scenes with an environment",
     ),
     (
         "gi.specular",

@@ -62,7 +62,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.position", "world position in meters: \"X Y Z\"; child nodes move along"),
     (
         "lights.*.aim",
-        "world position in meters that it points at: \"X Y Z\" (a sun: from its node's position)",
+        "target in world space in meters: \"X Y Z\"; a sun's direction is from its node to the target",
     ),
     ("lights.*.radius", "radius in meters, 0.000001 to 10000 (sphere, disk, tube)"),
     ("lights.*.width", "width in meters along the node's X, 0.000001 to 10000 (rectangle)"),
@@ -72,10 +72,13 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "length of the straight part in meters along the node's X, 0.000001 to 10000 (tube)",
     ),
     ("lights.*.sides", "emissive faces: one or two (disk, rectangle)"),
-    ("lights.*.inner_half_angle", "half angle of full intensity in degrees, 0 to 180 (spot)"),
+    (
+        "lights.*.inner_half_angle",
+        "inner half angle in degrees, 0 to 180: full intensity within (spot)",
+    ),
     (
         "lights.*.outer_half_angle",
-        "half angle beyond which there is no light in degrees, above 0 to 180 (spot)",
+        "outer half angle in degrees, above 0 to 180: no light beyond (spot)",
     ),
     (
         "lights.*.spot_flux",

@@ -12,13 +12,13 @@ use crate::scene::{Scene, address::AddressTable};
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     (
         "materials.*.base_color",
-        "base color as linear red, green and blue, 0 to 1, e.g. \"0.8 0.2 0.1\"; a factor of the texture",
+        "base color as linear red, green and blue, 0 to 1, e.g. \"0.8 0.2 0.1\"; multiplied by the texture",
     ),
-    ("materials.*.metallic", "metallic, 0 (dielectric) to 1 (metal); a factor of the texture"),
-    ("materials.*.roughness", "perceptual roughness, 0 to 1; a factor of the texture"),
+    ("materials.*.metallic", "metallic, 0 (dielectric) to 1 (metal); multiplied by the texture"),
+    ("materials.*.roughness", "perceptual roughness, 0 to 1; multiplied by the texture"),
     (
         "materials.*.emission",
-        "emission in nits as linear red, green and blue, 0 or more, e.g. \"200 180 150\"; a factor of the texture",
+        "emission in nits as linear red, green and blue, 0 or more, e.g. \"200 180 150\"; multiplied by the texture",
     ),
     ("materials.*.ior", "index of refraction, 1 to 5, e.g. 1.5"),
 ];

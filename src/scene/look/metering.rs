@@ -23,7 +23,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("camera.lens.f_stop_range", "minimum and maximum f-number, e.g. \"1.4,22\""),
     ("camera.exposure.mode", "exposure mode: auto, manual, aperture, shutter, iso or program"),
-    ("camera.exposure.auto_iso", "true or false: auto ISO beyond the range of the other dials"),
+    (
+        "camera.exposure.auto_iso",
+        "true or false: the ISO speed also changes once the other dials are at the end of their range",
+    ),
     (
         "camera.exposure.adaptation",
         "adaptation time constants in seconds, 0 or more: one number, or two for brighter and darker scenes",
@@ -44,7 +47,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "camera.white_balance",
         "white balance: neutral, incandescent, fluorescent, daylight, flash, cloudy, shade, or kelvins from 500 to 1000000",
     ),
-    ("camera.white_balance.white", "as camera.white_balance, for look files that also set a tint"),
+    (
+        "camera.white_balance.white",
+        "same values as camera.white_balance, for look files that also set a tint",
+    ),
     (
         "camera.white_balance.tint",
         "tint of the white as Duv, -0.05 to 0.05, positive is greener than a black body",

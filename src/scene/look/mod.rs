@@ -161,7 +161,7 @@ pub enum LookError {
 const PROPERTIES: [(&str, &str); 6] = [
     (
         "scene.animation",
-        "animation that --time plays: auto, all, a name or a number; auto plays all if no two animate the same property, else the first",
+        "animation that --time plays: auto, all, a name or a number; auto plays all, or only the first if two animate the same property",
     ),
     (
         "scene.default_light",
@@ -170,7 +170,7 @@ const PROPERTIES: [(&str, &str); 6] = [
     ("scene.emissive_lights", "true or false: emissive surfaces light others"),
     (
         "scene.max_emissive_lights",
-        "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; neighbors are merged beyond it, but each of 24 directions keeps one",
+        "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; more are merged with their neighbors, except that one remains for each of 24 directions",
     ),
     (
         "scene.multiscatter",
@@ -581,9 +581,8 @@ pub(in crate::scene::look) fn unknown_address(
 }
 
 /// Up to three names to suggest for `wanted`, each once: those within edit distance 2
-/// (Levenshtein), with the same last component, or with one group too many or too few; else the
-/// three of least edit distance. Names with a group too many or too few, and a group's `enabled`,
-/// come first.
+/// (Levenshtein), or with one group too many or too few; else the three of least edit distance.
+/// Names with a group too many or too few, and a group's `enabled`, come first.
 pub(in crate::scene::look) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
@@ -591,7 +590,6 @@ pub(in crate::scene::look) fn nearest<'a>(
     const CLOSE: usize = 2;
     let ends_with =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
-    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let distance = |name: &str| {
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
         if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
@@ -609,9 +607,7 @@ pub(in crate::scene::look) fn nearest<'a>(
     if ranked.is_empty() {
         return "nothing (the scene has none)".into();
     }
-    let is_close = |&(distance, name): &(usize, &str)| {
-        distance <= CLOSE || wanted.contains('.') && last(name) == last(wanted)
-    };
+    let is_close = |&(distance, _): &(usize, &str)| distance <= CLOSE;
     if ranked.iter().any(is_close) {
         ranked.retain(is_close);
     }
@@ -699,7 +695,7 @@ mod tests {
         let names = ["a.width", "a.wide", "b.height", "c.depth.enabled", "d.depth"];
         let nearest = |wanted: &str| nearest(wanted, names.into_iter());
         assert_eq!(nearest("a.wodths"), "a.width", "two edits");
-        assert_eq!(nearest("x.yz.height"), "b.height", "the same last component");
+        assert_eq!(nearest("x.b.height"), "b.height", "a group too many");
         assert_eq!(nearest("c.depth"), "c.depth.enabled, d.depth", "a group and its twin");
         assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
         assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");

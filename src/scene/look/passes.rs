@@ -9,10 +9,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.dither", "true or false: dither PNGs by one step against banding"),
     ("passes.aa.method", "anti-aliasing: none, morphological or taa"),
     ("passes.aa.samples", "samples a pixel of a still picture, 1 to 4096; 1 samples pixel centers"),
-    ("passes.taa.render_scale", "rendered over displayed pixels on each side, 0.25 to 1"),
+    ("passes.taa.render_scale", "ratio of rendered to displayed pixels along each side, 0.25 to 1"),
     (
         "passes.taa.variance_gamma",
-        "variance clipping: half-width of the history clamp in standard deviations of the 3x3 neighborhood, 0.25 to 8, e.g. 2.5 (at most 1 from 2 pixels of motion a frame)",
+        "variance clipping: half-width of the history clamp in standard deviations of the 3x3 neighborhood, 0.25 to 8, e.g. 2.5 (falls to at most 1 as motion rises to 2 pixels a frame)",
     ),
     ("passes.taa.max_history_frames", "maximum history length in frames, in motion, 1 to 256"),
     ("passes.taa.mip_bias", "mip bias of textures in levels, -4 to 2, e.g. -0.5"),
@@ -65,8 +65,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     (
         "passes.ssr.reprojection",
-        "motion that reprojects the history: virtual, surface, smallest or hit_parallax (all but virtual are for \
-         comparison)",
+        "motion by which the history is reprojected: virtual, or, for comparison, surface, smallest or \
+         hit_parallax",
     ),
     (
         "passes.refraction.method",
@@ -97,10 +97,13 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "passes.lod.max_error_pixels",
         "maximum error of levels of detail in pixels, 0 (off) to 16, e.g. 0.25",
     ),
-    ("passes.clustered_lights.enabled", "true or false"),
+    (
+        "passes.clustered_lights.enabled",
+        "true or false: clustered lights; false evaluates every light at every pixel",
+    ),
     (
         "passes.clustered_lights.cull_threshold",
-        "maximum sum of omitted lights as a fraction of white, 0 to 1, e.g. 0.0009765625",
+        "maximum total contribution of omitted lights as a fraction of white, 0 to 1, e.g. 0.0009765625",
     ),
 ];
 

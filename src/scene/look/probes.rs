@@ -13,7 +13,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("probes.*.center", "center of its box, world position in meters, e.g. 0,1.5,0"),
     (
         "probes.*.size",
-        "size of its box in meters, three numbers above 0, e.g. 6,3,4; it should end at the walls",
+        "size of its box in meters, three numbers above 0, e.g. 6,3,4; the box should end at the walls",
     ),
     (
         "probes.*.position",

@@ -55,13 +55,13 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     (
         "water.*.slope_fine",
-        "standard deviation of slopes finer than the ripples, 0 to 0.7; widens reflections",
+        "standard deviation of the slopes of waves finer than the ripples, 0 to 0.7; widens reflections",
     ),
     ("water.*.foam", "amount of foam, 0 to 1"),
     ("water.*.foam_tile", "tile size of the foam in meters, 0.001 to 10000, e.g. 1.5"),
     (
         "water.*.foam_depth",
-        "depth below which foam forms in meters, 0 (none) to 10000; more foam where it flows",
+        "water depth in meters below which foam forms at the shore, 0 (none) to 10000; flowing water has more",
     ),
     (
         "water.*.shore",
