@@ -1,5 +1,5 @@
 //! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in
-//! `$OUT_DIR/shaders.rs`.
+//! `$OUT_DIR/shaders.rs`. Generates the host's structs of `shaders/shared/`.
 //!
 //! A line `// variants: A B` in a shader compiles one more module with each of the names defined,
 //! as `file+A`. A line `// features: A B B:C` compiles each combination of the names, as
@@ -36,6 +36,12 @@ mod system_shaderc {
     unsafe extern "C" {}
 }
 
+#[path = "src/gpu/shader_structs/generate.rs"]
+mod generate;
+
+/// Structs of `shaders/shared/` that the host defines by itself: they belong to a lower layer.
+const HOST_TYPES: [&str; 2] = ["Vpl", "VplNode"];
+
 /// One module to compile.
 struct Job {
     path: PathBuf,
@@ -51,7 +57,12 @@ fn main() {
     let cache = shader_cache(&out);
     println!("cargo:rerun-if-changed=shaders");
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/gpu/shader_structs/generate.rs");
     println!("cargo:rerun-if-env-changed=SUNNY16_SHADER_CACHE");
+    if let Err(error) = write_structs(&out) {
+        eprintln!("{error}");
+        process::exit(1);
+    }
     let mut files: Vec<_> =
         fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -101,6 +112,25 @@ fn main() {
     // The viewer recompiles shaders with this executable, on the machine of the build.
     println!("cargo:rustc-env=SUNNY16_SHADER_COMPILER={}", env::current_exe().unwrap().display());
     println!("cargo:rustc-env=SUNNY16_SHADER_CACHE={}", cache.display());
+}
+
+/// Writes the host's structs of `shaders/shared/` to `shader_structs.rs`.
+fn write_structs(out: &Path) -> Result<(), String> {
+    let mut files: Vec<_> =
+        fs::read_dir("shaders/shared").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let sources: Vec<(String, String)> = files
+        .iter()
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    let files: Vec<_> =
+        sources.iter().map(|(name, source)| generate::SharedFile { name, source }).collect();
+    let rust = generate::generate(&files, &HOST_TYPES)?;
+    fs::write(out.join("shader_structs.rs"), rust).unwrap();
+    Ok(())
 }
 
 /// Writes a module, from the cache if present: compiling all modules takes minutes. All profiles of

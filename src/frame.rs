@@ -17,7 +17,19 @@ use self::{
 
 use crate::{
     camera::{CameraEffects, Exposure, ToneMapper},
-    gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
+    gpu::{
+        Buffer, Frames, Gpu, GpuError, GpuResult, PassTime,
+        commands::Ticket,
+        shader_structs::{
+            frame::{
+                FRAME_AO, FRAME_FORWARD, FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING,
+                FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants,
+                SHADOWS_MAPS, SHADOWS_OFF, SHADOWS_RAY_TRACED,
+            },
+            ghosts::GHOST_REPORT_WORDS,
+        },
+        vk,
+    },
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     optics::{MountedLens, ghosts::LensGhosts},
     passes::{
@@ -32,7 +44,7 @@ use crate::{
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         gbuffer_channel::GbufferChannel,
         gi::{FrameGi, GiOutput, GiPass},
-        lens_ghosts::{self, GhostReport},
+        lens_ghosts::GhostReport,
         lighting::{LightingInputs, LitImages},
         probes::probes_for,
         ray_query,
@@ -40,7 +52,6 @@ use crate::{
         scene_bvh::{LazyFrameBvh, RayTracedLights},
         scene_data::{GpuScenePose, LodGeneration, OcclusionGain},
         shadow_maps::{self, FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
-        shared::{self, FrameConstants},
         ssr::{self, FrameSsr, SsrInputs, SsrPass},
         taa::TaaOutput,
         tonemap::DisplayTransform,
@@ -780,7 +791,7 @@ impl Renderer {
             read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report)
         });
         let ghosts = images.ghosts.map(|ghosts| {
-            read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts)
+            read_report(&mut graph, ("ghost report", u64::from(GHOST_REPORT_WORDS)), ghosts)
         });
         let refit = scene.bvh.as_ref().and_then(|gpu_bvh| gpu_bvh.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
@@ -1081,9 +1092,9 @@ fn frame_data(
         cull_threshold: if lists.enabled { lists.cull_threshold } else { 0.0 },
         node_count: nodes.len() as u32,
         shadow_method: match settings.shadows.method {
-            _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
-            ShadowMethod::Auto | ShadowMethod::Maps => shared::SHADOWS_MAPS,
-            ShadowMethod::Traced => shared::SHADOWS_RAY_TRACED,
+            _ if !settings.shadows.enabled => SHADOWS_OFF,
+            ShadowMethod::Auto | ShadowMethod::Maps => SHADOWS_MAPS,
+            ShadowMethod::Traced => SHADOWS_RAY_TRACED,
         },
         shadow_samples: settings.shadows.samples,
         // Clamped to the range of `f32`, for exposure steps of any size.
@@ -1128,16 +1139,16 @@ fn frame_data(
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
     if apart {
-        values.bits |= shared::FRAME_GI_DIFFUSE;
+        values.bits |= FRAME_GI_DIFFUSE;
     }
     if gi.as_ref().is_some_and(FrameGi::traces_reflections) {
-        values.bits |= shared::FRAME_GI_SPECULAR;
+        values.bits |= FRAME_GI_SPECULAR;
     }
     if gi.is_some() {
-        values.bits &= !shared::FRAME_MULTI_BOUNCE_AO;
+        values.bits &= !FRAME_MULTI_BOUNCE_AO;
     }
-    let found_by_rays = values.bits & shared::FRAME_GI_SPECULAR != 0;
-    let forward = values.bits & shared::FRAME_FORWARD != 0;
+    let found_by_rays = values.bits & FRAME_GI_SPECULAR != 0;
+    let forward = values.bits & FRAME_FORWARD != 0;
     let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays || forward;
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
@@ -1193,12 +1204,12 @@ fn output_frame_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<Fram
 fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u32 {
     let measured = settings.ao.enabled && scene.has_environment;
     [
-        (measured, shared::FRAME_AO),
-        (measured && settings.ao.multi_bounce, shared::FRAME_MULTI_BOUNCE_AO),
-        (settings.capture, shared::FRAME_PROBE_CAPTURE),
-        (settings.metered, shared::FRAME_METERING),
-        (forward, shared::FRAME_FORWARD),
-        (settings.ssr.enabled, shared::FRAME_SSR),
+        (measured, FRAME_AO),
+        (measured && settings.ao.multi_bounce, FRAME_MULTI_BOUNCE_AO),
+        (settings.capture, FRAME_PROBE_CAPTURE),
+        (settings.metered, FRAME_METERING),
+        (forward, FRAME_FORWARD),
+        (settings.ssr.enabled, FRAME_SSR),
     ]
     .into_iter()
     .filter(|(on, _)| *on)

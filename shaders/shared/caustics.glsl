@@ -1,16 +1,22 @@
-// Caustics constants, filled by src/passes/caustics.rs; a test compares every offset.
+// Constants of caustics through water.
 #ifndef SHARED_CAUSTICS
 #define SHARED_CAUSTICS
 #extension GL_EXT_scalar_block_layout : require
 
+// Constants of one water's map.
 struct CausticsConstants {
-    uint water;                // water index
-    uint light;                // light index of the sun
-    uint first;                // first texel in the buffer of all waters
-    // first block in the buffer of all waters; a block has two words: sum of depths, count
+    // Water index.
+    uint water;
+    // Index of the sun in the frame's lights.
+    uint light;
+    // First texel of this map in the buffer of all waters.
+    uint first;
+    // First block in the buffer of all waters; a block has two words: sum of depths, count.
     uint first_block;
-    uvec2 texels;              // along x and z
-    uint all_texels;           // texels of all waters: blocks follow them
+    // Texels along x and z.
+    uvec2 texels;
+    // Texels of all waters: blocks follow them.
+    uint all_texels;
 };
 
 // Light bundles along the side of a texel.

@@ -1,58 +1,96 @@
-// GPU culling structs, filled by src/passes/culling_shared.rs.
+// Structs of GPU culling.
 #ifndef SHARED_CULLING
 #define SHARED_CULLING
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_samplerless_texture_functions : require
 
-// World transform and bounds of one mesh instance.
+// Instance of a mesh, in the world. The translation is split into two vectors, so that its
+// difference to the camera position is exact far from the origin.
 struct InstanceTransform {
-    vec3 high;                 // translation: nearest floats
-    float radius;              // of the bounding sphere (m)
-    vec3 low;                  // translation: remainder of high
-    uint bucket;               // index of its CullBucket
-    vec3 offset;               // from the translation to the center of the bounding sphere
-    float stretch;             // maximum length scale from object space to world space
-    vec3 axis_x;               // columns of the linear part
+    // Translation, high part: nearest floats (m).
+    vec3 high;
+    // Radius of the bounding sphere (m).
+    float radius;
+    // Translation, low part: remainder (m).
+    vec3 low;
+    // Index of its bucket.
+    uint bucket;
+    // From the translation to the bounding sphere's center (m).
+    vec3 offset;
+    // Upper bound on the scale of any object-space length.
+    float stretch;
+    // First column of the linear part.
+    vec3 axis_x;
+    // Second column of the linear part.
     vec3 axis_y;
+    // Third column of the linear part.
     vec3 axis_z;
-    vec3 normal_x;             // columns of the normal matrix
+    // First column of the normal transform.
+    vec3 normal_x;
+    // Second column of the normal transform.
     vec3 normal_y;
+    // Third column of the normal transform.
     vec3 normal_z;
-    float handedness;          // +1 or -1
+    // +1, or -1 if the transform mirrors.
+    float handedness;
+    // Padding.
     uint pad0;
 };
 
 // Instances of one mesh with one handedness, contiguous in the instance array.
 struct CullBucket {
-    uint first;                // first instance
-    uint end;                  // one past the last instance
+    // First instance.
+    uint first;
+    // One past the last instance.
+    uint end;
+    // Vertex offset of the draw.
     int vertex_offset;
-    uint flags;                // BUCKET_
-    vec3 center;               // of the mesh's bounding box, object space
-    uint levels;               // levels of detail
+    // Bits: `BUCKET_OCCLUDES`.
+    uint flags;
+    // Center of the mesh's bounding box, object space.
+    vec3 center;
+    // Number of levels of detail, at least 1.
+    uint levels;
+    // Half extents of the bounding box, object space.
     vec3 half_size;
+    // Padding.
     uint pad0;
-    uvec4 first_index;         // of each level of detail
+    // First index of each level of detail.
+    uvec4 first_index;
+    // Index count of each level of detail.
     uvec4 index_count;
-    vec4 error;                // of each level of detail, object space
+    // Geometric error of each level of detail, object space.
+    vec4 error;
 };
 
+// The bucket occludes: it is neither alpha-tested nor blended.
 const uint BUCKET_OCCLUDES = 1u;
 
+// Constants of the culling passes.
 struct CullConstants {
-    mat4 view_projection;      // camera-relative world to clip space
-    vec4 planes[5];            // of the view frustum, inward unit normals
-    vec3 camera_high;          // camera position: nearest floats
-    uint placements;           // instance count
-    vec3 camera_low;           // camera position: remainder of camera_high
-    uint buckets;              // bucket count
-    vec3 forward;              // unit view direction
-    uint levels;               // draw commands per bucket
-    uvec2 size;                // of the image (pixels)
-    // pixels that an object error of 1 m covers at distance 1 m, over the allowed error; 0: no LOD
+    // Camera-relative world to clip space.
+    mat4 view_projection;
+    // Frustum planes with inward unit normals.
+    vec4 planes[5];
+    // Camera position in the world, high part: nearest floats (m).
+    vec3 camera_high;
+    // Number of instances.
+    uint placements;
+    // Camera position in the world, low part: remainder (m).
+    vec3 camera_low;
+    // Number of buckets.
+    uint buckets;
+    // View direction (unit).
+    vec3 forward;
+    // Draw commands per bucket.
+    uint levels;
+    // Image size (pixels).
+    uvec2 size;
+    // Pixels per meter at a distance of 1 m over the allowed error in pixels; 0: finest level only.
     float error_scale;
-    uint parallel;             // 1: a parallel projection
-    // start of each level of the depth pyramid; level 0 is the depth image
+    // 1: orthographic projection.
+    uint parallel;
+    // Offset of each level of the depth pyramid; level 0 is the depth image itself.
     uint level_offset[12];
 };
 

@@ -1,92 +1,143 @@
-// Structs of the camera effects, filled by src/passes/effects_shared.rs; a test compares every
-// offset.
+// Structs of the camera effects.
 #ifndef SHARED_EFFECTS
 #define SHARED_EFFECTS
 #extension GL_EXT_scalar_block_layout : require
 
-// Lengths on the sensor are in pixels, y down.
+// Constants of the depth of field passes. Lengths on the sensor are in pixels, y down.
 struct DepthOfFieldConstants {
-    float radius_at_infinity;  // of the circle of confusion, at infinite distance
-    float radius_slope;        // pixels * m: radius = radius_at_infinity - radius_slope / distance
-    float max_radius;          // larger circles are clamped to this radius
-    float blades;              // of the iris; 0: circular
-    float curvature;           // of the blades, 0 straight to 1 round
-    float rotation;            // rad, of a corner from +X, counter-clockwise as seen
-    float open_area;           // iris area over the area of its circle
-    float rim_radius;          // barrel rim radius over iris radius
-    float rim_shift;           // rim shift (iris radii) per pixel from the image center
-    // visibility threshold (exposed light): dimmer highlights are not drawn as sprites
+    // Radius of the circle of confusion at infinite distance (pixels).
+    float radius_at_infinity;
+    // Pixels times meters: the radius at a distance is the radius at infinity minus this over the
+    // distance.
+    float radius_slope;
+    // Maximum radius; larger circles are clamped to it.
+    float max_radius;
+    // Number of iris blades; 0: circular iris.
+    float blades;
+    // Blade curvature, 0 (straight) to 1 (round).
+    float curvature;
+    // Angle (rad) of an iris corner from +X, counter-clockwise as seen.
+    float rotation;
+    // Area of the iris over that of its circumscribed circle.
+    float open_area;
+    // Radius of the barrel rim over that of the iris.
+    float rim_radius;
+    // Shift of the rim in iris radii per pixel from the image center.
+    float rim_shift;
+    // Visibility threshold (exposed light): dimmer highlights are not drawn as sprites.
     float min_highlight_light;
-    uint level;                // size class
+    // Size class.
+    uint level;
+    // Largest size class.
     uint last_level;
 };
 
+// Maximum number of highlights that a tile draws as sprites; further ones are gathered.
 const uint HIGHLIGHTS_PER_TILE = 64u;
 
+// Pixel whose circle of confusion is splatted separately.
 struct Highlight {
-    vec3 light;                // pre-exposed, summed over one pixel
-    float radius;              // signed (pixels): negative in front of the focus plane
-    vec2 center;               // pixels
+    // Pre-exposed light of the whole pixel.
+    vec3 light;
+    // Signed (pixels): negative in front of the focus plane.
+    float radius;
+    // Position in the image.
+    vec2 center;
+    // Padding.
     uint pad0;
+    // Padding.
     uint pad1;
 };
 
+// Constants of the velocity pass.
 struct VelocityConstants {
-    mat4 open;                 // camera-relative world to clip space at shutter opening
-    mat4 close;                // at shutter closing
+    // Camera-relative world to clip space at shutter opening.
+    mat4 open;
+    // Camera-relative world to clip space at shutter closing.
+    mat4 close;
 };
 
+// Constants of the motion blur passes.
 struct MotionBlurConstants {
-    vec2 size;                 // pixels
-    float tile;                // pixels along a tile's edge: maximum half length of a blur
-    // rolling shutter: exposure times between the first and last line; 0: global shutter
+    // Image size.
+    vec2 size;
+    // Tile size per axis: the maximum half length of a blur.
+    float tile;
+    // Rolling shutter: exposure times between the exposure of the first and the last line.
     float curtain;
 };
 
+// Constants of the temporal anti-aliasing pass.
 struct TaaConstants {
-    // dot product with a camera-relative homogeneous position: its depth (m) for the last frame's
-    // camera
+    // Depth (m) for the last frame's camera: dot product of this with a camera-relative homogeneous
+    // position.
     vec4 previous_depth;
-    vec2 size;                 // of the output, pixels
-    // subpixel offset of this frame's samples from the pixel centers (input pixels)
+    // Output size (pixels).
+    vec2 size;
+    // Subpixel offset of this frame's samples from the pixel centers (input pixels).
     vec2 jitter;
-    float max_frames;          // maximum history weight in frames; 0 discards the history
-    // variance clipping: half-width in standard deviations of the neighborhood
+    // Maximum history weight in frames; 0 discards the history.
+    float max_frames;
+    // Variance clipping: half-width of the history clamp in standard deviations of the
+    // neighborhood.
     float gamma;
-    uint still;                // 1: static view; the history is a plain mean
-    uint frame;                // frame index, for dithered rounding
+    // 1: static view; the history is a plain mean.
+    uint still;
+    // Frame index, for rounding noise.
+    uint frame;
 };
 
+// Constants of the bloom passes.
 struct BloomConstants {
-    float weight;              // of this bloom level
-    float fraction;            // fraction of a pixel's light that is scattered
+    // Weight of this level's light.
+    float weight;
+    // Fraction of a pixel's light that is scattered.
+    float fraction;
 };
 
+// Constants of the vignetting pass.
 struct VignettingConstants {
-    vec2 center;               // pixels
-    // tangent of the field angle per pixel: pixel size over image distance
+    // Image center (pixels).
+    vec2 center;
+    // Tangent of the field angle per pixel: pixel size over image distance.
     float pitch;
-    float natural;             // exponent of the cosine falloff, 4 physically
-    float rim_radius;          // barrel rim radius over pupil radius; 0: no barrel
-    float rim_shift;           // rim shift (pupil radii) per pixel from the center
+    // Exponent of the cosine; natural vignetting has 4.
+    float natural;
+    // Radius of the barrel rim over that of the pupil; 0: no barrel.
+    float rim_radius;
+    // Shift of the rim in pupil radii per pixel from the center.
+    float rim_shift;
 };
 
+// Constants of the chromatic aberration pass.
 struct ChromaticAberrationConstants {
-    vec2 center;               // pixels
-    float red;                 // image scale of red over green
-    float blue;                // image scale of blue over green
+    // Image center (pixels).
+    vec2 center;
+    // Image scale of red over green.
+    float red;
+    // Image scale of blue over green.
+    float blue;
 };
 
+// Constants of the lens image pass.
 struct LensImageConstants {
-    vec2 center;               // of the image (pixels)
-    float last;                // last grid node along each side
+    // Image center (pixels).
+    vec2 center;
+    // Index of the grid's last node per axis.
+    float last;
+    // Padding.
     uint pad0;
 };
 
+// Constants of the film grain pass.
 struct GrainConstants {
-    float shot;                // shot noise variance per exposed value
-    float read;                // read noise: standard deviation at black
+    // Shot noise: variance over exposed value.
+    float shot;
+    // Read noise: standard deviation at black.
+    float read;
+    // Frame index.
     uint frame;
+    // Padding.
     uint pad0;
 };
 

@@ -1,67 +1,96 @@
-// Structs of flare sources and starburst sprites (src/passes/flare_sources.rs, starburst.rs); a
-// test compares every offset.
+// Structs of flare sources and starburst sprites. Lengths in the image are in pixels.
 #ifndef SHARED_FLARE_SOURCES
 #define SHARED_FLARE_SOURCES
 #extension GL_EXT_scalar_block_layout : require
 
+// Constants of the flare source passes.
 struct FlareConstants {
-    vec4 right;                // camera axes in world axes
+    // Camera right vector in world axes.
+    vec4 right;
+    // Camera up vector in world axes.
     vec4 up;
-    float pitch;               // tangent of the angle of one pixel on the optical axis
+    // Tangent of the angle that a pixel subtends on the axis.
+    float pitch;
+    // Number of lights in the frame.
     uint light_count;
-    uvec2 tiles;               // tile count; a tile has BRIGHT_TILE pixels per side
+    // Tile count; a tile has BRIGHT_TILE pixels per side.
+    uvec2 tiles;
 };
 
 // A light or pixel cluster bright enough to cause lens flare.
 struct FlareSource {
-    vec3 direction;            // unit, from the camera; camera axes: right, up, back
-    float angular_radius;      // rad; 0: point source
-    // unoccluded, pre-exposed lux by channel on a plane at the lens that faces the source
+    // Unit vector from the camera in camera axes: right, up, back.
+    vec3 direction;
+    // Angular radius (rad); 0 for a point.
+    float angular_radius;
+    // Pre-exposed illuminance (lx by channel) on a plane at the lens that faces the source, without
+    // occlusion.
     vec3 illuminance;
-    float visibility;          // visible fraction, 0 to 1
-    float outside;             // visible fraction beyond the image border, 0 to visibility
-    float rank;                // luminance of illuminance times visibility
-    uint flags;                // SOURCE_ bits
-    uint light;                // light index of a scene light; root tile of a cluster
+    // Visible fraction, 0 to 1.
+    float visibility;
+    // Fraction that is visible and outside the image, 0 to `visibility`.
+    float outside;
+    // Sort key: luminance of illuminance times visibility.
+    float rank;
+    // Bits: `SOURCE_LIGHT`, `SOURCE_VISIBLE_EMITTER`, `SOURCE_INFINITE`.
+    uint flags;
+    // Index in the frame's lights, or the root tile of a pixel cluster.
+    uint light;
 };
 
-// A scene light; without this bit a cluster of bright pixels that no scene light accounts for.
+// The source is a light of the scene; otherwise a cluster of bright pixels that belong to no light.
 const uint SOURCE_LIGHT = 1u;
 // The emitting surface is visible in the image.
 const uint SOURCE_VISIBLE_EMITTER = 2u;
-// At infinite distance.
+// The source is infinitely far away.
 const uint SOURCE_INFINITE = 4u;
 
-// Bright pixels of one image tile that no scene light accounts for.
+// Bright pixels of one image tile that belong to no light of the scene.
 struct FlareTile {
-    vec3 light;                // sum over pixels of the light above the threshold (pre-exposed)
-    float weight;              // luminance of light
-    vec2 center;               // centroid of light (pixels)
-    float spread;              // mean squared distance from the center (pixels^2)
-    uint root;                 // root tile of its cluster; NONE: no bright pixels
-    uint source;               // of a root tile: index of its source in the list, or NONE
+    // Sum over pixels of the light above the threshold (pre-exposed).
+    vec3 light;
+    // Luminance of `light`.
+    float weight;
+    // Centroid of `light` (pixels).
+    vec2 center;
+    // Mean squared distance from the center (pixels^2).
+    float spread;
+    // Root tile of its cluster; NONE: no bright pixels.
+    uint root;
+    // For a root tile: index of its source in the list.
+    uint source;
 };
 
+// Constants of the starburst passes.
 struct StarburstConstants {
-    float steps;               // table steps (half cycles at 550 nm) per pixel
-    float pitch;               // tangent of the angle of one pixel on the optical axis
-    // fraction of the light per step on the brightest spike, 1024 steps from the center
+    // Steps of the table (half cycles at 550 nm) per pixel.
+    float steps;
+    // Tangent of the angle that a pixel subtends on the axis.
+    float pitch;
+    // Fraction of the light on a step along the brightest spike, 1024 steps from the center.
     float spike;
-    uint points;               // 1: lights without a visible emitter are drawn
-    // fractions of the light beyond squares of half sides 256, 512 and 1024 steps
+    // 1: lights without a visible emitter are drawn.
+    uint points;
+    // Fractions of the light beyond squares of half sides 256, 512 and 1024 steps.
     vec4 beyond;
-    vec4 right;                // camera axes in world axes
+    // Camera right vector in world axes.
+    vec4 right;
+    // Camera up vector in world axes.
     vec4 up;
 };
 
-// Sprite of one source.
+// Sprite of a source's starburst.
 struct StarburstSprite {
-    vec2 center;               // pixels
-    float reach;               // half of its side (pixels); 0: not drawn
-    float disk;                // radius of the source disk (pixels)
-    vec3 light;                // pre-exposed, summed over one pixel
-    // fraction of the light that leaves the source's own pixels; 0: no own pixels, all light is
-    // drawn
+    // Position in the image.
+    vec2 center;
+    // Half of its side (pixels); 0: not drawn.
+    float reach;
+    // Radius of the source disk (pixels).
+    float disk;
+    // Pre-exposed light of a whole pixel.
+    vec3 light;
+    // Fraction of the light that leaves the source's own pixels; 0: the source has no pixels, and
+    // all of it is drawn.
     float moved;
 };
 

@@ -1,109 +1,178 @@
-// Structs of the lens ghost passes (src/passes/lens_ghosts_shared.rs); a test compares every
-// offset. Lengths are in millimeters, wavelengths and film thicknesses in nanometers; vectors of
-// three are red, green, blue.
+// Structs of the lens ghost passes. Lengths are in millimeters, wavelengths and film thicknesses in
+// nanometers; vectors of three are red, green, blue.
 #ifndef SHARED_GHOSTS
 #define SHARED_GHOSTS
 #extension GL_EXT_scalar_block_layout : require
 
+// Constants of all lens ghost passes.
 struct GhostConstants {
+    // Wavelengths of the channels (nm).
     vec3 wavelength;
+    // Number of lens surfaces.
     uint surfaces;
-    vec3 luminance;            // pixel luminance (nits) per lux on the sensor
+    // Luminance (nits) of a pixel per illuminance (lx) on the sensor.
+    vec3 luminance;
+    // Number of paths with two reflections.
     uint ghosts;
-    vec2 gate_half;            // half extent of the image on the sensor
-    float front_radius;        // radius of the entrance disk across a beam
-    float front_z;             // z of the entrance disk's center
+    // Half extents of the sensor area that the image shows.
+    vec2 gate_half;
+    // Radius of the disc, perpendicular to a beam, through which the beam enters.
+    float front_radius;
+    // z of the entrance disk's center.
+    float front_z;
+    // z of the sensor.
     float sensor_z;
-    float pixel;               // minimum edge softness
-    float min_luminance;               // minimum exposed luminance at which a ghost is drawn
-    float hysteresis;          // fraction of that luminance down to which a drawn ghost stays
-    float blades;              // of the iris; below 3: circular
-    float curvature;           // of the blades
-    float rotation;            // of an iris corner (rad)
-    uint level;                // 1: entrance axes are level, for lenses that are not round
+    // Minimum softening of edges.
+    float pixel;
+    // Exposed luminance above which a ghost is drawn.
+    float min_luminance;
+    // Fraction of that threshold down to which a drawn ghost is kept.
+    float hysteresis;
+    // Number of iris blades; below 3: circular iris.
+    float blades;
+    // Curvature of the iris blades.
+    float curvature;
+    // Angle of an iris corner (rad).
+    float rotation;
+    // 1: entrance axes are level, for lenses that are not round.
+    uint level;
+    // Capacity of the node buffer.
     uint node_capacity;
+    // Capacity of the chunk buffer.
     uint chunk_capacity;
+    // Capacity of the list of drawn ghosts.
     uint item_capacity;
+    // Padding.
     uint pad0;
 };
 
+// Flag of a surface: curved along x.
 const uint CURVED_X = 1u;
+// Flag of a surface: curved along y.
 const uint CURVED_Y = 2u;
+// Flag of a surface: the aperture stop.
 const uint STOP = 4u;
 
+// Lens surface.
 struct GhostSurface {
-    vec3 before;               // refractive indices on the scene side
-    float vertex;              // z of the vertex
-    vec3 after;                // refractive indices on the sensor side
+    // Refractive indices on the scene side.
+    vec3 before;
+    // z of the vertex.
+    float vertex;
+    // Refractive indices on the sensor side.
+    vec3 after;
+    // Curvature: one over the radius.
     float curvature;
-    float radius;              // of the clear aperture
-    float film_index;          // 0: uncoated
-    float film;                // film thickness (nm)
+    // Clear aperture radius.
+    float radius;
+    // Refractive index of the coating; 0: uncoated.
+    float film_index;
+    // Thickness of the coating (nm).
+    float film;
+    // Bits: 1 curved along x, 2 curved along y, 4 the stop.
     uint flags;
 };
 
-// A light path with two reflections. Matrices are (a, b) along x and along y: sensor position as a
-// function of height and slope at the entrance.
+// Path with two reflections. Matrices are (a, b) along x and along y: sensor position as a function
+// of height and slope at the entrance.
 struct GhostPath {
+    // Matrix of red.
     vec4 red;
+    // Matrix of green.
     vec4 green;
+    // Matrix of blue.
     vec4 blue;
-    vec3 part;                 // transmitted fraction of the light at normal incidence
-    float radius;              // at the entrance, for an axial beam
-    uint first;                // first reflecting surface
-    uint second;               // second reflecting surface
-    uint crossing;             // first entry in the crossings buffer
+    // Transmitted fraction of the light at normal incidence.
+    vec3 part;
+    // Radius at the entrance, on the axis.
+    float radius;
+    // Index of the first reflecting surface.
+    uint first;
+    // Index of the second reflecting surface.
+    uint second;
+    // Index of its first surface crossing.
+    uint crossing;
+    // Number of surface crossings.
     uint crossings;
 };
 
-// Probe result of one ghost of one source.
+// Probe result of one source's ghost.
 struct GhostProbe {
-    vec4 window;               // entrance window: min and max corner
-    float flux;                // mm^2: sensor flux over illuminance, green
-    float peak;                // maximum exposed luminance over the channels
-    uint cells;                // mesh cells per side
-    uint state;                // GHOST_ constants
+    // Entrance window: min and max corner.
+    vec4 window;
+    // Light over illuminance (mm2), for green.
+    float flux;
+    // Maximum exposed luminance over all channels.
+    float peak;
+    // Cells per side of its mesh.
+    uint cells;
+    // `GHOST_` constants of the shader.
+    uint state;
 };
 
-const uint GHOST_NONE = 0u;    // no light passes
+// No light passes.
+const uint GHOST_NONE = 0u;
+// The ghost is drawn as a mesh of rays.
 const uint GHOST_MESH = 1u;
-const uint GHOST_DISC = 2u;    // smaller than the source's own disk: drawn as a disk
-const uint GHOST_OFFSCREEN = 3u;  // outside the image
+// Smaller than the source's own disk: drawn as a disk.
+const uint GHOST_DISC = 2u;
+// Outside the image.
+const uint GHOST_OFFSCREEN = 3u;
 
-// A ghost to draw.
+// Ghost to draw.
 struct GhostItem {
+    // Used window of the entrance.
     vec4 window;
+    // Index in the source list.
     uint source;
+    // Index of the path.
     uint ghost;
+    // Cells per side of its mesh.
     uint cells;
+    // State from the probe: `GHOST_` constants of the shader.
     uint state;
-    uint node;                 // first node
-    uint chunk;                // first chunk
+    // Index of its first node.
+    uint node;
+    // Index of its first chunk.
+    uint chunk;
+    // Padding.
     uint pad0;
+    // Padding.
     uint pad1;
 };
 
 // One color channel of a drawn ghost.
 struct GhostLayer {
-    // half widths of the iris edges over the iris radius, at each crossing
+    // Half widths of the iris edges over the iris radius, at each crossing.
     vec3 iris_soft;
-    uint crossings;            // crossings of the iris
-    vec2 center;               // of a disk
+    // Number of iris crossings.
+    uint crossings;
+    // Center of a disc.
+    vec2 center;
+    // Radii of a disc.
     vec2 radius;
-    float scale;               // illuminance scale that conserves the ghost's flux
-    float soft;                // half width of the disk's edge over its radius
+    // Illuminance scale that conserves the ghost's flux.
+    float scale;
+    // Half width of a disc's edge over its radius.
+    float soft;
+    // Padding.
     float pad0;
-    float cap;                 // maximum illuminance
+    // Upper bound on the illuminance.
+    float cap;
 };
 
-// A mesh ray on the sensor.
+// Mesh ray on the sensor.
 struct GhostNode {
-    vec2 sensor_position;                // sensor position
-    // distance from the nearest rim in half widths of its edge, negative beyond the rim
+    // Position on the sensor.
+    vec2 sensor_position;
+    // Distance from the nearest rim in half widths of its edge, negative beyond the rim.
     float soft;
-    float hard;                // distance from the axis over the rim radius, 1 at the rim
-    uvec3 iris;                // iris positions, pairs of half floats
-    float light;               // illuminance over that across the beam; negative: no ray
+    // Distance from the axis over the rim radius, 1 at the rim.
+    float hard;
+    // Positions in the iris, pairs of half floats.
+    uvec3 iris;
+    // Illuminance over that perpendicular to the beam; negative: no ray.
+    float light;
 };
 
 // Maximum number of sources that cause ghosts, brightest first.
@@ -112,7 +181,7 @@ const uint GHOST_SOURCES = 16u;
 const uint CHUNK = 8u;
 // Words of the report: ghosts drawn, dropped, off-screen, out of space; light drawn and dropped;
 // sources.
-const uint REPORT_WORDS = 8u;
+const uint GHOST_REPORT_WORDS = 8u;
 
 float ghost_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 

@@ -1,22 +1,32 @@
-// Structs of pass `rays`, filled by src/passes/rays.rs; a test compares every offset.
+// Structs of pass `rays`.
 #ifndef SHARED_RAYS
 #define SHARED_RAYS
 
-// A ray from the host, relative to the origin of the TLAS.
+// Ray from the host, relative to the origin of the TLAS.
 struct TraceRay {
+    // Origin (m).
     vec3 origin;
-    float reach;       // maximum t (exclusive), in units of the direction
+    // Maximum distance, exclusive, in units of the direction's length.
+    float reach;
+    // Direction.
     vec3 direction;
-    uint any;          // 1: any-hit query among shadow casters, first found hit
-    vec3 offset_normal;         // unit normal of the surface at the ray origin, or zero
+    // 1: any-hit query among shadow casters, first found hit.
+    uint any;
+    // Unit normal of the surface at the origin, or zero.
+    vec3 offset_normal;
+    // Padding.
     uint pad0;
 };
 
-// Hit of a ray: t, instance index or NONE, and triangle index.
+// Hit of a ray.
 struct TraceHit {
+    // Hit distance in units of the direction's length.
     float t;
+    // Instance index; `bvh::NONE` for a miss.
     uint instance;
-    vec2 barycentric;  // weights of the second and third vertex
+    // Barycentric weights of the second and third vertex.
+    vec2 barycentric;
+    // Triangle index; 0 for a miss.
     uint triangle;
 };
 

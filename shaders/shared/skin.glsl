@@ -1,85 +1,135 @@
-// Skinning, morphing and BVH refit structs, filled by src/passes/skin_shared.rs; a test compares
-// every offset.
+// Structs of skinning, morphing and BVH refit.
 #ifndef SHARED_SKIN
 #define SHARED_SKIN
 #extension GL_EXT_scalar_block_layout : require
 
-// A vertex in the bind pose.
+// Vertex in the bind pose.
 struct BindPoseVertex {
-    vec3 position;             // object space (m)
+    // Position in mesh space (m).
+    vec3 position;
+    // Index of its first influence.
     uint first_influence;
-    vec3 normal;               // unit
+    // Unit normal.
+    vec3 normal;
+    // Index of its first morph target offset.
     uint first_morph;
-    vec4 tangent;              // w: handedness
+    // Unit tangent; w: handedness.
+    vec4 tangent;
+    // Number of joints that influence it.
     uint influence_count;
+    // Number of morph targets that move it.
     uint morph_count;
+    // Padding.
     uint pad0;
+    // Padding.
     uint pad1;
 };
 
+// Joint influence on a vertex.
 struct Influence {
-    uint joint;                // of the skin
-    float weight;              // positive; the weights of a vertex sum to 1
+    // Joint index in the skin.
+    uint joint;
+    // Positive; the weights of a vertex sum to 1.
+    float weight;
 };
 
 // Offset of a morph target for one vertex; vertices that a target does not move have none.
 struct MorphOffset {
-    vec3 position;             // m
-    uint target;               // index of its weight
+    // Position offset (m).
+    vec3 position;
+    // Index of its weight.
+    uint target;
+    // Normal offset.
     vec3 normal;
+    // Padding.
     uint pad0;
+    // Tangent offset.
     vec3 tangent;
+    // Padding.
     uint pad1;
 };
 
+// Constants of a skinning dispatch.
 struct SkinConstants {
-    uint count;                // vertices
-    uint rest;                 // first bind-pose vertex
-    uint target;               // first output vertex
-    uint palette;              // matrix of the first joint
-    uint weights;              // first morph weight
-    uint flags;                // SKIN_
+    // Number of vertices.
+    uint count;
+    // First bind-pose vertex.
+    uint rest;
+    // First output vertex.
+    uint target;
+    // Matrix of the first joint.
+    uint palette;
+    // First morph weight.
+    uint weights;
+    // Bits: `SKIN_FLAT`, `SKIN_TANGENTS`.
+    uint flags;
 };
 
-const uint SKIN_FLAT = 1u;     // each triangle has its own vertices and a flat normal
+// Each triangle has its own vertices and a flat normal.
+const uint SKIN_FLAT = 1u;
+// Tangents are deformed too.
 const uint SKIN_TANGENTS = 2u;
 
-// Constants of one refit dispatch: one BLAS.
+// Constants of a refit dispatch: one BLAS.
 struct RefitConstants {
+    // Number of leaves.
     uint leaf_count;
-    uint leaves;               // first leaf
-    uint root;                 // first node
-    uint links;                // first entry of its nodes' parents and arrival counters
-    uint triangles;            // first triangle
-    uint corners;              // first corner of its triangles
-    uint vertices;             // first vertex of its primitive
-    uint cost;                 // its words in the cost buffer
-    float scale;               // one over half the surface area of the root at build time
-    uint flags;                // REFIT_
+    // First leaf.
+    uint leaves;
+    // First node.
+    uint root;
+    // First entry of its nodes' parents and arrival counters.
+    uint links;
+    // First triangle.
+    uint triangles;
+    // First corner of its triangles.
+    uint corners;
+    // First vertex of its primitive.
+    uint vertices;
+    // Offset of its words in the costs.
+    uint cost;
+    // One over half the surface area of the root at build time.
+    float scale;
+    // Bits: `REFIT_BAKED`.
+    uint flags;
+    // Number of nodes.
     uint nodes;
-    uint levels;               // nodes on the longest path to the root
-    vec3 x;                    // baked meshes: columns of the vertex transform
+    // Nodes on the longest path to the root.
+    uint levels;
+    // With `REFIT_BAKED`: first column of the vertex transform.
+    vec3 x;
+    // Second column.
     vec3 y;
+    // Third column.
     vec3 z;
 };
 
+// Vertices are transformed by a baked matrix without an inverse.
 const uint REFIT_BAKED = 1u;
 
 // Motion of an instance between two times.
 struct Move {
-    mat4 first;                // object space to clip space at the first time
-    mat4 last;                 // object space to clip space at the last time
+    // Object space to clip space at the first time.
+    mat4 first;
+    // Object space to clip space at the last time.
+    mat4 last;
 };
 
+// Constants of a draw of moving instances.
 struct MoveConstants {
-    uint first_move;           // for the first instance of the draw
+    // Index of the `Move` of the draw's first instance.
+    uint first_move;
+    // First instance of the draw.
     uint first_instance;
+    // First vertex of the draw.
     uint first_vertex;
-    // position of the draw's first vertex at the first time, or NO_POSITIONS
+    // Position of the first vertex at the first time, or `NO_POSITIONS`.
     uint first_positions;
-    uint last_positions;       // likewise at the last time
+    // Position of the first vertex at the last time, or `NO_POSITIONS`.
+    uint last_positions;
 };
 
-const uint NO_POSITIONS = 0xffffffffu; // vertices are at their current positions
+// Vertices have the frame's positions.
+const uint NO_POSITIONS = 0xffffffffu;
 
 #endif

@@ -1,36 +1,52 @@
-// Participating media structs, filled by src/passes/volumes_shared.rs; a test compares every
-// offset.
+// Structs of participating media.
 #ifndef SHARED_VOLUMES
 #define SHARED_VOLUMES
 
 // Header of the volume buffer.
 struct VolumeConstants {
-    uint count;                // volume count
-    uint steps;                // samples along a view ray
-    uint shadow_steps;         // samples toward a light within each heterogeneous volume
-    uint scale;                // pixels per texel of the ray march on each side: 1 or 2
-    uint filtered;             // 1: filtered over neighboring texels
-    uint has_environment;      // 1: environment light is present
+    // Number of volumes.
+    uint count;
+    // Steps along a view ray.
+    uint steps;
+    // Steps toward a light within each heterogeneous volume.
+    uint shadow_steps;
+    // Image pixels per texel of the march along each axis: 1 or 2.
+    uint scale;
+    // 1: averages over neighboring texels.
+    uint filtered;
+    // 1: the scene has an environment.
+    uint has_environment;
+    // Padding.
     uint pad0;
+    // Padding.
     uint pad1;
 };
 
+// Participating volume: a box with or without a grid.
 struct Volume {
-    vec4 rows[3];              // camera-relative world to box space, corners at 0 and 1
-    vec3 scattering;           // 1/m, at density 1
-    float anisotropy;          // Henyey-Greenstein g
-    vec3 extinction;           // 1/m, at density 1
-    uint first;                // first voxel; NONE: homogeneous
-    vec3 emission;             // nits per meter
-    uint first_environment_cell;               // first cell of its environment light
-    uvec3 size;                // voxel counts
+    // Camera-relative world to the box's space, whose corners are 0 and 1.
+    vec4 rows[3];
+    // Scattering (1/m by channel) at density 1.
+    vec3 scattering;
+    // Anisotropy of the Henyey-Greenstein phase function.
+    float anisotropy;
+    // Extinction (1/m by channel) at density 1.
+    vec3 extinction;
+    // First voxel, or `shared::NONE`.
+    uint first;
+    // Emission (nits per meter by channel) at density 1.
+    vec3 emission;
+    // First cell of its environment light.
+    uint first_environment_cell;
+    // Voxels per axis.
+    uvec3 size;
+    // Padding.
     uint pad0;
 };
 
 // MAX_VOLUMES of src/scene/volume.
 const uint MAX_VOLUMES = 16u;
-// Environment light cells along each side of a box: VOLUME_ENVIRONMENT_SIZE of
-// src/passes/volumes_environment.rs.
+// Environment light cells along each side of a box.
 const uint VOLUME_ENVIRONMENT_SIZE = 12u;
 // Environment SH coefficients, stored before the cells.
 const uint VOLUME_ENVIRONMENT_SH_COUNT = 9u;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{CliError, bench::BenchArgs};
 use crate::{
     bvh::{Hit, NONE, Ray, SceneBvh, SceneTlas, casts_shadow},
-    gpu::{Gpu, RAY_QUERY, RayBackend},
-    passes::rays::{DeviceTracer, MAX_RAYS, TraceHit},
+    gpu::{Gpu, RAY_QUERY, RayBackend, shader_structs::rays::TraceHit},
+    passes::rays::{DeviceTracer, MAX_RAYS},
     reference::{Pinhole, SamplerKind, World, bsdf::sample_cosine_hemisphere, sampler::Sampler},
     session::Session,
 };

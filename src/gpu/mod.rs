@@ -14,6 +14,7 @@ pub mod pipeline_cache;
 pub mod readback;
 pub mod reflect;
 pub mod shader;
+pub mod shader_structs;
 pub mod surface_formats;
 pub mod upload;
 pub mod window;

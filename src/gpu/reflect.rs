@@ -253,24 +253,3 @@ pub struct HostLayout {
     /// Name and byte offset of each field.
     pub fields: &'static [(&'static str, usize)],
 }
-
-/// Declares a `#[repr(C)]` plain-data struct with its `LAYOUT`, which tests compare with the
-/// shaders.
-#[macro_export]
-macro_rules! shader_struct {
-    ($(#[$doc:meta])* pub struct $name:ident { $($(#[$field_doc:meta])* pub $field:ident: $ty:ty,)* }) => {
-        $(#[$doc])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-        pub struct $name { $($(#[$field_doc])* pub $field: $ty,)* }
-
-        impl $name {
-            /// The layout on the host.
-            pub const LAYOUT: $crate::gpu::reflect::HostLayout = $crate::gpu::reflect::HostLayout {
-                name: stringify!($name),
-                size: std::mem::size_of::<$name>(),
-                fields: &[$((stringify!($field), std::mem::offset_of!($name, $field)),)*],
-            };
-        }
-    };
-}

@@ -4,38 +4,14 @@ use std::sync::Arc;
 
 use super::{FrameData, gbuffer::Gbuffer};
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk,
+    },
     graph::{Access, Graph, ImageHandle},
-    shader_struct,
 };
 
 /// Intermediate: occluded direction and fraction. After the filter: bent normal and visibility.
 const BENT_NORMAL_AO: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
-
-shader_struct! {
-    /// Constants of the ambient occlusion passes (`shaders/shared/ao.glsl`).
-    pub struct AoConstants {
-        /// Occlusion radius (m).
-        pub radius: f32,
-        /// Outer fraction of the radius over which the occluder weight falls off, 0 to 1.
-        pub falloff: f32,
-        /// Rate at which the horizon drops behind thin occluders, 0 to 1.
-        pub thickness: f32,
-        /// Number of slice planes through the view direction.
-        pub slices: u32,
-        /// Samples per side of a slice.
-        pub steps: u32,
-        /// Image pixels per texel along each axis: 1 or 2.
-        pub scale: u32,
-        /// 0: no spatial filter.
-        pub filtered: u32,
-        /// Padding.
-        pub pad0: u32,
-    }
-}
-
-/// Host layouts of all shared structs, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [AoConstants::LAYOUT];
 
 /// Settings of ambient occlusion (`passes.ao.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]

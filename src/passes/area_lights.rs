@@ -2,11 +2,11 @@
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{
-    scene_data::{STRONGEST, WorldLight, light_axes},
-    shared,
-};
+use super::scene_data::{STRONGEST, WorldLight, light_axes};
 use crate::{
+    gpu::shader_structs::frame::{
+        self, LIGHT_MESH, LIGHT_RECTANGLE, LIGHT_SHADOW, LIGHT_TRIANGLE, LIGHT_TWO_SIDED, NONE,
+    },
     photometry::Nit,
     scene::{
         Material, Primitive, Scene,
@@ -24,22 +24,22 @@ pub fn emissive_triangle_light(emissive_light: &EmissiveLight) -> WorldLight {
     let center = emissive_light.center();
     let intensity = emissive_light.luminance.min(Vec3::splat(STRONGEST));
     let (kind, half_width, half_height, offset) = if emissive_light.rectangle {
-        (shared::LIGHT_RECTANGLE, first.length() / 2.0, second.length() / 2.0, 0.0)
+        (LIGHT_RECTANGLE, first.length() / 2.0, second.length() / 2.0, 0.0)
     } else {
-        (shared::LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
+        (LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
     };
     let corners =
         [emissive_light.corner, emissive_light.corner + first, emissive_light.corner + second];
     // The BVH excludes blended surfaces.
-    let mesh = if emissive_light.blended { 0 } else { shared::LIGHT_MESH };
-    let sides = if emissive_light.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
+    let mesh = if emissive_light.blended { 0 } else { LIGHT_MESH };
+    let sides = if emissive_light.two_sided { LIGHT_TWO_SIDED } else { 0 };
     WorldLight {
         position: center,
         direction: normal.as_vec3(),
         directional: false,
         radius: corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max),
         candela: (intensity * emissive_light.area() as f32).min(Vec3::splat(STRONGEST)),
-        shader: shared::Light {
+        shader: frame::Light {
             position: Vec3::ZERO,
             inverse_range2: 0.0,
             intensity,
@@ -49,9 +49,9 @@ pub fn emissive_triangle_light(emissive_light: &EmissiveLight) -> WorldLight {
             right: right.as_vec3(),
             half_width: half_width as f32,
             half_height: half_height as f32,
-            kind: kind | sides | mesh | shared::LIGHT_SHADOW,
-            profile: shared::NONE,
-            shadow: shared::NONE,
+            kind: kind | sides | mesh | LIGHT_SHADOW,
+            profile: NONE,
+            shadow: NONE,
         },
     }
 }

@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
-use super::{effects_shared::BloomConstants, gbuffer::LIGHT};
+use super::gbuffer::LIGHT;
 use crate::{
     camera::{effects::glare_within, post_effects::Bloom},
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::effects::BloomConstants, vk,
+    },
     graph::{Access, Graph, ImageHandle},
 };
 

@@ -11,20 +11,20 @@ use super::{
     ray_query::BvhDependencies,
     scene_bvh::{FrameBvh, LazyFrameBvh},
     scene_data::WaterTextures,
-    shared::{self, FrameConstants, Light},
 };
 use crate::{
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    gpu::{
+        Bind, ComputePipeline, Gpu, GpuResult,
+        shader_structs::{
+            caustics::{CAUSTIC_BLOCK, CAUSTIC_BUNDLES, CausticsConstants},
+            frame::{FrameConstants, LIGHT_CAUSTICS, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light},
+        },
+    },
     graph::{Access, BufferHandle, Graph},
-    shader_struct,
 };
 
 /// Work group size per axis.
 const GROUP: u32 = 8;
-/// Bundles per texel side (`CAUSTIC_BUNDLES` in the shader).
-const BUNDLES: u32 = 2;
-/// Texels per side of a block with a known mean depth (`CAUSTIC_BLOCK`).
-const BLOCK: u32 = 8;
 
 /// Resolution of the caustic maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,27 +38,6 @@ impl Default for CausticSettings {
         Self { resolution: 512 }
     }
 }
-
-shader_struct! {
-    /// Constants of one water's map (`shaders/shared/caustics.glsl`).
-    pub struct CausticsConstants {
-        /// Water index.
-        pub water: u32,
-        /// Index of the sun in the frame's lights.
-        pub light: u32,
-        /// First texel of this map in the buffer of all waters.
-        pub first: u32,
-        /// First block of this map in the buffer of all waters.
-        pub first_block: u32,
-        /// Texels along x and z.
-        pub texels: [u32; 2],
-        /// Texels of all waters.
-        pub all_texels: u32,
-    }
-}
-
-/// Host layouts of all shared structs, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [CausticsConstants::LAYOUT];
 
 /// Caustic maps of a frame.
 #[derive(Clone)]
@@ -76,7 +55,7 @@ fn strongest_sun(lights: &[Light]) -> Option<usize> {
             * -f64::from(light.direction.y)
     };
     let suns = lights.iter().enumerate().filter(|(_, light)| {
-        light.kind & shared::LIGHT_KIND_BITS == shared::LIGHT_DIRECTIONAL
+        light.kind & LIGHT_KIND_BITS == LIGHT_DIRECTIONAL
             && light.direction.y < -1e-3
             && sends(light) > 0.0
     });
@@ -130,7 +109,7 @@ fn layout(
                 ..CausticsConstants::default()
             };
             first += texels[0] * texels[1];
-            first_block += texels[0].div_ceil(BLOCK) * texels[1].div_ceil(BLOCK);
+            first_block += texels[0].div_ceil(CAUSTIC_BLOCK) * texels[1].div_ceil(CAUSTIC_BLOCK);
             map
         })
         .collect();
@@ -177,7 +156,7 @@ impl FrameCaustics {
             }
         }
         if let Some(light) = lights.get_mut(sun) {
-            light.kind |= shared::LIGHT_CAUSTICS;
+            light.kind |= LIGHT_CAUSTICS;
         }
         Ok(Some(Self { maps, texels, blocks, bvh: gpu_bvh }))
     }
@@ -259,7 +238,8 @@ impl CausticsPass {
                 );
                 cx.rec.bind_compute(&pipelines.count, &binds)?;
                 cx.rec.push_compute(&pipelines.count, map);
-                let [across, down] = map.texels.map(|side| (side * BUNDLES).div_ceil(GROUP));
+                let [across, down] =
+                    map.texels.map(|side| (side * CAUSTIC_BUNDLES).div_ceil(GROUP));
                 cx.rec.dispatch(across, down, 1);
             }
             Ok(())
@@ -292,6 +272,7 @@ mod tests {
     use glam::Vec3;
 
     use super::*;
+    use crate::gpu::shader_structs::frame::{LIGHT_POINT, LIGHT_SHADOW};
 
     #[test]
     fn maps_lie_one_behind_the_other() {
@@ -315,13 +296,12 @@ mod tests {
     #[test]
     fn the_strongest_sun_makes_them_if_it_is_up() {
         let sun = |lux: f32, y: f32| Light {
-            kind: shared::LIGHT_DIRECTIONAL | shared::LIGHT_SHADOW,
+            kind: LIGHT_DIRECTIONAL | LIGHT_SHADOW,
             intensity: Vec3::splat(lux),
             direction: Vec3::new(0.0, y, 1.0).normalize(),
             ..Light::default()
         };
-        let lamp =
-            Light { kind: shared::LIGHT_POINT, intensity: Vec3::splat(1e9), ..Light::default() };
+        let lamp = Light { kind: LIGHT_POINT, intensity: Vec3::splat(1e9), ..Light::default() };
         assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, -0.5), lamp]), Some(1));
         assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, 0.1), lamp]), Some(0));
         assert_eq!(strongest_sun(&[sun(10.0, 0.2)]), None);

@@ -2,10 +2,10 @@
 
 use glam::Vec2;
 
-use super::{effects_shared::ChromaticAberrationConstants, fullscreen::FullscreenEffect};
+use super::fullscreen::FullscreenEffect;
 use crate::{
     camera::post_effects::ChromaticAberration,
-    gpu::{Gpu, GpuResult},
+    gpu::{Gpu, GpuResult, shader_structs::effects::ChromaticAberrationConstants},
     graph::{Graph, ImageHandle},
 };
 

@@ -10,18 +10,17 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene,
-    culling_shared::CullConstants,
-    dynamic_buffer,
+    FrameData, GpuScene, dynamic_buffer,
     gbuffer::DEPTH,
     scene_data::{self, GpuInstances, LodSelection, RenderQueue, SplitPoint},
-    shared,
     view::View,
 };
 use crate::{
     gpu::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder,
-        commands::DRAW_COMMAND_BYTES, vk,
+        commands::DRAW_COMMAND_BYTES,
+        shader_structs::{culling::CullConstants, frame},
+        vk,
     },
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
@@ -235,7 +234,7 @@ impl CullingPass {
             (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
         let out = CullingOutput {
-            instances: g.storage("drawn instances", count * size_of::<shared::Instance>() as u64),
+            instances: g.storage("drawn instances", count * size_of::<frame::Instance>() as u64),
             commands: g.storage("draw commands", commands * DRAW_COMMAND_BYTES),
             report: g.storage("culling report", REPORT_WORDS * 4),
         };

@@ -7,23 +7,19 @@
 
 use std::sync::Arc;
 
-use super::{
-    FrameData,
-    effects_shared::{DepthOfFieldConstants, Highlight},
-    gbuffer::LIGHT,
-};
+use super::{FrameData, gbuffer::LIGHT};
 use crate::{
     camera::post_effects::DepthOfField,
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{
+        Bind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::effects::{DepthOfFieldConstants, HIGHLIGHTS_PER_TILE, Highlight},
+        vk,
+    },
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Tile size per axis (texels); each tile stores the reach of its CoCs.
 const TILE: u32 = 16;
-
-/// Maximum number of highlights per tile (`HIGHLIGHTS_PER_TILE` in the shaders); further ones are
-/// gathered.
-const HIGHLIGHTS_PER_TILE: u32 = 64;
 
 /// CoC radius (pixels) of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
 const CLASS_RADIUS: f64 = 4.0;

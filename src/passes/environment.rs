@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use glam::Vec3;
 
-use super::shared::EnvironmentConstants;
 use crate::{
+    gpu::shader_structs::frame::EnvironmentConstants,
     photometry::environment::{PrefilteredEnvironment, RadianceMap, RowMapping, dfg_table},
     scene::Environment,
 };

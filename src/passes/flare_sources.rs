@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec3, Vec4, vec4};
 
-use super::{
-    FrameData,
-    flare_shared::{FlareConstants, FlareSource, FlareTile},
-    ray_query::BvhDependencies,
-};
+use super::{FrameData, ray_query::BvhDependencies};
 use crate::{
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    gpu::{
+        Bind, ComputePipeline, Gpu, GpuResult,
+        shader_structs::flare_sources::{FlareConstants, FlareSource, FlareTile},
+    },
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use glam::{DMat4, DVec3, Mat4, Vec2, Vec3};
+use glam::{DMat4, DVec3, Vec3};
 
 use super::{
     FrameData, GpuScene, View, dynamic_buffer,
@@ -21,13 +21,17 @@ use crate::{
     bvh::SceneBvh,
     gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
     gpu::{
-        Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader,
+        Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::gi::{
+            GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
+            GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants, HitMaterial,
+        },
+        upload::Uploader,
         vk,
     },
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
-    shader_struct,
 };
 
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
@@ -57,65 +61,8 @@ const DISPLAYED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
 
-shader_struct! {
-    /// Constants of the GI passes (`shaders/shared/gi.glsl`).
-    pub struct GiConstants {
-        /// Camera-relative positions to the last frame's unjittered clip space.
-        pub previous_to_clip: Mat4,
-        /// Camera-relative positions to this frame's unjittered clip space.
-        pub to_clip: Mat4,
-        /// The last frame's clip space to positions relative to that frame's camera.
-        pub previous_from_clip: Mat4,
-        /// Position of the last frame's camera relative to this frame's.
-        pub previous_eye: Vec3,
-        /// Maximum history length (frames); 0 resets the history.
-        pub max_history: f32,
-        /// Origin of VPL positions, relative to the camera.
-        pub anchor: Vec3,
-        /// Distance (m) below which the light of facing VPLs is clamped.
-        pub clamp_distance: f32,
-        /// Sample offset of the last frame from the pixel center (pixels).
-        pub previous_jitter: Vec2,
-        /// Image size (pixels).
-        pub size: [u32; 2],
-        /// VPLs that each pixel samples.
-        pub vpl_samples: u32,
-        /// Number of VPLs.
-        pub vpl_count: u32,
-        /// Frame index, for noise.
-        pub number: u32,
-        /// `GI_` bits of the shaders.
-        pub flags: u32,
-        /// 1: static view; nothing has moved since the last frame.
-        pub static_view: u32,
-        /// Minimum perceptual roughness of VPL specular highlights.
-        pub min_specular_roughness: f32,
-        /// Radius (m) of the debug ball of a VPL of 1 lm.
-        pub ball: f32,
-        /// Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
-        pub stabilization_step: f32,
-    }
-}
-
-shader_struct! {
-    /// Reflectance of a material at ray hits, averaged over its textures.
-    pub struct HitMaterial {
-        /// Diffuse reflectance, including lobes so wide that photon tracing treats them as diffuse.
-        pub diffuse: Vec3,
-        /// GGX alpha (roughness squared) of the remaining lobes.
-        pub alpha: f32,
-        /// F0 of the remaining lobes, times their weight.
-        pub specular: Vec3,
-        /// Padding.
-        pub pad0: u32,
-    }
-}
-
-/// Host layouts of all structs that the GI shaders share, including a VPL and a VPL tree node, for
-/// the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
-    GiConstants::LAYOUT,
-    HitMaterial::LAYOUT,
+/// Host layouts of a VPL and a VPL tree node, for the layout test.
+pub const VPL_LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [
     crate::gpu::reflect::HostLayout {
         name: "Vpl",
         size: size_of::<Vpl>(),
@@ -142,14 +89,6 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
     },
 ];
 
-const VISIBILITY: u32 = 1;
-const COMPENSATION: u32 = 2;
-const SKY: u32 = 4;
-const SPECULAR: u32 = 8;
-const FROZEN: u32 = 16;
-const ALL: u32 = 32;
-const MIRROR: u32 = 64;
-const CAUSTIC: u32 = 128;
 /// Minimum specular reflectance at normal incidence of materials whose narrow lobes are traced from
 /// ray hits: metals.
 const CAUSTIC_FROM: f64 = 0.2;
@@ -509,14 +448,14 @@ impl FrameGi {
         let sky = settings.environment_visibility && scene.has_environment;
         let mirrors = settings.specular && (sky || !scene.has_environment);
         let flags = [
-            (settings.vpl_visibility, VISIBILITY),
-            (settings.bias_compensation && settings.clamp_radius > 0.0, COMPENSATION),
-            (sky, SKY),
-            (settings.specular, SPECULAR),
-            (mirrors, MIRROR),
-            (own.caustics && settings.specular, CAUSTIC),
-            (frozen, FROZEN),
-            (settings.all, ALL),
+            (settings.vpl_visibility, GI_VISIBILITY),
+            (settings.bias_compensation && settings.clamp_radius > 0.0, GI_COMPENSATION),
+            (sky, GI_SKY),
+            (settings.specular, GI_SPECULAR_VPLS),
+            (mirrors, GI_SPECULAR_RAYS),
+            (own.caustics && settings.specular, GI_CAUSTICS),
+            (frozen, GI_FROZEN),
+            (settings.all, GI_ALL_VPLS),
         ];
         let values = GiConstants {
             previous_to_clip: before,
@@ -557,13 +496,13 @@ impl FrameGi {
     /// True if GI traces environment occlusion, in place of the lighting pass.
     #[must_use]
     pub const fn traces_sky(&self) -> bool {
-        self.values.flags & SKY != 0
+        self.values.flags & GI_SKY != 0
     }
 
     /// True if GI traces reflections, in place of the lighting pass.
     #[must_use]
     pub const fn traces_reflections(&self) -> bool {
-        self.values.flags & (SKY | MIRROR) != 0
+        self.values.flags & (GI_SKY | GI_SPECULAR_RAYS) != 0
     }
 }
 

@@ -1,9 +1,9 @@
 //! Film grain on exposed light.
 
-use super::{effects_shared::GrainConstants, fullscreen::FullscreenEffect};
+use super::fullscreen::FullscreenEffect;
 use crate::{
     camera::effects::Grain,
-    gpu::{Gpu, GpuResult},
+    gpu::{Gpu, GpuResult, shader_structs::effects::GrainConstants},
     graph::{Graph, ImageHandle},
 };
 

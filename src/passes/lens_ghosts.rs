@@ -10,17 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec2, Vec3, Vec4, vec2, vec4};
 
-use super::{
-    dynamic_buffer,
-    gbuffer::LIGHT,
-    lens_ghosts_shared::{
-        GhostConstants, GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface,
-    },
-};
+use super::{dynamic_buffer, gbuffer::LIGHT};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
-        upload::Uploader, vk,
+        shader_structs::ghosts::{
+            CHUNK, CURVED_X, CURVED_Y, GHOST_REPORT_WORDS, GHOST_SOURCES, GhostConstants,
+            GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface, STOP,
+        },
+        upload::Uploader,
+        vk,
     },
     graph::{Access, BufferHandle, Graph, ImageHandle},
     optics::{
@@ -30,17 +29,12 @@ use crate::{
     },
 };
 
-/// Maximum number of sources with ghosts, the brightest first (`GHOST_SOURCES` in the shaders).
-pub const SOURCES: u32 = 16;
-/// Words of the report (`REPORT_WORDS` in the shaders).
-pub const REPORT_WORDS: u64 = 8;
 /// 32-bit floats: hundreds of faint layers are added.
 const SUM: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Node capacity of all meshes together: 48 MiB.
 const NODES: u64 = 3 << 19;
-/// Cells per side of the finest mesh, and of a chunk.
+/// Cells per side of the finest mesh.
 const FINEST: u64 = 64;
-const CHUNK: u64 = 8;
 /// Node capacity per chunk: a chunk of the coarsest mesh has 17^2 over 4.
 const NODES_PER_CHUNK: u64 = 64;
 /// Maximum work groups along x that every device supports.
@@ -133,7 +127,9 @@ fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
             radius: mm(surface.semi_aperture),
             film_index: surface.coating.map_or(0.0, |film| film.index as f32),
             film: surface.coating.map_or(0.0, |film| (film.thickness() * 1e9) as f32),
-            flags: flag(surface.curved[0], 1) | flag(surface.curved[1], 2) | flag(surface.stop, 4),
+            flags: flag(surface.curved[0], CURVED_X)
+                | flag(surface.curved[1], CURVED_Y)
+                | flag(surface.stop, STOP),
         })
         .collect()
 }
@@ -182,7 +178,7 @@ impl Table {
             Ok(buffer)
         };
         let (paths, crossings) = paths(lens);
-        let kept = vec![0u32; (SOURCES as usize) * (2 + paths.len())];
+        let kept = vec![0u32; (GHOST_SOURCES as usize) * (2 + paths.len())];
         let kept: &[u8] = bytemuck::cast_slice(&kept);
         let table = Self {
             lens: Arc::clone(lens),
@@ -293,9 +289,9 @@ impl LensGhostsPass {
         let lens = &table.lens;
         let small = size.map(|side| side.div_ceil(2));
         let ghosts = u64::from(table.count);
-        let pairs = ghosts * u64::from(SOURCES);
+        let pairs = ghosts * u64::from(GHOST_SOURCES);
         let nodes = NODES.min(3 * pairs * (FINEST + 1) * (FINEST + 1)).max(1);
-        let chunks = nodes / NODES_PER_CHUNK + 3 * (FINEST / CHUNK).pow(2);
+        let chunks = nodes / NODES_PER_CHUNK + 3 * (FINEST / u64::from(CHUNK)).pow(2);
         let items = pairs.clamp(1, GROUPS);
         let (front_radius, front_z) = lens.front();
         let iris = lens.iris();
@@ -330,7 +326,7 @@ impl LensGhostsPass {
             chunks: g.storage("ghost chunks", bytes(chunks, 4)),
             commands: g.storage("ghost commands", 28),
         };
-        let report = g.storage("ghost report", REPORT_WORDS * 4);
+        let report = g.storage("ghost report", u64::from(GHOST_REPORT_WORDS) * 4);
         let tier = usize::from(settings.method == GhostMethod::Traced);
         self.declare_probe(g, &table, constants, (tier, list), between);
         self.declare_plan(g, &table, constants, list, (between, report));
@@ -408,7 +404,7 @@ impl LensGhostsPass {
                     ("found_block", Bind::Storage(&found)),
                 ]);
                 cx.rec.bind_compute(pipeline, &binds)?;
-                cx.rec.dispatch(table.count.max(1), SOURCES, 1);
+                cx.rec.dispatch(table.count.max(1), GHOST_SOURCES, 1);
                 Ok(())
             });
     }

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec2, Vec4};
 
-use super::{dynamic_buffer, effects_shared::LensImageConstants, gbuffer::LIGHT};
+use super::{dynamic_buffer, gbuffer::LIGHT};
 use crate::{
-    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    gpu::{
+        Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::effects::LensImageConstants,
+    },
     graph::{Access, Graph, ImageHandle},
     optics::{MountedLens, imaging::NODES},
 };

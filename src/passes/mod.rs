@@ -12,13 +12,10 @@ pub mod caustics;
 pub mod chromatic_aberration;
 pub mod clustered_lights;
 pub mod culling;
-pub mod culling_shared;
 pub mod depth_of_field;
 pub mod effects;
-pub mod effects_shared;
 pub mod environment;
 pub mod exposure_histogram;
-pub mod flare_shared;
 pub mod flare_sources;
 pub mod forward;
 mod fullscreen;
@@ -31,7 +28,6 @@ pub mod ies_profiles;
 pub mod jitter;
 pub mod layer_tables;
 pub mod lens_ghosts;
-pub mod lens_ghosts_shared;
 pub mod lens_image;
 pub mod light_tree;
 pub mod lighting;
@@ -46,9 +42,7 @@ pub mod refraction;
 pub mod scene_bvh;
 pub mod scene_data;
 pub mod shadow_maps;
-pub mod shared;
 pub mod skin;
-pub mod skin_shared;
 pub mod ssr;
 pub mod starburst;
 pub mod taa;
@@ -61,12 +55,14 @@ pub mod vignetting;
 pub mod volumes;
 pub mod volumes_environment;
 pub mod volumes_scene;
-pub mod volumes_shared;
 
 use std::sync::{Arc, OnceLock};
 
 use crate::{
-    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, Image, upload::Uploader},
+    gpu::{
+        Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, Image, shader_structs::frame,
+        upload::Uploader,
+    },
     graph::{Access, BufferHandle, ImageHandle, PassBuilder, PassContext},
 };
 
@@ -124,7 +120,7 @@ pub struct FrameData {
     /// Visible draws; if the device culls, only the draws that the host sorts.
     pub visible: Arc<scene_data::Visible>,
     /// Host copy of the constants.
-    pub values: shared::FrameConstants,
+    pub values: frame::FrameConstants,
 }
 
 impl FrameData {

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use glam::Vec2;
 
-use super::{FrameData, effects_shared::MotionBlurConstants, gbuffer::LIGHT, velocity::VELOCITY};
+use super::{FrameData, gbuffer::LIGHT, velocity::VELOCITY};
 use crate::{
     camera::post_effects::MotionBlur,
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::effects::MotionBlurConstants,
+    },
     graph::{Access, Graph, ImageHandle},
 };
 

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
-use super::{GpuScene, environment, shared};
+use super::{GpuScene, environment};
 use crate::{
-    gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuError, GpuResult,
+        shader_structs::frame::{self, PROBE_CAPTURED, PROBE_PARALLAX},
+        upload::Uploader,
+    },
     photometry::environment::{PrefilteredEnvironment, RadianceMap},
     scene::{self, Probe, Scene},
 };
@@ -40,27 +44,27 @@ impl PlacedProbe {
         Self { probe, map: None }
     }
 
-    fn shader(&self, camera: DVec3) -> shared::Probe {
+    fn shader(&self, camera: DVec3) -> frame::Probe {
         let Probe { center, size, position, blend, parallax, .. } = &self.probe;
         let (first, width) = self.map.unwrap_or_default();
-        let parallax = if *parallax { shared::PROBE_PARALLAX } else { 0 };
-        shared::Probe {
+        let parallax = if *parallax { PROBE_PARALLAX } else { 0 };
+        frame::Probe {
             center: (*center - camera).as_vec3(),
             blend: *blend as f32,
             half_size: (*size / 2.0).as_vec3(),
             margin: (size.min_element() * MARGIN) as f32,
             position: (*position - camera).as_vec3(),
-            flags: parallax | if self.map.is_some() { shared::PROBE_CAPTURED } else { 0 },
+            flags: parallax | if self.map.is_some() { PROBE_CAPTURED } else { 0 },
             first,
             width,
-            ..shared::Probe::default()
+            ..frame::Probe::default()
         }
     }
 }
 
 /// Probes relative to the camera.
 #[must_use]
-pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<shared::Probe> {
+pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<frame::Probe> {
     scene.probes.iter().map(|probe| probe.shader(camera)).collect()
 }
 
@@ -75,17 +79,17 @@ impl Capture {
         uploader: &mut Uploader,
         scene: &Scene,
         environment: Vec<u8>,
-        packed: &[shared::Material],
+        packed: &[frame::Material],
     ) -> GpuResult<Self> {
         let is_light = |material: &scene::Material| scene.emissive_lights && !material.unlit;
-        let dark: Vec<shared::Material> = packed
+        let dark: Vec<frame::Material> = packed
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let light = scene.materials.get(index).is_some_and(is_light);
                 let emission =
                     if light { Vec4::ZERO.with_w(material.emission.w) } else { material.emission };
-                shared::Material { emission, ..*material }
+                frame::Material { emission, ..*material }
             })
             .collect();
         let bytes: &[u8] = bytemuck::cast_slice(&dark);

@@ -3,59 +3,24 @@
 
 use std::{sync::Arc, time::Instant};
 
-use glam::{DVec3, Vec2, Vec3};
+use glam::DVec3;
 
 use super::{GpuScene, scene_bvh::FrameBvh, storage_buffer};
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
         Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
+        shader_structs::rays::{TraceHit, TraceRay},
         upload::Uploader,
     },
     graph::{Access, Graph, GraphCache},
     scene::Scene,
-    shader_struct,
 };
 
 /// Work group size.
 const GROUP: u32 = 64;
 /// Maximum rays per dispatch: every device supports at least 65,535 work groups along x.
 pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
-
-shader_struct! {
-    /// Ray from the host (`shaders/shared/rays.glsl`).
-    pub struct TraceRay {
-        /// Origin (m).
-        pub origin: Vec3,
-        /// Maximum distance, exclusive, in units of the direction's length.
-        pub reach: f32,
-        /// Direction.
-        pub direction: Vec3,
-        /// 1: any-hit query against shadow casters.
-        pub any: u32,
-        /// Unit normal of the surface at the origin, or zero.
-        pub offset_normal: Vec3,
-        /// Padding.
-        pub pad0: u32,
-    }
-}
-
-shader_struct! {
-    /// Result of a ray.
-    pub struct TraceHit {
-        /// Hit distance in units of the direction's length.
-        pub t: f32,
-        /// Instance index; `bvh::NONE` for a miss.
-        pub instance: u32,
-        /// Barycentric weights of the second and third vertex.
-        pub barycentric: Vec2,
-        /// Triangle index; 0 for a miss.
-        pub triangle: u32,
-    }
-}
-
-/// Host layouts of all shared structs, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [TraceRay::LAYOUT, TraceHit::LAYOUT];
 
 /// BVH of a scene on the device, with the pipeline that traverses it.
 pub struct DeviceTracer {

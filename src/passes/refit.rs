@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use glam::Vec3;
 
-use super::{
-    GpuScene,
-    skin_shared::{REFIT_BAKED, RefitConstants},
-};
+use super::GpuScene;
 use crate::{
     bvh::{NONE, SceneBvh, sah_cost},
-    gpu::{Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, upload::Uploader},
+    gpu::{
+        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult,
+        shader_structs::skin::{REFIT_BAKED, RefitConstants},
+        upload::Uploader,
+    },
     graph::{Access, BufferHandle, Graph},
     scene::Scene,
 };

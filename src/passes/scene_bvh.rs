@@ -10,11 +10,14 @@ use super::{
     ray_query::{scene_structures, top_structure},
     refit::{DeformedPrimitive, Refit},
     scene_data::WorldLight,
-    shared,
 };
 use crate::{
     bvh::{SceneBvh, casts_shadow},
-    gpu::{Bind, BlasSet, Buffer, BufferKind, Gpu, GpuError, GpuResult, Tlas, upload::Uploader},
+    gpu::{
+        Bind, BlasSet, Buffer, BufferKind, Gpu, GpuError, GpuResult, Tlas,
+        shader_structs::frame::{LIGHT_KIND_BITS, LIGHT_POINT, LIGHT_SHADOW},
+        upload::Uploader,
+    },
     scene::{Material, Scene},
 };
 
@@ -34,10 +37,10 @@ impl RayTracedLights {
     #[must_use]
     pub fn needs_bvh(self, lights: &[WorldLight]) -> bool {
         let sized = |light: &WorldLight| {
-            let kind = light.shader.kind & shared::LIGHT_KIND_BITS;
+            let kind = light.shader.kind & LIGHT_KIND_BITS;
             let pointlike =
-                kind == shared::LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
-            light.shader.kind & shared::LIGHT_SHADOW != 0 && !pointlike
+                kind == LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
+            light.shader.kind & LIGHT_SHADOW != 0 && !pointlike
         };
         self == Self::All || self == Self::Sized && lights.iter().any(sized)
     }
@@ -383,20 +386,20 @@ impl FrameBvh {
 
 #[cfg(test)]
 mod tests {
-    use crate::{bvh, passes::shared};
+    use crate::{bvh, gpu::shader_structs::frame};
 
     #[test]
     fn bvh_layout_matches_the_shaders() {
-        assert_eq!(size_of::<bvh::BvhNode>(), size_of::<shared::BvhNode>());
-        assert_eq!(size_of::<bvh::BvhTriangle>(), size_of::<shared::BvhTriangle>());
-        assert_eq!(size_of::<bvh::BvhInstance>(), size_of::<shared::BvhInstance>());
+        assert_eq!(size_of::<bvh::BvhNode>(), size_of::<frame::BvhNode>());
+        assert_eq!(size_of::<bvh::BvhTriangle>(), size_of::<frame::BvhTriangle>());
+        assert_eq!(size_of::<bvh::BvhInstance>(), size_of::<frame::BvhInstance>());
         macro_rules! same {
             ($a:ty, $b:ty: $($field:ident)*) => {
                 $(assert_eq!(std::mem::offset_of!($a, $field), std::mem::offset_of!($b, $field));)*
             };
         }
-        same!(bvh::BvhNode, shared::BvhNode: low first high count);
-        same!(bvh::BvhTriangle, shared::BvhTriangle: a normal_a b normal_b c normal_c);
-        same!(bvh::BvhInstance, shared::BvhInstance: rows root mask corners slack surface first);
+        same!(bvh::BvhNode, frame::BvhNode: low first high count);
+        same!(bvh::BvhTriangle, frame::BvhTriangle: a normal_a b normal_b c normal_c);
+        same!(bvh::BvhInstance, frame::BvhInstance: rows root mask corners slack surface first);
     }
 }

@@ -13,11 +13,16 @@ use super::{
     FrameData, GpuScene, dynamic_buffer,
     gbuffer::DEPTH,
     scene_data::{self, Casters, RenderQueue, WorldLight},
-    shared,
     view::View,
 };
 use crate::{
-    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{
+        Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::frame::{
+            self, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_POINT, LIGHT_SHADOW, NONE,
+        },
+        vk,
+    },
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
@@ -141,10 +146,10 @@ pub fn plan(
     let mut wanted: Vec<usize> = (0..lights.len())
         .filter(|&light| {
             let light = &lights[light].shader;
-            let kind = light.kind & shared::LIGHT_KIND_BITS;
-            light.kind & shared::LIGHT_SHADOW != 0
-                && (kind == shared::LIGHT_POINT
-                    || kind == shared::LIGHT_DIRECTIONAL && (area_suns || light.half_width == 0.0))
+            let kind = light.kind & LIGHT_KIND_BITS;
+            light.kind & LIGHT_SHADOW != 0
+                && (kind == LIGHT_POINT
+                    || kind == LIGHT_DIRECTIONAL && (area_suns || light.half_width == 0.0))
                 && light.intensity.max_element() > 0.0
         })
         .collect();
@@ -481,13 +486,13 @@ fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
 }
 
 /// Packs the plan for the shaders.
-fn packed(plan: &ShadowAtlasPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
+fn packed(plan: &ShadowAtlasPlan, camera: DVec3) -> Vec<frame::ShadowMap> {
     let [width, height] = plan.atlas.map(|side| side as f32);
     plan.maps
         .iter()
         .map(|map| {
             let [x, y, w, h] = map.rect.map(|side| side as f32);
-            shared::ShadowMap {
+            frame::ShadowMap {
                 to_clip: map.to_clip(camera).as_mat4(),
                 rect: Vec4::new(x / width, y / height, w / width, h / height),
                 size: w,
@@ -639,14 +644,14 @@ impl FrameShadows {
         scene: &GpuScene,
         view: &View,
         settings: Option<ShadowMapSettings>,
-        lights: &mut [shared::Light],
+        lights: &mut [frame::Light],
         kept: Option<&ShadowAtlasPlan>,
     ) -> GpuResult<Self> {
         let plan = settings.map_or_else(ShadowAtlasPlan::default, |settings| {
             plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
         });
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
-            light.shadow = first.unwrap_or(shared::NONE);
+            light.shadow = first.unwrap_or(NONE);
         }
         let casters = Arc::new(if plan.to_draw(kept).is_empty() {
             Casters::default()

@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use super::{
     GpuScene, dynamic_buffer,
     scene_data::{Deformers, GpuScenePose},
-    skin_shared::SkinConstants,
 };
 use crate::{
-    gpu::{Bind, Buffer, ComputePipeline, Gpu, GpuResult, Recorder},
+    gpu::{
+        Bind, Buffer, ComputePipeline, Gpu, GpuResult, Recorder,
+        shader_structs::skin::SkinConstants,
+    },
     graph::{Access, BufferHandle, Graph},
 };
 

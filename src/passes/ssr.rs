@@ -5,7 +5,7 @@ pub mod virtual_image;
 
 use std::sync::Arc;
 
-use glam::{DMat4, DVec2, DVec3, Mat4, Vec2, Vec3};
+use glam::{DMat4, DVec2, DVec3, Mat4};
 
 use super::{
     FrameData, GpuScene, Uploader, View, dynamic_buffer,
@@ -15,12 +15,15 @@ use super::{
 use crate::{
     gpu::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
-        ImageInfo, SamplerInfo, vk,
+        ImageInfo, SamplerInfo,
+        shader_structs::ssr::{
+            SSR_HIT_PARALLAX, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL, SsrConstants,
+        },
+        vk,
     },
     graph::{Access, Graph, ImageHandle},
     photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,
-    shader_struct,
 };
 
 /// Levels of the depth pyramid, including full resolution.
@@ -45,79 +48,21 @@ const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 /// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 1024.0;
 
-shader_struct! {
-    /// Constants of the SSR passes (`shaders/shared/ssr.glsl`).
-    pub struct SsrConstants {
-        /// Camera-relative positions to the last frame's unjittered clip space.
-        pub previous_to_clip: Mat4,
-        /// Camera-relative positions to this frame's unjittered clip space.
-        pub to_clip: Mat4,
-        /// The last frame's clip space to positions relative to that frame's camera.
-        pub previous_from_clip: Mat4,
-        /// Position of the last frame's camera relative to this frame's.
-        pub previous_eye: Vec3,
-        /// Maximum perceptual roughness; rougher surfaces reflect only the environment.
-        pub max_roughness: f32,
-        /// Sample offset of the last frame from the pixel center (pixels).
-        pub previous_jitter: Vec2,
-        /// Thickness of depth buffer surfaces as a fraction of their distance.
-        pub thickness: f32,
-        /// Maximum history length (frames); 0 resets the history.
-        pub max_frames: f32,
-        /// Image size (pixels).
-        pub size: [u32; 2],
-        /// Ray image size (texels).
-        pub rays: [u32; 2],
-        /// Pixels per ray along each axis: 1 or 2.
-        pub scale: u32,
-        /// Neighbor rays that a pixel reuses.
-        pub taps: u32,
-        /// Maximum cells that a ray crosses.
-        pub steps: u32,
-        /// Frame index, for noise.
-        pub number: u32,
-        /// A `Reprojection`.
-        pub reprojection: u32,
-        /// 1: static view; nothing has moved since the last frame.
-        pub still: u32,
-        /// Variance clipping: half-width of the history clamp in standard deviations of the
-        /// neighborhood.
-        pub gamma: f32,
-        /// Levels of the depth pyramid, including full resolution.
-        pub level_count: u32,
-        /// Image width rounded up to cells of the coarsest level (pixels).
-        pub level_row: u32,
-        /// 1: only ray hits contribute, without the environment.
-        pub hits_only: u32,
-        /// Unit vector to the right of the image.
-        pub right: Vec3,
-        /// Height of a pixel (m) at homogeneous w = 1.
-        pub pixel: f32,
-        /// Unit vector down the image.
-        pub down: Vec3,
-        /// Padding.
-        pub pad0: [u32; 3],
-    }
-}
-
-/// Host layouts of all shared structs, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [SsrConstants::LAYOUT];
-
-/// Reprojection method of the reflection history; the values match the shader.
+/// Reprojection method of the reflection history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Reprojection {
     /// Position of the virtual (mirror) image.
     #[default]
-    Virtual = 0,
+    Virtual = SSR_VIRTUAL,
     /// Position of the reflecting surface.
-    Surface = 1,
+    Surface = SSR_SURFACE,
     /// The smallest of four motion vectors: of the surface, of the surface by the camera alone, of
     /// the image by the camera alone, and of the reflected point.
-    Smallest = 2,
+    Smallest = SSR_SMALLEST,
     /// Virtual position a hit distance behind the surface, as for flat mirrors and camera motion
     /// only.
-    HitParallax = 3,
+    HitParallax = SSR_HIT_PARALLAX,
 }
 
 impl From<SsrReprojection> for Reprojection {

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 
 use super::{
     FrameData,
-    flare_shared::{StarburstConstants, StarburstSprite},
     flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
     gbuffer::LIGHT,
 };
@@ -17,7 +16,9 @@ use crate::{
     camera::{LensError, post_effects::Starburst},
     gpu::{
         Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
-        GraphicsState, upload::Uploader,
+        GraphicsState,
+        shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
+        upload::Uploader,
     },
     graph::{Access, Graph, ImageHandle},
     optics::{

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec4};
 
-use super::{FrameData, effects_shared::TaaConstants, gbuffer::LIGHT};
+use super::{FrameData, gbuffer::LIGHT};
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo, vk},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
+        shader_structs::effects::TaaConstants, vk,
+    },
     graph::{Access, Graph, ImageHandle},
 };
 

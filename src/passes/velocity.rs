@@ -6,14 +6,19 @@ use glam::{DMat4, DVec3, Mat4};
 
 use super::{
     FrameData, GpuScene, View, dynamic_buffer,
-    effects_shared::VelocityConstants,
     gbuffer::DEPTH,
     scene_data::{Draw, GpuScenePose, RenderQueue, VERTEX_STRIDE, vertex_attributes},
     skin::SkinPass,
-    skin_shared::{Move, MoveConstants, NO_POSITIONS},
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::{
+            effects::VelocityConstants,
+            skin::{Move, MoveConstants, NO_POSITIONS},
+        },
+        vk,
+    },
     graph::{Access, Graph, ImageHandle},
 };
 

@@ -2,10 +2,10 @@
 
 use glam::Vec2;
 
-use super::{effects_shared::VignettingConstants, fullscreen::FullscreenEffect};
+use super::fullscreen::FullscreenEffect;
 use crate::{
     camera::post_effects::Vignetting,
-    gpu::{Gpu, GpuResult},
+    gpu::{Gpu, GpuResult, shader_structs::effects::VignettingConstants},
     graph::{Graph, ImageHandle},
 };
 

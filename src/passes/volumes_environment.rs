@@ -8,14 +8,13 @@ use rayon::prelude::*;
 
 use crate::{
     bvh::{Ray, SceneBvh, casts_shadow},
+    gpu::shader_structs::volumes::VOLUME_ENVIRONMENT_SIZE,
     photometry::environment::RadianceMap,
     scene::{Environment, Scene},
 };
 
 use super::volumes_scene::BoxedVolume;
 
-/// Cells per side of a box; `VOLUME_ENVIRONMENT_SIZE` of the shaders.
-pub const VOLUME_ENVIRONMENT_SIZE: u32 = 12;
 /// Width of the map that supplies ray directions (texels): one ray per texel from every cell.
 const DIRECTIONS_ACROSS: usize = 16;
 /// Width of the map projected onto spherical harmonics (texels): their squares are evaluated at

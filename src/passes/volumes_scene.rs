@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use glam::{DMat4, DVec3};
 
-use super::{
-    dynamic_buffer, shared, storage_buffer,
-    volumes_environment::{VOLUME_ENVIRONMENT_SIZE, environment_cells},
-    volumes_shared::{Volume, VolumeConstants},
-};
+use super::{dynamic_buffer, storage_buffer, volumes_environment::environment_cells};
 use crate::{
-    gpu::{Buffer, Gpu, GpuResult, upload::Uploader},
+    gpu::{
+        Buffer, Gpu, GpuResult,
+        shader_structs::{
+            frame::NONE,
+            volumes::{
+                VOLUME_ENVIRONMENT_SH_COUNT, VOLUME_ENVIRONMENT_SIZE, Volume, VolumeConstants,
+            },
+        },
+        upload::Uploader,
+    },
     scene::{
         MediumCoefficients, Scene, VolumeShape,
         volume::{DensityGrid, PlacedVolume, VOXELS_ACROSS, voxelize_mesh},
@@ -150,7 +155,7 @@ impl SceneVolumes {
         let mut words: Vec<u32> = Vec::new();
         let mut firsts = Vec::new();
         for grid in boxes.iter().map(|volume| &volume.grid) {
-            firsts.push(if grid.is_some() { words.len() as u32 } else { shared::NONE });
+            firsts.push(if grid.is_some() { words.len() as u32 } else { NONE });
             words.extend(grid.iter().flat_map(pairs));
         }
         let remedy = "lower volumes.*.dimensions";
@@ -263,7 +268,8 @@ impl FrameVolumes {
                 extinction: of.extinction().as_vec3(),
                 first,
                 emission: of.emission.as_vec3(),
-                first_environment_cell: 9 + index as u32 * VOLUME_ENVIRONMENT_SIZE.pow(3),
+                first_environment_cell: VOLUME_ENVIRONMENT_SH_COUNT
+                    + index as u32 * VOLUME_ENVIRONMENT_SIZE.pow(3),
                 size: volume.grid.as_ref().map_or([1; 3], DensityGrid::size),
                 pad0: 0,
             };

@@ -2,10 +2,8 @@
 
 use super::Session;
 use crate::{
-    passes::{
-        scene_data::{MAX_SORTED, needs_blend_pass},
-        shared::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
-    },
+    gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
+    passes::scene_data::{MAX_SORTED, needs_blend_pass},
     scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
 };
 

@@ -2,11 +2,8 @@
 //! SPIR-V module.
 
 use sunny16::{
-    gpu::shader::Shader,
-    passes::{
-        ao, caustics, culling_shared, effects_shared, flare_shared, gi, lens_ghosts_shared, rays,
-        shared::LAYOUTS, skin_shared, ssr, volumes_shared,
-    },
+    gpu::{shader::Shader, shader_structs},
+    passes::gi,
 };
 
 /// Shader compilers may name a type `Light_0` where a module has it with two decorations.
@@ -25,20 +22,7 @@ fn host_struct_layouts_match_shaders() {
         Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
     assert!(modules.len() >= 10, "{} shaders", modules.len());
     let mut compared = 0;
-    for host in LAYOUTS
-        .into_iter()
-        .chain(effects_shared::LAYOUTS)
-        .chain(flare_shared::LAYOUTS)
-        .chain(ao::LAYOUTS)
-        .chain(ssr::LAYOUTS)
-        .chain(volumes_shared::LAYOUTS)
-        .chain(gi::LAYOUTS)
-        .chain(rays::LAYOUTS)
-        .chain(caustics::LAYOUTS)
-        .chain(skin_shared::LAYOUTS)
-        .chain(culling_shared::LAYOUTS)
-        .chain(lens_ghosts_shared::LAYOUTS)
-    {
+    for host in shader_structs::LAYOUTS.iter().copied().flatten().chain(&gi::VPL_LAYOUTS) {
         let wanted: Vec<(String, u32)> =
             host.fields.iter().map(|&(name, offset)| (name.to_string(), offset as u32)).collect();
         let mut declared = 0;

@@ -7,7 +7,11 @@ use glam::{DVec2, DVec3, Vec3};
 use half::f16;
 use sunny16::{
     camera::Iris,
-    gpu::{Frames, vk},
+    gpu::{
+        Frames,
+        shader_structs::{flare_sources::FlareSource, ghosts::GHOST_REPORT_WORDS},
+        vk,
+    },
     graph::{Graph, GraphCache},
     optics::{
         Lens, LensSettings, Prescription,
@@ -17,8 +21,7 @@ use sunny16::{
     },
     passes::{
         dynamic_buffer,
-        flare_shared::FlareSource,
-        lens_ghosts::{GhostReport, LensGhostsPass, REPORT_WORDS},
+        lens_ghosts::{GhostReport, LensGhostsPass},
     },
 };
 
@@ -73,14 +76,14 @@ impl Bench<'_> {
         graph.pass("black").color_cleared(light, [0.0; 4]).record(|_| Ok(()));
         let list = graph.external(&list);
         let (out, report) = self.pass.declare(&mut graph, (size, light), list, settings).unwrap();
-        let words = graph.readback("report", REPORT_WORDS * 4);
+        let words = graph.readback("report", u64::from(GHOST_REPORT_WORDS) * 4);
         graph
             .pass("read report")
             .uses(report, sunny16::graph::Access::CopyFrom)
             .uses(words, sunny16::graph::Access::CopyTo)
             .record(move |cx| {
                 let (from, to) = (cx.buffer(report), cx.buffer(words));
-                cx.rec.copy_buffer(&from, &to, 0, 0, REPORT_WORDS * 4);
+                cx.rec.copy_buffer(&from, &to, 0, 0, u64::from(GHOST_REPORT_WORDS) * 4);
                 Ok(())
             });
         let back = graph.read_back("light", out);

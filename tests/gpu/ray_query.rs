@@ -10,11 +10,8 @@ use glam::{DMat4, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
     bvh::{NO_SHADOW, NONE, Ray, SLACK, SceneBvh, SceneTlas},
     frame::{GiSettings, RenderSettings, RenderedImage, ShadowSettings},
-    gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayBackend, vk},
-    passes::{
-        View,
-        rays::{DeviceTracer, TraceHit},
-    },
+    gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayBackend, shader_structs::rays::TraceHit, vk},
+    passes::{View, rays::DeviceTracer},
     photometry::{Candela, Lux},
     reference::World,
     scene::{

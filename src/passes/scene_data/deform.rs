@@ -4,12 +4,15 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, Vec3, Vec4};
 
-use super::{
-    super::{refit::DeformedPrimitive, skin_shared as shared},
-    geometry::Group,
-};
+use super::{super::refit::DeformedPrimitive, geometry::Group};
 use crate::{
-    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuResult,
+        shader_structs::skin::{
+            BindPoseVertex, Influence, MorphOffset, SKIN_FLAT, SKIN_TANGENTS, SkinConstants,
+        },
+        upload::Uploader,
+    },
     scene::{Scene, animation::Deform},
 };
 
@@ -18,7 +21,7 @@ pub(in crate::passes) struct DeformPart {
     /// Index of its group.
     pub group: usize,
     /// Dispatch constants; `target` is its first vertex among the scene's.
-    pub constants: shared::SkinConstants,
+    pub constants: SkinConstants,
     /// Its first vertex among all deformed vertices.
     pub own: u32,
     /// Node whose skin and weights deform it.
@@ -84,15 +87,15 @@ impl Deformers {
                     places
                 }
             };
-            let mut flags = if deform.flat { shared::SKIN_FLAT } else { 0 };
-            flags |= if deform.tangents.is_empty() { 0 } else { shared::SKIN_TANGENTS };
+            let mut flags = if deform.flat { SKIN_FLAT } else { 0 };
+            flags |= if deform.tangents.is_empty() { 0 } else { SKIN_TANGENTS };
             let first = rest.len() as u32;
             let count = deform.positions.len() as u32;
             let targets = scene.nodes[node].weights.len();
             append(deform, targets, &mut rest, &mut influences, &mut morphs);
             parts.push(DeformPart {
                 group: index,
-                constants: shared::SkinConstants {
+                constants: SkinConstants {
                     count,
                     rest: first,
                     target: group.vertex_offset as u32,
@@ -217,21 +220,20 @@ fn rows(matrix: &DMat4) -> [Vec4; 3] {
 fn append(
     deform: &Deform,
     targets: usize,
-    rest: &mut Vec<shared::BindPoseVertex>,
-    influences: &mut Vec<shared::Influence>,
-    morphs: &mut Vec<shared::MorphOffset>,
+    rest: &mut Vec<BindPoseVertex>,
+    influences: &mut Vec<Influence>,
+    morphs: &mut Vec<MorphOffset>,
 ) {
     for (vertex, &position) in deform.positions.iter().enumerate() {
         let (first_influence, first_morph) = (influences.len() as u32, morphs.len() as u32);
         if let Some(list) = &deform.influences {
             influences.extend(
-                list.of(vertex)
-                    .map(|(joint, weight)| shared::Influence { joint: joint as u32, weight }),
+                list.of(vertex).map(|(joint, weight)| Influence { joint: joint as u32, weight }),
             );
         }
         for (number, target) in deform.targets.iter().enumerate().take(targets) {
             let at = |list: &[Vec3]| list.get(vertex).copied().unwrap_or_default();
-            let offset = shared::MorphOffset {
+            let offset = MorphOffset {
                 position: at(&target.positions),
                 target: number as u32,
                 normal: at(&target.normals),
@@ -242,7 +244,7 @@ fn append(
                 morphs.push(offset);
             }
         }
-        rest.push(shared::BindPoseVertex {
+        rest.push(BindPoseVertex {
             position,
             first_influence,
             normal: deform.normals.get(vertex).copied().unwrap_or(Vec3::Y),

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use glam::{Vec3, Vec4};
 
 use super::{
-    super::{layer_tables, mips::TextureSemantic, refraction::BACK_FACES, shared},
+    super::{layer_tables, mips::TextureSemantic, refraction::BACK_FACES},
     materials::{SetPlace, Slot, Uploaded, sampler_info, upload_sets},
 };
 use crate::{
     gpu::{
         Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo,
-        TextureSet, upload::Uploader, vk,
+        TextureSet,
+        shader_structs::frame::{self, EXTENDED_TANGENTS, EXTENDED_VOLUME, FORWARD_MARK, NONE},
+        upload::Uploader,
+        vk,
     },
     scene::{self, AlphaMode, Scene, TextureRef, Water},
 };
@@ -140,10 +143,10 @@ pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f3
     // Rounded down, since half floats hold 10 bits: the bound of the clustered lights must stay
     // conservative.
     let min = (min * 256.0).floor() / 256.0 * 0.99;
-    shared::FORWARD_MARK + min + if own_normal { shared::FORWARD_MARK } else { 0.0 }
+    FORWARD_MARK + min + if own_normal { FORWARD_MARK } else { 0.0 }
 }
 
-fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::ExtendedMaterial {
+fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> frame::ExtendedMaterial {
     let mut uv_rows = [Vec4::ZERO; 28];
     let mut textures = 0;
     for (slot, texture) in slots(material).into_iter().enumerate().take(PLACED) {
@@ -155,7 +158,7 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
         }
     }
     let metal_only = material.metallic >= 1.0 && material.metallic_roughness_texture.is_none();
-    shared::ExtendedMaterial {
+    frame::ExtendedMaterial {
         specular_color: material.specular.color,
         specular: material.specular.factor,
         sheen_color: material.sheen.color,
@@ -178,8 +181,8 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::E
         film_minimum: material.iridescence.thickness_minimum,
         film_maximum: material.iridescence.thickness_maximum,
         textures,
-        flags: if material.encloses_volume() { shared::EXTENDED_VOLUME } else { 0 }
-            | if has_tangents { shared::EXTENDED_TANGENTS } else { 0 },
+        flags: if material.encloses_volume() { EXTENDED_VOLUME } else { 0 }
+            | if has_tangents { EXTENDED_TANGENTS } else { 0 },
         water,
         uv_rows,
         ..Default::default()
@@ -195,13 +198,13 @@ pub(super) fn upload_layers(
     pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
 ) -> GpuResult<Option<ExtendedMaterials>> {
     let mut numbers = Vec::with_capacity(materials.len());
-    let mut packed: Vec<shared::ExtendedMaterial> = Vec::new();
+    let mut packed: Vec<frame::ExtendedMaterial> = Vec::new();
     let mut waters = 0;
     for (index, material) in materials.iter().enumerate() {
         let lobes = is_extended(material, scene.multiscatter);
         numbers.push(lobes.then_some(packed.len() as u32));
         if lobes {
-            let water = if material.water.is_some() { waters } else { shared::NONE };
+            let water = if material.water.is_some() { waters } else { NONE };
             waters += u32::from(material.water.is_some());
             packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false), water));
         }
@@ -310,7 +313,7 @@ mod tests {
             let mark =
                 forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
             let read = half::f16::from_f32(mark).to_f32().fract();
-            assert!((shared::FORWARD_MARK..shared::FORWARD_MARK + 1.0).contains(&mark), "{mark}");
+            assert!((FORWARD_MARK..FORWARD_MARK + 1.0).contains(&mark), "{mark}");
             assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");
         }
     }

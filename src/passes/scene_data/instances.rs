@@ -5,16 +5,19 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-use glam::{DMat3, DMat4, DVec3, Mat4, Vec3};
+use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 
 use super::{RenderQueue, geometry::Group, pose::PrimitivePose};
 use crate::{
-    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
-    passes::{
-        culling_shared::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
-        shared::Instance,
-        view::Frustum,
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuResult,
+        shader_structs::{
+            culling::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
+            frame::Instance,
+        },
+        upload::Uploader,
     },
+    passes::view::Frustum,
 };
 
 /// World position as two float vectors: nearest floats and remainder.
@@ -196,7 +199,7 @@ impl Placements {
                 pad0: 0,
                 first_index: std::array::from_fn(|level| group.level(level).first_index),
                 index_count: std::array::from_fn(|level| group.level(level).index_count),
-                error: std::array::from_fn(|level| group.level(level).error),
+                error: Vec4::from_array(std::array::from_fn(|level| group.level(level).error)),
             }
         };
         self.buckets.iter().map(describe).collect()

@@ -2,8 +2,12 @@
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::super::{area_lights, ies_profiles::Profiles, light_tree, shared};
+use super::super::{area_lights, ies_profiles::Profiles, light_tree};
 use crate::{
+    gpu::shader_structs::frame::{
+        self, LIGHT_DIRECTIONAL, LIGHT_DISK, LIGHT_HIDDEN, LIGHT_POINT, LIGHT_RECTANGLE,
+        LIGHT_SHADOW, LIGHT_SPHERE, LIGHT_TUBE, LIGHT_TWO_SIDED, NONE,
+    },
     photometry::{
         Candela, Nit,
         lights::{Emitter, Sides, SunDisk},
@@ -19,7 +23,7 @@ pub struct WorldLight {
     /// Emission direction (unit).
     pub direction: Vec3,
     /// Shader data, except for the position.
-    pub shader: shared::Light,
+    pub shader: frame::Light,
     /// True if the light is infinitely far away.
     pub directional: bool,
     /// Radius of the light around its position (m).
@@ -89,9 +93,9 @@ pub(super) fn world_light(
     let mut position = DVec3::ZERO;
     let candela = light.candela().map_or(0.0, Candela::get);
     let nits = source.nits().map_or(0.0, Nit::get);
-    let two = |sides| if sides == Sides::Two { shared::LIGHT_TWO_SIDED } else { 0 };
+    let two = |sides| if sides == Sides::Two { LIGHT_TWO_SIDED } else { 0 };
     let (kind, strength, half_width, half_height) = match emitter {
-        Emitter::Point | Emitter::Spot { .. } => (shared::LIGHT_POINT, candela, 0.0, 0.0),
+        Emitter::Point | Emitter::Spot { .. } => (LIGHT_POINT, candela, 0.0, 0.0),
         Emitter::Sun { angular_radius } => {
             let disk = light.sun_disk(world).unwrap_or(SunDisk::whole(-direction, angular_radius));
             (position, direction) = (disk.middle, -disk.towards);
@@ -100,19 +104,14 @@ pub(super) fn world_light(
             } else {
                 angular_radius
             };
-            (
-                shared::LIGHT_DIRECTIONAL,
-                source.lux(1.0).get() * disk.visible_fraction,
-                seen,
-                angular_radius,
-            )
+            (LIGHT_DIRECTIONAL, source.lux(1.0).get() * disk.visible_fraction, seen, angular_radius)
         }
-        Emitter::Sphere { radius } => (shared::LIGHT_SPHERE, nits, radius, radius),
-        Emitter::Disk { radius, sides } => (shared::LIGHT_DISK | two(sides), nits, radius, radius),
+        Emitter::Sphere { radius } => (LIGHT_SPHERE, nits, radius, radius),
+        Emitter::Disk { radius, sides } => (LIGHT_DISK | two(sides), nits, radius, radius),
         Emitter::Rectangle { width, height, sides } => {
-            (shared::LIGHT_RECTANGLE | two(sides), nits, width / 2.0, height / 2.0)
+            (LIGHT_RECTANGLE | two(sides), nits, width / 2.0, height / 2.0)
         }
-        Emitter::Tube { radius, length } => (shared::LIGHT_TUBE, nits, radius, length / 2.0),
+        Emitter::Tube { radius, length } => (LIGHT_TUBE, nits, radius, length / 2.0),
     };
     let (scale, offset) = match emitter {
         Emitter::Spot { cone, .. } => {
@@ -133,7 +132,7 @@ pub(super) fn world_light(
         directional: light.is_directional(),
         radius: emitter.bounding_radius(),
         candela: times_color(candela),
-        shader: shared::Light {
+        shader: frame::Light {
             position: position.as_vec3(),
             inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
             intensity: times_color(strength),
@@ -144,15 +143,15 @@ pub(super) fn world_light(
             half_width: half_width as f32,
             half_height: half_height as f32,
             kind: kind
-                | if light.shadow { shared::LIGHT_SHADOW } else { 0 }
-                | if light.visible { 0 } else { shared::LIGHT_HIDDEN },
+                | if light.shadow { LIGHT_SHADOW } else { 0 }
+                | if light.visible { 0 } else { LIGHT_HIDDEN },
             profile: match emitter {
                 Emitter::Point | Emitter::Spot { .. } => {
-                    light.profile.as_ref().map_or(shared::NONE, |profile| profiles.number(profile))
+                    light.profile.as_ref().map_or(NONE, |profile| profiles.number(profile))
                 }
-                _ => shared::NONE,
+                _ => NONE,
             },
-            shadow: shared::NONE,
+            shadow: NONE,
         },
     }
 }

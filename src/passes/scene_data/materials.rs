@@ -7,12 +7,17 @@ use glam::{Vec3, Vec4};
 use super::super::{
     alpha_coverage,
     mips::{self, TextureSemantic},
-    shared,
 };
 use crate::{
     gpu::{
         Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
-        pipeline::SamplerInfo, upload::Uploader, vk,
+        pipeline::SamplerInfo,
+        shader_structs::frame::{
+            self, MATERIAL_BLEND, MATERIAL_DOUBLE_SIDED, MATERIAL_EMISSION_MAP, MATERIAL_MASK,
+            MATERIAL_NORMAL_MAP, MATERIAL_UNLIT, NONE,
+        },
+        upload::Uploader,
+        vk,
     },
     scene::{self, AlphaMode, Scene, TextureRef, Wrap},
 };
@@ -37,7 +42,7 @@ pub(super) fn texture_slots(material: &scene::Material) -> [Option<TextureRef>; 
     ]
 }
 
-pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> shared::Material {
+pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> frame::Material {
     let mut uv_rows = [Vec4::ZERO; 10];
     for (slot, texture) in texture_slots(material).into_iter().enumerate() {
         let (transform, set) =
@@ -49,19 +54,19 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     let mut flags = 0;
     let mut cutoff = 0.0;
     if let AlphaMode::Mask { cutoff: value } = material.alpha {
-        flags |= shared::MATERIAL_MASK;
+        flags |= MATERIAL_MASK;
         cutoff = value;
     }
     for (on, flag) in [
-        (material.unlit, shared::MATERIAL_UNLIT),
-        (material.alpha == AlphaMode::Blend, shared::MATERIAL_BLEND),
-        (material.emissive_texture.is_some(), shared::MATERIAL_EMISSION_MAP),
-        (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
-        (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
+        (material.unlit, MATERIAL_UNLIT),
+        (material.alpha == AlphaMode::Blend, MATERIAL_BLEND),
+        (material.emissive_texture.is_some(), MATERIAL_EMISSION_MAP),
+        (material.double_sided, MATERIAL_DOUBLE_SIDED),
+        (material.normal_texture.is_some() && has_tangents, MATERIAL_NORMAL_MAP),
     ] {
         flags |= if on { flag } else { 0 };
     }
-    shared::Material {
+    frame::Material {
         base_color: material.base_color,
         emission: material.emission.extend(cutoff),
         metallic: material.metallic,
@@ -69,7 +74,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         normal_scale: material.normal_scale,
         occlusion_strength: material.occlusion_strength,
         flags,
-        layers: shared::NONE,
+        layers: NONE,
         forward_mark: 1.0,
         uv_rows,
         ..Default::default()

@@ -41,23 +41,29 @@ use self::{
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 use super::{
-    area_lights,
-    culling_shared::InstanceTransform,
-    environment,
+    area_lights, environment,
     gi::{GiSettings, SceneGi},
     ies_profiles::Profiles,
     light_tree,
     mips::TextureSemantic,
     probes::{Capture, PlacedProbe},
     scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
-    shared, storage_buffer,
+    storage_buffer,
     view::View,
     volumes_scene::SceneVolumes,
 };
 use crate::{
     gi::VplSet,
     gpu::{
-        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader,
+        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet,
+        shader_structs::{
+            culling::InstanceTransform,
+            frame::{
+                self, EMITTER_MARK, FORWARD_MARK, LIGHT_KIND_BITS, LIGHT_SPHERE,
+                MATERIAL_LIGHT_SURFACE, NONE,
+            },
+        },
+        upload::Uploader,
     },
     scene::{self, Scene},
 };
@@ -109,7 +115,7 @@ pub struct Visible {
     /// Draw calls: opaque ones grouped, blended ones back to front.
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
-    pub instances: Vec<shared::Instance>,
+    pub instances: Vec<frame::Instance>,
     /// Group and transform index of each instance.
     pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Number of instances outside the view.
@@ -193,7 +199,7 @@ pub struct GpuScene {
 #[derive(Default)]
 pub struct Casters {
     /// Camera-relative instances.
-    pub instances: Vec<shared::Instance>,
+    pub instances: Vec<frame::Instance>,
     /// Primitives that cast shadows.
     pub groups: Vec<CasterGroup>,
 }
@@ -260,31 +266,31 @@ fn pack_all(
     materials: &[scene::Material],
     default_material: usize,
     numbers: &[Option<u32>],
-) -> Vec<shared::Material> {
+) -> Vec<frame::Material> {
     let has_tangents = materials_with_tangents(scene);
     let pack = |(index, material): (usize, &scene::Material)| {
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-        packed.flags |= if index > default_material { shared::MATERIAL_LIGHT_SURFACE } else { 0 };
+        packed.flags |= if index > default_material { MATERIAL_LIGHT_SURFACE } else { 0 };
         packed.mean_color =
             packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
         packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
         let lights = index > default_material || scene.emissive_lights && !material.unlit;
-        if lights && material.emission != Vec3::ZERO && packed.forward_mark < shared::FORWARD_MARK {
-            packed.forward_mark = shared::EMITTER_MARK;
+        if lights && material.emission != Vec3::ZERO && packed.forward_mark < FORWARD_MARK {
+            packed.forward_mark = EMITTER_MARK;
         }
-        packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(NONE);
         packed
     };
     materials.iter().enumerate().map(pack).collect()
 }
 
 /// True if any surface emission is also a light (`EMITTER_MARK`).
-fn any_emitter(materials: &[shared::Material]) -> bool {
-    materials.iter().any(|material| material.forward_mark == shared::EMITTER_MARK)
+fn any_emitter(materials: &[frame::Material]) -> bool {
+    materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
 }
 
 /// Packs all materials for the shaders.
-fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
+fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<frame::Material> {
     pack_all(
         scene,
         &all_materials(scene, &area_lights::light_bodies(scene)),
@@ -656,18 +662,18 @@ impl GpuScene {
     /// True if any light has a surface.
     #[must_use]
     pub fn has_area_lights(&self) -> bool {
-        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
-        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
+        let kind = |light: &WorldLight| light.shader.kind & LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= LIGHT_SPHERE)
     }
 
     /// Camera-relative lights, directional ones first.
     #[must_use]
-    pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
+    pub fn lights_for(&self, view: &View) -> Vec<frame::Light> {
         self.lights
             .iter()
             .map(|light| match light.directional {
                 true => light.shader,
-                false => shared::Light {
+                false => frame::Light {
                     position: (light.position - view.position).as_vec3(),
                     ..light.shader
                 },
@@ -677,10 +683,10 @@ impl GpuScene {
 
     /// Camera-relative light tree.
     #[must_use]
-    pub fn nodes_for(&self, view: &View) -> Vec<shared::LightNode> {
+    pub fn nodes_for(&self, view: &View) -> Vec<frame::LightNode> {
         self.light_tree
             .iter()
-            .map(|node| shared::LightNode {
+            .map(|node| frame::LightNode {
                 center: (node.center - view.position).as_vec3(),
                 ..node.shader
             })

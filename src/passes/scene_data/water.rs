@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 
-use super::super::shared::FrameConstants;
-use crate::scene::{
-    Scene, Water,
-    water::{flow, waves},
+use crate::{
+    gpu::shader_structs::frame::FrameConstants,
+    scene::{
+        Scene, Water,
+        water::{flow, waves},
+    },
 };
 
 /// Water with its placement.

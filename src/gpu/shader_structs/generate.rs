@@ -1,0 +1,294 @@
+//! Generator of the host structs: reads the structs and constants of `shaders/shared/*.glsl` and
+//! writes Rust. The build script runs it.
+//!
+//! A file holds `struct`s with a comment and a member per line, and `const` scalars; other lines
+//! are for shaders alone. Every struct, member and constant needs a comment, which becomes its
+//! documentation. Offsets follow the scalar block layout (`GL_EXT_scalar_block_layout`) and are
+//! asserted at compile time, so a member that the host would align otherwise fails the build.
+
+use std::fmt::Write as _;
+
+/// A file of `shaders/shared/`.
+pub struct SharedFile<'a> {
+    /// Name without extension: the module's name.
+    pub name: &'a str,
+    /// GLSL source.
+    pub source: &'a str,
+}
+
+/// Rust source of one module for each file, and the list of all structs.
+///
+/// `host_types` are structs that the host defines elsewhere; they are skipped.
+///
+/// # Errors
+///
+/// The file, line and remedy if a declaration cannot be converted or has no comment.
+pub fn generate(files: &[SharedFile<'_>], host_types: &[&str]) -> Result<String, String> {
+    let mut out = String::new();
+    for file in files {
+        module(&mut out, file, host_types)?;
+    }
+    out.push_str("/// Layouts of all structs, by module.\npub const LAYOUTS: &[&[super::reflect::HostLayout]] = &[");
+    for file in files {
+        write!(out, "{}::LAYOUTS, ", file.name).unwrap_or_default();
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+/// A member of a struct.
+struct Member {
+    name: String,
+    ty: String,
+    doc: Vec<String>,
+}
+
+fn module(out: &mut String, file: &SharedFile<'_>, host_types: &[&str]) -> Result<(), String> {
+    let mut lines = file.source.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let head: Vec<_> = file
+        .source
+        .lines()
+        .map_while(|line| line.strip_prefix("//"))
+        .map(|line| line.trim().to_owned())
+        .collect();
+    let mut body = String::new();
+    let mut structs = Vec::new();
+    let mut doc: Vec<String> = Vec::new();
+    while let Some((number, line)) = lines.next() {
+        let fail = |what: &str| Err(format!("shaders/shared/{}.glsl:{number}: {what}", file.name));
+        if let Some(comment) = line.strip_prefix("//") {
+            doc.push(comment.trim().to_owned());
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix("struct ") {
+            let Some(name) = rest.strip_suffix(" {") else {
+                return fail("expected `struct Name {` on one line");
+            };
+            let members = members(file.name, &mut lines)?;
+            if !host_types.contains(&name) {
+                if doc.is_empty() {
+                    return fail("add a comment above the struct");
+                }
+                host_struct(&mut body, name, &doc, &members).or_else(|what| fail(&what))?;
+                structs.push(name);
+            }
+        } else if let Some(rest) = line.strip_prefix("const ") {
+            if doc.is_empty() {
+                return fail("add a comment above the constant");
+            }
+            let constant = constant(rest);
+            let Some((name, ty, value)) = constant else {
+                return fail("expected `const uint NAME = VALUE;` or a float on one line");
+            };
+            documentation(&mut body, "    ", &doc);
+            writeln!(body, "    pub const {name}: {ty} = {value};").unwrap_or_default();
+        }
+        doc.clear();
+    }
+    documentation(out, "", &head);
+    write!(out, "pub mod {} {{\n{body}", file.name).unwrap_or_default();
+    out.push_str("    /// Layouts of the module's structs.\n");
+    out.push_str("    pub const LAYOUTS: &[crate::gpu::reflect::HostLayout] = &[");
+    for name in structs {
+        write!(out, "{name}::LAYOUT, ").unwrap_or_default();
+    }
+    out.push_str("];\n}\n\n");
+    Ok(())
+}
+
+/// The members up to the closing brace.
+fn members<'a>(
+    file: &str,
+    lines: &mut impl Iterator<Item = (usize, &'a str)>,
+) -> Result<Vec<Member>, String> {
+    let mut members = Vec::new();
+    let mut doc: Vec<String> = Vec::new();
+    for (number, line) in lines {
+        let fail = |what: &str| Err(format!("shaders/shared/{file}.glsl:{number}: {what}"));
+        if line == "};" {
+            return Ok(members);
+        }
+        if let Some(comment) = line.strip_prefix("//") {
+            doc.push(comment.trim().to_owned());
+            continue;
+        }
+        let declaration = line.strip_suffix(';').and_then(|line| line.split_once(' '));
+        let Some((ty, name)) = declaration else {
+            return fail("expected `type name;` on a line of its own");
+        };
+        if doc.is_empty() {
+            return fail("add a comment above the member");
+        }
+        let (name, array) = name.split_at(name.find('[').unwrap_or(name.len()));
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return fail("expected `type name;` on a line of its own");
+        }
+        members.push(Member {
+            name: name.to_owned(),
+            ty: format!("{ty}{array}"),
+            doc: std::mem::take(&mut doc),
+        });
+    }
+    Err(format!("shaders/shared/{file}.glsl: a struct has no closing `}};`"))
+}
+
+fn host_struct(
+    out: &mut String,
+    name: &str,
+    doc: &[String],
+    members: &[Member],
+) -> Result<(), String> {
+    let mut fields = String::new();
+    let mut layout = String::new();
+    let mut checks = String::new();
+    let mut offset = 0;
+    for Member { name: field, ty, doc } in members {
+        let (host, size) = host_type(ty).ok_or_else(|| {
+            format!("{name}.{field}: no host type for {ty}; expected float, int, uint, a vector of float or uint, mat4, or an array of these")
+        })?;
+        documentation(&mut fields, "        ", doc);
+        writeln!(fields, "        pub {field}: {host},").unwrap_or_default();
+        write!(layout, "({field:?}, std::mem::offset_of!({name}, {field})), ").unwrap_or_default();
+        write!(checks, "assert!(std::mem::offset_of!({name}, {field}) == {offset}, \"the host aligns {name}.{field} otherwise: add padding\"); ")
+            .unwrap_or_default();
+        offset += size;
+    }
+    documentation(out, "    ", doc);
+    write!(
+        out,
+        "    #[repr(C)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+    pub struct {name} {{
+{fields}    }}
+
+    impl {name} {{
+        /// The layout on the host.
+        pub const LAYOUT: crate::gpu::reflect::HostLayout = crate::gpu::reflect::HostLayout {{
+            name: {name:?},
+            size: std::mem::size_of::<Self>(),
+            fields: &[{layout}],
+        }};
+    }}
+
+    const _: () = {{
+        {checks}
+        assert!(std::mem::size_of::<{name}>() == {offset}, \"the host pads {name}: add padding\");
+    }};
+
+"
+    )
+    .unwrap_or_default();
+    Ok(())
+}
+
+/// Host type and size in bytes of a GLSL type.
+fn host_type(ty: &str) -> Option<(String, usize)> {
+    if let Some((element, length)) = ty.strip_suffix(']').and_then(|ty| ty.split_once('[')) {
+        let length: usize = length.parse().ok()?;
+        let (host, size) = host_type(element)?;
+        return Some((format!("[{host}; {length}]"), size * length));
+    }
+    let (host, words) = match ty {
+        "float" => ("f32", 1),
+        "int" => ("i32", 1),
+        "uint" => ("u32", 1),
+        "vec2" => ("glam::Vec2", 2),
+        "vec3" => ("glam::Vec3", 3),
+        "vec4" => ("glam::Vec4", 4),
+        "uvec2" => ("[u32; 2]", 2),
+        "uvec3" => ("[u32; 3]", 3),
+        "uvec4" => ("[u32; 4]", 4),
+        "mat4" => ("glam::Mat4", 16),
+        _ => return None,
+    };
+    Some((host.to_owned(), 4 * words))
+}
+
+/// Name, host type and value of `uint NAME = VALUE;` or `float NAME = VALUE;`.
+fn constant(declaration: &str) -> Option<(&str, &'static str, &str)> {
+    let (ty, rest) = declaration.split_once(' ')?;
+    let (name, value) = rest.strip_suffix(';')?.split_once(" = ")?;
+    match ty {
+        "uint" => Some((name, "u32", value.strip_suffix('u')?)),
+        "float" => Some((name, "f32", value)),
+        _ => None,
+    }
+}
+
+/// Comment lines as documentation, with brackets escaped outside of code.
+fn documentation(out: &mut String, indent: &str, lines: &[String]) {
+    for line in lines {
+        write!(out, "{indent}/// ").unwrap_or_default();
+        let mut is_code = false;
+        for letter in line.chars() {
+            is_code ^= letter == '`';
+            if !is_code && matches!(letter, '[' | ']' | '<' | '>' | '*' | '_') {
+                out.push('\\');
+            }
+            out.push(letter);
+        }
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn converted(source: &str) -> Result<String, String> {
+        generate(&[SharedFile { name: "test", source }], &["Elsewhere"])
+    }
+
+    #[test]
+    fn members_become_fields_with_offsets_of_the_scalar_layout() {
+        let source = "// Head.\n#ifndef A\n// A pair [m].\nstruct Pair {\n    // First.\n    vec3 a;\n    \
+                      // Second,\n    // two lines.\n    uint b[2];\n};\n";
+        let rust = converted(source).unwrap();
+        for part in [
+            "/// Head.\npub mod test {",
+            "/// A pair \\[m\\].",
+            "/// First.\n        pub a: glam::Vec3,",
+            "/// Second,\n        /// two lines.\n        pub b: [u32; 2],",
+            "offset_of!(Pair, b) == 12",
+            "size_of::<Pair>() == 20",
+            "pub const LAYOUTS: &[crate::gpu::reflect::HostLayout] = &[Pair::LAYOUT, ];",
+        ] {
+            assert!(rust.contains(part), "{part} in {rust}");
+        }
+    }
+
+    #[test]
+    fn constants_lose_the_suffix_of_glsl() {
+        let rust = converted(
+            "// Head.\n\n// Mask.\nconst uint MASK = 0xffu;\n// Half.\nconst float HALF = 0.5;\n",
+        )
+        .unwrap();
+        assert!(rust.contains("/// Mask.\n    pub const MASK: u32 = 0xff;"), "{rust}");
+        assert!(rust.contains("/// Half.\n    pub const HALF: f32 = 0.5;"), "{rust}");
+    }
+
+    #[test]
+    fn structs_of_the_host_are_skipped() {
+        let rust =
+            converted("// Head.\n\nstruct Elsewhere {\n    // A.\n    uint a;\n};\n").unwrap();
+        assert!(!rust.contains("Elsewhere"), "{rust}");
+    }
+
+    #[test]
+    fn what_cannot_be_converted_names_the_line_and_the_remedy() {
+        for (source, place, remedy) in [
+            ("struct A {\n    // B.\n    uint b;\n};\n", ":1:", "comment above the struct"),
+            ("// A.\nstruct A {\n    uint b;\n};\n", ":3:", "comment above the member"),
+            ("// A.\nstruct A {\n    // B.\n    uint b, c;\n};\n", ":4:", "on a line of its own"),
+            ("// A.\nstruct A {\n    // B.\n    dvec3 b;\n};\n", ":2:", "expected float"),
+            ("// A.\nstruct A {\n    // B.\n    uint b\n", ":4:", "on a line of its own"),
+            ("// A.\nstruct A {\n    // B.\n    uint b;\n", ".glsl:", "closing"),
+            ("// A.\nstruct A\n{\n};\n", ":2:", "on one line"),
+            ("const uint A = 1u;\n", ":1:", "comment above the constant"),
+            ("// A.\nconst int A = 1;\n", ":2:", "const uint"),
+        ] {
+            let error = converted(source).unwrap_err();
+            assert!(error.contains(place) && error.contains(remedy), "{source}: {error}");
+        }
+    }
+}
