@@ -743,7 +743,12 @@ impl Recorder<'_> {
         pipeline: &Arc<GraphicsPipeline>,
         constants: &T,
     ) {
-        self.push(&pipeline.0.interface, bytemuck::bytes_of(constants));
+        self.push_graphics_bytes(pipeline, bytemuck::bytes_of(constants));
+    }
+
+    /// Sets the pipeline's push constants, as bytes.
+    pub fn push_graphics_bytes(&mut self, pipeline: &Arc<GraphicsPipeline>, constants: &[u8]) {
+        self.push(&pipeline.0.interface, constants);
     }
 
     /// Sets the pipeline's push constants.
@@ -752,7 +757,12 @@ impl Recorder<'_> {
         pipeline: &Arc<ComputePipeline>,
         constants: &T,
     ) {
-        self.push(&pipeline.0.interface, bytemuck::bytes_of(constants));
+        self.push_compute_bytes(pipeline, bytemuck::bytes_of(constants));
+    }
+
+    /// Sets the pipeline's push constants, as bytes.
+    pub fn push_compute_bytes(&mut self, pipeline: &Arc<ComputePipeline>, constants: &[u8]) {
+        self.push(&pipeline.0.interface, constants);
     }
 
     fn push(&mut self, interface: &Interface, bytes: &[u8]) {

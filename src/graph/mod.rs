@@ -3,6 +3,7 @@
 //! bodies contain no barriers.
 
 pub mod access;
+pub mod bound;
 pub mod export;
 pub mod plan;
 
@@ -14,6 +15,7 @@ use std::{
 use ash::vk;
 
 pub use access::{Access, State};
+pub use bound::{BoundPass, BufferSource, ImageSource};
 pub use plan::{MemoryNeed, PassInfo, Plan, PlanError, ResourceInfo};
 
 use crate::gpu::{

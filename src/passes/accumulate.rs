@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{FrameData, gbuffer::LIGHT};
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
@@ -40,10 +40,10 @@ impl AccumulatePass {
 
     /// Declares the pass and returns the accumulated light. `frames`: number of frames already in
     /// the history.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         light: ImageHandle,
         frames: u32,
     ) -> ImageHandle {
@@ -51,25 +51,14 @@ impl AccumulatePass {
         let (previous, current) = g.history("accumulated light", width, height, HISTORY);
         let out = g.image("accumulated light", width, height, LIGHT);
         let weight = (1.0 / (f64::from(frames) + 1.0)) as f32;
-        g.pass("accumulate")
-            .uses(light, Access::FragmentSampled)
-            .uses(previous, Access::FragmentSampled)
-            .color_cleared(current, [0.0; 4])
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (light, history) = (cx.image(light), cx.image(previous));
-                cx.rec.bind_graphics(
-                    &self.pipeline,
-                    &[
-                        data.uniform(),
-                        ("light_image", Bind::Sampled(&light)),
-                        ("history_image", Bind::Sampled(&history)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.pipeline, &weight);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("accumulate", &self.pipeline)
+            .binds([data.uniform()])
+            .sampled("light_image", light)
+            .sampled("history_image", previous)
+            .push(&weight)
+            .target(current)
+            .target(out)
+            .draw();
         out
     }
 }

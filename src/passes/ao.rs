@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use super::{FrameData, gbuffer::Gbuffer};
 use crate::{
-    gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk,
-    },
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// Intermediate: occluded direction and fraction. After the filter: bent normal and visibility.
@@ -74,10 +72,10 @@ impl AoPass {
 
     /// Declares the passes. Returns the image of the bent normal (world axes) and visibility of
     /// each pixel.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         gbuffer: Gbuffer,
         settings: &AoSettings,
     ) -> ImageHandle {
@@ -99,44 +97,23 @@ impl AoPass {
             height.div_ceil(scale),
             BENT_NORMAL_AO,
         );
-        let inputs = [gbuffer.depth, gbuffer.normal];
-        let mut pass = g.pass("ao").color_cleared(raw, [0.0; 4]);
-        for input in inputs {
-            pass = pass.uses(input, Access::FragmentSampled);
-        }
-        pass.record(move |cx| {
-            let [depth, normal] = inputs.map(|input| cx.image(input));
-            let binds = [
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("probe_block", Bind::Storage(&data.probes)),
-            ];
-            cx.rec.bind_graphics(&self.search, &binds)?;
-            cx.rec.push_graphics(&self.search, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("ao", &self.search)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("normal_image", gbuffer.normal)
+            .storage("probe_block", &data.probes)
+            .push(&constants)
+            .target(raw)
+            .draw();
         let out = g.image("bent normal ao", width, height, BENT_NORMAL_AO);
-        let mut pass =
-            g.pass("ao filter").uses(raw, Access::FragmentSampled).color_cleared(out, [0.0; 4]);
-        for input in inputs {
-            pass = pass.uses(input, Access::FragmentSampled);
-        }
-        pass.record(move |cx| {
-            let [depth, normal] = inputs.map(|input| cx.image(input));
-            let raw = cx.image(raw);
-            let binds = [
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("hidden_image", Bind::Sampled(&raw)),
-            ];
-            cx.rec.bind_graphics(&self.filter, &binds)?;
-            cx.rec.push_graphics(&self.filter, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("ao filter", &self.filter)
+            .binds([data.uniform()])
+            .sampled("hidden_image", raw)
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("normal_image", gbuffer.normal)
+            .push(&constants)
+            .target(out)
+            .draw();
         out
     }
 }

@@ -8,8 +8,8 @@ use super::{
     lighting::LitImages,
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
-    graph::{Access, Graph},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::Graph,
 };
 
 /// Pipeline of the background pass.
@@ -36,32 +36,16 @@ impl BackgroundPass {
     }
 
     /// Declares the pass, unless the scene has neither an environment nor a sun with a disk.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
-        gbuffer: Gbuffer,
-        lit: LitImages,
-    ) {
+    pub fn declare(&self, g: &mut Graph<'_>, data: &FrameData, gbuffer: Gbuffer, lit: LitImages) {
         if !data.has_background {
             return;
         }
-        g.pass("background")
-            .uses(gbuffer.depth, Access::FragmentSampled)
-            .color_loaded(lit.light)
-            .record(move |cx| {
-                let depth = cx.image(gbuffer.depth);
-                cx.rec.bind_graphics(
-                    &self.pipeline,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("light_block", Bind::Storage(&data.lights)),
-                        ("environment_block", Bind::Storage(&data.environment)),
-                    ],
-                )?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("background", &self.pipeline)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .storage("light_block", &data.lights)
+            .storage("environment_block", &data.environment)
+            .target_loaded(lit.light)
+            .draw();
     }
 }

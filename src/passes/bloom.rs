@@ -7,10 +7,10 @@ use super::gbuffer::LIGHT;
 use crate::{
     camera::{effects::glare_within, post_effects::Bloom},
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
-        shader_structs::effects::BloomConstants, vk,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::effects::BloomConstants,
+        vk,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{Graph, ImageHandle},
 };
 
 /// Format of the pyramid: 32-bit floats, so that a dozen roundings in a row lose no light.
@@ -75,9 +75,9 @@ impl BloomPass {
     }
 
     /// Declares the passes.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         size: [u32; 2],
         light: ImageHandle,
         bloom: &Bloom,
@@ -90,16 +90,11 @@ impl BloomPass {
         for level in 1..=levels {
             let [width, height] = of_level(level);
             let out = g.image(&format!("bloom level {level}"), width, height, PYRAMID);
-            g.pass(&format!("bloom: down {level}"))
-                .uses(from, Access::FragmentSampled)
-                .color_cleared(out, [0.0; 4])
-                .record(move |cx| {
-                    let from = cx.image(from);
-                    let pipeline = if level == 1 { &self.first } else { &self.down };
-                    cx.rec.bind_graphics(pipeline, &[("light_image", Bind::Sampled(&from))])?;
-                    cx.rec.draw_fullscreen();
-                    Ok(())
-                });
+            let pipeline = if level == 1 { &self.first } else { &self.down };
+            g.fullscreen(&format!("bloom: down {level}"), pipeline)
+                .sampled("light_image", from)
+                .target(out)
+                .draw();
             pyramid.push(out);
             from = out;
         }
@@ -110,45 +105,24 @@ impl BloomPass {
             let out = g.image(&format!("bloom from {level}"), width, height, PYRAMID);
             let constants = BloomConstants { weight: weight as f32, fraction: 0.0 };
             let pipeline = if wider.is_some() { &self.up } else { &self.last };
-            let mut pass = g.pass(&format!("bloom: up {level}"));
-            for from in [Some(image), wider].into_iter().flatten() {
-                pass = pass.uses(from, Access::FragmentSampled);
-            }
-            let coarser = wider.replace(out);
-            pass.color_cleared(out, [0.0; 4]).record(move |cx| {
-                let image = cx.image(image);
-                let coarser = coarser.map(|coarser| cx.image(coarser));
-                let mut binds = vec![("level_image", Bind::Sampled(&image))];
-                binds.extend(
-                    coarser.as_ref().map(|coarser| ("coarser_image", Bind::Sampled(coarser))),
-                );
-                cx.rec.bind_graphics(pipeline, &binds)?;
-                cx.rec.push_graphics(pipeline, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+            g.fullscreen(&format!("bloom: up {level}"), pipeline)
+                .sampled("level_image", image)
+                .with(wider, |pass, coarser| pass.sampled("coarser_image", coarser))
+                .push(&constants)
+                .target(out)
+                .draw();
+            wider = Some(out);
         }
         let out = g.image("light with bloom", size[0], size[1], LIGHT);
         let constants =
             BloomConstants { weight: weights[0] as f32, fraction: bloom.fraction as f32 };
         let scattered = wider.unwrap_or(light);
-        g.pass("bloom")
-            .uses(light, Access::FragmentSampled)
-            .uses(scattered, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (light, scattered) = (cx.image(light), cx.image(scattered));
-                cx.rec.bind_graphics(
-                    &self.whole,
-                    &[
-                        ("light_image", Bind::Sampled(&light)),
-                        ("coarser_image", Bind::Sampled(&scattered)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.whole, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("bloom", &self.whole)
+            .sampled("light_image", light)
+            .sampled("coarser_image", scattered)
+            .push(&constants)
+            .target(out)
+            .draw();
         out
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{FrameData, GpuScene, gbuffer::Gbuffer};
 use crate::{
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    gpu::{ComputePipeline, Gpu, GpuResult},
     graph::{Access, BufferHandle, Graph},
 };
 
@@ -55,11 +55,11 @@ impl ClusteredLightsPass {
     }
 
     /// Declares the pass.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        scene: &GpuScene,
+        data: &FrameData,
         gbuffer: Gbuffer,
     ) -> ClusteredLights {
         let [across, down] = data.values.tiles;
@@ -76,41 +76,20 @@ impl ClusteredLightsPass {
             cx.rec.fill(&report, 0);
             Ok(())
         });
-        g.pass("clustered lights")
-            .uses(gbuffer.depth, Access::ComputeSampled)
-            .uses(gbuffer.surface, Access::ComputeSampled)
-            .uses(gbuffer.normal, Access::ComputeSampled)
-            .uses(gbuffer.emission, Access::ComputeSampled)
-            .uses(out.tiles, Access::ComputeStorageWrite)
-            .uses(out.clusters, Access::ComputeStorageWrite)
-            .uses(out.entries, Access::ComputeStorageWrite)
-            .uses(out.report, Access::ComputeStorageReadWrite)
-            .record(move |cx| {
-                let (depth, surface, normal) =
-                    (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
-                let emission = cx.image(gbuffer.emission);
-                let (tiles, clusters) = (cx.buffer(out.tiles), cx.buffer(out.clusters));
-                let (entries, report) = (cx.buffer(out.entries), cx.buffer(out.report));
-                cx.rec.bind_compute(
-                    &self.pipeline,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("surface_image", Bind::Sampled(&surface)),
-                        ("normal_image", Bind::Sampled(&normal)),
-                        ("light_block", Bind::Storage(&data.lights)),
-                        ("node_block", Bind::Storage(&data.nodes)),
-                        ("loss_block", Bind::Storage(&scene.light_loss_table)),
-                        ("tile_block", Bind::Storage(&tiles)),
-                        ("cluster_block", Bind::Storage(&clusters)),
-                        ("entry_block", Bind::Storage(&entries)),
-                        ("report_block", Bind::Storage(&report)),
-                        ("emission_image", Bind::Sampled(&emission)),
-                    ],
-                )?;
-                cx.rec.dispatch(across, down, 1);
-                Ok(())
-            });
+        g.compute("clustered lights", &self.pipeline)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("emission_image", gbuffer.emission)
+            .storage("light_block", &data.lights)
+            .storage("node_block", &data.nodes)
+            .storage("loss_block", &scene.light_loss_table)
+            .written("tile_block", out.tiles)
+            .written("cluster_block", out.clusters)
+            .written("entry_block", out.entries)
+            .updated("report_block", out.report)
+            .dispatch([across, down, 1]);
         out
     }
 }

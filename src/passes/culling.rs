@@ -261,93 +261,49 @@ impl CullingPass {
     }
 
     /// Tests all instances and writes the instances and draws that pass.
-    fn cull<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        (placements, frame): (&'a GpuInstances, &'a FrameCulling),
-        (name, test): (&str, &'a Arc<ComputePipeline>),
+    fn cull(
+        &self,
+        g: &mut Graph<'_>,
+        (placements, frame): (&GpuInstances, &FrameCulling),
+        (name, test): (&str, &Arc<ComputePipeline>),
         CullingScratch { seen, ranks, counts, bases }: CullingScratch,
         pyramid: Option<Pyramid>,
         out: CullingOutput,
     ) {
         let groups = placements.count.div_ceil(BLOCK);
         let reads_seen = Arc::ptr_eq(test, &self.occluders);
-        let mut pass = g
-            .pass(name)
-            .uses(
-                seen,
-                if reads_seen { Access::ComputeStorageRead } else { Access::ComputeStorageWrite },
-            )
-            .uses(ranks, Access::ComputeStorageWrite)
-            .uses(counts, Access::ComputeStorageWrite);
-        if let Some(pyramid) = pyramid {
-            pass = pass
-                .uses(pyramid.levels, Access::ComputeStorageRead)
-                .uses(pyramid.depth, Access::ComputeSampled);
-        }
-        pass.record(move |cx| {
-            let (seen, ranks, counts) = (cx.buffer(seen), cx.buffer(ranks), cx.buffer(counts));
-            let pyramid =
-                pyramid.map(|pyramid| (cx.buffer(pyramid.levels), cx.image(pyramid.depth)));
-            let mut binds = vec![
-                frame.uniform(),
-                ("instance_transform_block", Bind::Storage(&placements.placements)),
-                ("bucket_block", Bind::Storage(&placements.buckets)),
-                ("rank_block", Bind::Storage(&ranks)),
-                ("count_block", Bind::Storage(&counts)),
-                ("was_visible_block", Bind::Storage(&seen)),
-            ];
-            if let Some((levels, depth)) = &pyramid {
-                binds.push(("pyramid_block", Bind::Storage(levels)));
-                binds.push(("depth_image", Bind::Sampled(depth)));
-            }
-            cx.rec.bind_compute(test, &binds)?;
-            cx.rec.dispatch(groups, 1, 1);
-            Ok(())
-        });
-        g.pass(&format!("{name}: scan"))
-            .uses(counts, Access::ComputeStorageRead)
-            .uses(bases, Access::ComputeStorageWrite)
-            .uses(out.report, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (counts, bases, report) =
-                    (cx.buffer(counts), cx.buffer(bases), cx.buffer(out.report));
-                cx.rec.bind_compute(
-                    &self.scan,
-                    &[
-                        frame.uniform(),
-                        ("count_block", Bind::Storage(&counts)),
-                        ("base_block", Bind::Storage(&bases)),
-                        ("report_block", Bind::Storage(&report)),
-                    ],
-                )?;
-                cx.rec.dispatch(1, 1, 1);
-                Ok(())
-            });
+        let pass = g
+            .compute(name, test)
+            .binds([frame.uniform()])
+            .storage("instance_transform_block", &placements.placements)
+            .storage("bucket_block", &placements.buckets)
+            .written("rank_block", ranks)
+            .written("count_block", counts);
+        let pass = if reads_seen {
+            pass.storage("was_visible_block", seen)
+        } else {
+            pass.written("was_visible_block", seen)
+        };
+        pass.with(pyramid, |pass, pyramid| {
+            pass.storage("pyramid_block", pyramid.levels).sampled("depth_image", pyramid.depth)
+        })
+        .dispatch([groups, 1, 1]);
+        g.compute(&format!("{name}: scan"), &self.scan)
+            .binds([frame.uniform()])
+            .storage("count_block", counts)
+            .written("base_block", bases)
+            .written("report_block", out.report)
+            .dispatch([1, 1, 1]);
         let threads = placements.count.max(placements.bucket_count * frame.levels);
-        g.pass(&format!("{name}: write"))
-            .uses(ranks, Access::ComputeStorageRead)
-            .uses(bases, Access::ComputeStorageRead)
-            .uses(out.instances, Access::ComputeStorageWrite)
-            .uses(out.commands, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (ranks, bases) = (cx.buffer(ranks), cx.buffer(bases));
-                let (instances, commands) = (cx.buffer(out.instances), cx.buffer(out.commands));
-                cx.rec.bind_compute(
-                    &self.write,
-                    &[
-                        frame.uniform(),
-                        ("instance_transform_block", Bind::Storage(&placements.placements)),
-                        ("bucket_block", Bind::Storage(&placements.buckets)),
-                        ("rank_block", Bind::Storage(&ranks)),
-                        ("base_block", Bind::Storage(&bases)),
-                        ("instance_block", Bind::Storage(&instances)),
-                        ("command_block", Bind::Storage(&commands)),
-                    ],
-                )?;
-                cx.rec.dispatch(threads.div_ceil(BLOCK), 1, 1);
-                Ok(())
-            });
+        g.compute(&format!("{name}: write"), &self.write)
+            .binds([frame.uniform()])
+            .storage("instance_transform_block", &placements.placements)
+            .storage("bucket_block", &placements.buckets)
+            .storage("rank_block", ranks)
+            .storage("base_block", bases)
+            .written("instance_block", out.instances)
+            .written("command_block", out.commands)
+            .dispatch([threads.div_ceil(BLOCK), 1, 1]);
     }
 
     /// Draws the occluders and builds the pyramid of their depths.
@@ -391,23 +347,15 @@ impl CullingPass {
             ("depth pyramid", &self.pyramid, true),
             ("depth pyramid, coarse", &self.pyramid_coarse, false),
         ] {
-            let pass = g.pass(name);
+            let pass = g.compute(name, pipeline).binds([frame.uniform()]);
             let pass = if from_depth {
-                pass.uses(depth, Access::ComputeSampled).uses(levels, Access::ComputeStorageWrite)
+                pass.sampled("depth_image", depth).written("pyramid_block", levels)
             } else {
-                pass.uses(levels, Access::ComputeStorageReadWrite)
+                pass.updated("pyramid_block", levels)
             };
             // A work group writes 16 by 16 texels of its first level.
             let across = if from_depth { 32 } else { 32 << 5 };
-            pass.record(move |cx| {
-                let levels = cx.buffer(levels);
-                let image = from_depth.then(|| cx.image(depth));
-                let mut binds = vec![frame.uniform(), ("pyramid_block", Bind::Storage(&levels))];
-                binds.extend(image.as_ref().map(|image| ("depth_image", Bind::Sampled(image))));
-                cx.rec.bind_compute(pipeline, &binds)?;
-                cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
-                Ok(())
-            });
+            pass.dispatch([width.div_ceil(across), height.div_ceil(across), 1]);
         }
         Pyramid { depth, levels }
     }

@@ -11,11 +11,11 @@ use super::{FrameData, gbuffer::LIGHT};
 use crate::{
     camera::post_effects::DepthOfField,
     gpu::{
-        Bind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::{DepthOfFieldConstants, HIGHLIGHTS_PER_TILE, Highlight},
         vk,
     },
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Tile size per axis (texels); each tile stores the reach of its CoCs.
@@ -149,10 +149,10 @@ impl DepthOfFieldPass {
     }
 
     /// Declares the passes. Returns the light and the CoC limit.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         depth: ImageHandle,
         light: ImageHandle,
         field: &DepthOfField,
@@ -177,10 +177,10 @@ impl DepthOfFieldPass {
         )
     }
 
-    fn declare_circles<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    fn declare_circles(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         depth: ImageHandle,
         light: ImageHandle,
         constants: DepthOfFieldConstants,
@@ -198,39 +198,22 @@ impl DepthOfFieldPass {
             counts: g.storage("highlight counts", count * 8),
             tiles,
         };
-        g.pass("depth of field: circles of confusion")
-            .uses(depth, Access::ComputeSampled)
-            .uses(light, Access::ComputeSampled)
-            .uses(out.image, Access::ComputeStorageWrite)
-            .uses(out.reach, Access::ComputeStorageWrite)
-            .uses(out.highlights, Access::ComputeStorageWrite)
-            .uses(out.counts, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (depth, light, image) = (cx.image(depth), cx.image(light), cx.image(out.image));
-                let (reach, highlights) = (cx.buffer(out.reach), cx.buffer(out.highlights));
-                let counts = cx.buffer(out.counts);
-                cx.rec.bind_compute(
-                    &self.circles,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("light_image", Bind::Sampled(&light)),
-                        ("coc_image", Bind::StorageImage(&image)),
-                        ("reach_block", Bind::Storage(&reach)),
-                        ("highlight_block", Bind::Storage(&highlights)),
-                        ("count_block", Bind::Storage(&counts)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.circles, &constants);
-                cx.rec.dispatch(tiles[0], tiles[1], 1);
-                Ok(())
-            });
+        g.compute("depth of field: circles of confusion", &self.circles)
+            .binds([data.uniform()])
+            .sampled("depth_image", depth)
+            .sampled("light_image", light)
+            .image_written("coc_image", out.image)
+            .written("reach_block", out.reach)
+            .written("highlight_block", out.highlights)
+            .written("count_block", out.counts)
+            .push(&constants)
+            .dispatch([tiles[0], tiles[1], 1]);
         out
     }
 
-    fn declare_class<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    fn declare_class(
+        &self,
+        g: &mut Graph<'_>,
         picture: [u32; 2],
         circles: ImageHandle,
         constants: DepthOfFieldConstants,
@@ -238,7 +221,7 @@ impl DepthOfFieldPass {
         let level = constants.level;
         let size = picture.map(|side| side.div_ceil(1 << level));
         let tiles = size.map(|side| side.div_ceil(TILE));
-        let image = |g: &mut Graph<'a>, name: &str, format| {
+        let image = |g: &mut Graph<'_>, name: &str, format| {
             g.image(&format!("depth of field {name} {level}"), size[0], size[1], format)
         };
         let out = SizeClass {
@@ -255,40 +238,22 @@ impl DepthOfFieldPass {
             size,
             constants,
         };
-        g.pass(&format!("depth of field: size class {level}"))
-            .uses(circles, Access::ComputeSampled)
-            .uses(out.layers.near, Access::ComputeStorageWrite)
-            .uses(out.layers.far, Access::ComputeStorageWrite)
-            .uses(out.layers.background, Access::ComputeStorageWrite)
-            .uses(out.radii, Access::ComputeStorageWrite)
-            .uses(out.reach, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let circles = cx.image(circles);
-                let (near, far) = (cx.image(out.layers.near), cx.image(out.layers.far));
-                let (background, radii) = (cx.image(out.layers.background), cx.image(out.radii));
-                let reach = cx.buffer(out.reach);
-                cx.rec.bind_compute(
-                    &self.classes,
-                    &[
-                        ("coc_image", Bind::Sampled(&circles)),
-                        ("near_image", Bind::StorageImage(&near)),
-                        ("far_image", Bind::StorageImage(&far)),
-                        ("background_image", Bind::StorageImage(&background)),
-                        ("radius_image", Bind::StorageImage(&radii)),
-                        ("reach_block", Bind::Storage(&reach)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.classes, &constants);
-                cx.rec.dispatch(tiles[0], tiles[1], 1);
-                Ok(())
-            });
+        g.compute(&format!("depth of field: size class {level}"), &self.classes)
+            .sampled("coc_image", circles)
+            .image_written("near_image", out.layers.near)
+            .image_written("far_image", out.layers.far)
+            .image_written("background_image", out.layers.background)
+            .image_written("radius_image", out.radii)
+            .written("reach_block", out.reach)
+            .push(&constants)
+            .dispatch([tiles[0], tiles[1], 1]);
         out
     }
 
-    fn declare_spread<'a>(&'a self, g: &mut Graph<'a>, class: SizeClass, above: Layers) -> Layers {
+    fn declare_spread(&self, g: &mut Graph<'_>, class: SizeClass, above: Layers) -> Layers {
         let level = class.constants.level;
         let [width, height] = class.size;
-        let image = |g: &mut Graph<'a>, name: &str| {
+        let image = |g: &mut Graph<'_>, name: &str| {
             g.image(&format!("depth of field {name} from {level}"), width, height, LIGHT)
         };
         let out = Layers {
@@ -296,100 +261,48 @@ impl DepthOfFieldPass {
             far: image(g, "far"),
             background: image(g, "background"),
         };
-        g.pass(&format!("depth of field: gather {level}"))
-            .uses(class.layers.near, Access::FragmentSampled)
-            .uses(class.layers.far, Access::FragmentSampled)
-            .uses(class.layers.background, Access::FragmentSampled)
-            .uses(class.radii, Access::FragmentSampled)
-            .uses(class.reach, Access::FragmentStorageRead)
-            .uses(above.near, Access::FragmentSampled)
-            .uses(above.far, Access::FragmentSampled)
-            .uses(above.background, Access::FragmentSampled)
-            .color_cleared(out.near, [0.0; 4])
-            .color_cleared(out.far, [0.0; 4])
-            .color_cleared(out.background, [0.0; 4])
-            .record(move |cx| {
-                let (near, far) = (cx.image(class.layers.near), cx.image(class.layers.far));
-                let (background, radii) =
-                    (cx.image(class.layers.background), cx.image(class.radii));
-                let (near_coarser, far_coarser) = (cx.image(above.near), cx.image(above.far));
-                let (background_coarser, reach) =
-                    (cx.image(above.background), cx.buffer(class.reach));
-                cx.rec.bind_graphics(
-                    &self.spread,
-                    &[
-                        ("near_image", Bind::Sampled(&near)),
-                        ("far_image", Bind::Sampled(&far)),
-                        ("background_image", Bind::Sampled(&background)),
-                        ("radius_image", Bind::Sampled(&radii)),
-                        ("near_coarser", Bind::Sampled(&near_coarser)),
-                        ("far_coarser", Bind::Sampled(&far_coarser)),
-                        ("background_coarser", Bind::Sampled(&background_coarser)),
-                        ("reach_block", Bind::Storage(&reach)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.spread, &class.constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen(&format!("depth of field: gather {level}"), &self.spread)
+            .sampled("near_image", class.layers.near)
+            .sampled("far_image", class.layers.far)
+            .sampled("background_image", class.layers.background)
+            .sampled("radius_image", class.radii)
+            .storage("reach_block", class.reach)
+            .sampled("near_coarser", above.near)
+            .sampled("far_coarser", above.far)
+            .sampled("background_coarser", above.background)
+            .push(&class.constants)
+            .target(out.near)
+            .target(out.far)
+            .target(out.background)
+            .draw();
         out
     }
 
-    fn declare_whole<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    fn declare_whole(
+        &self,
+        g: &mut Graph<'_>,
         [width, height]: [u32; 2],
         circles: Circles,
         above: Layers,
         constants: DepthOfFieldConstants,
     ) -> ImageHandle {
         let out = g.image("light with depth of field", width, height, LIGHT);
-        g.pass("depth of field")
-            .uses(circles.image, Access::FragmentSampled)
-            .uses(circles.reach, Access::FragmentStorageRead)
-            .uses(above.near, Access::FragmentSampled)
-            .uses(above.far, Access::FragmentSampled)
-            .uses(above.background, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (coc_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
-                let (near, far, background) =
-                    (cx.image(above.near), cx.image(above.far), cx.image(above.background));
-                cx.rec.bind_graphics(
-                    &self.whole,
-                    &[
-                        ("coc_image", Bind::Sampled(&coc_image)),
-                        ("near_coarser", Bind::Sampled(&near)),
-                        ("far_coarser", Bind::Sampled(&far)),
-                        ("background_coarser", Bind::Sampled(&background)),
-                        ("reach_block", Bind::Storage(&reach)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.whole, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
-        g.pass("depth of field: highlights")
-            .uses(circles.image, Access::FragmentSampled)
-            .uses(circles.highlights, Access::VertexStorageRead)
-            .uses(circles.counts, Access::VertexStorageRead)
-            .color_loaded(out)
-            .record(move |cx| {
-                let image = cx.image(circles.image);
-                let (highlights, counts) =
-                    (cx.buffer(circles.highlights), cx.buffer(circles.counts));
-                cx.rec.bind_graphics(
-                    &self.points,
-                    &[
-                        ("coc_image", Bind::Sampled(&image)),
-                        ("highlight_block", Bind::Storage(&highlights)),
-                        ("count_block", Bind::Storage(&counts)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.points, &constants);
-                cx.rec.draw(3, circles.tiles[0] * circles.tiles[1] * HIGHLIGHTS_PER_TILE);
-                Ok(())
-            });
+        g.fullscreen("depth of field", &self.whole)
+            .sampled("coc_image", circles.image)
+            .storage("reach_block", circles.reach)
+            .sampled("near_coarser", above.near)
+            .sampled("far_coarser", above.far)
+            .sampled("background_coarser", above.background)
+            .push(&constants)
+            .target(out)
+            .draw();
+        g.fullscreen("depth of field: highlights", &self.points)
+            .sampled("coc_image", circles.image)
+            .vertex_storage("highlight_block", circles.highlights)
+            .vertex_storage("count_block", circles.counts)
+            .push(&constants)
+            .target_loaded(out)
+            .draw_vertices(3, circles.tiles[0] * circles.tiles[1] * HIGHLIGHTS_PER_TILE);
         out
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         Exposure,
         metering::{EvHistogram, MeterError},
     },
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    gpu::{ComputePipeline, Gpu, GpuResult},
     graph::{Access, BufferHandle, Graph, ImageHandle},
     photometry::Ev100,
 };
@@ -88,12 +88,7 @@ impl ExposureHistogramPass {
     }
 
     /// Declares the pass and the readback to the host.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-    ) -> BufferHandle {
+    pub fn declare(&self, g: &mut Graph<'_>, size: [u32; 2], light: ImageHandle) -> BufferHandle {
         let bytes = (BINS * 4) as u64;
         let counts = g.storage("exposure histogram", bytes);
         g.pass("clear exposure histogram").uses(counts, Access::Fill).record(move |cx| {
@@ -101,22 +96,11 @@ impl ExposureHistogramPass {
             cx.rec.fill(&counts, 0);
             Ok(())
         });
-        g.pass("exposure histogram")
-            .uses(light, Access::ComputeSampled)
-            .uses(counts, Access::ComputeStorageReadWrite)
-            .record(move |cx| {
-                let (light, counts) = (cx.image(light), cx.buffer(counts));
-                cx.rec.bind_compute(
-                    &self.pipeline,
-                    &[
-                        ("light_image", Bind::Sampled(&light)),
-                        ("histogram_block", Bind::Storage(&counts)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.pipeline, &size);
-                cx.rec.dispatch(size[0].div_ceil(GROUP), size[1].div_ceil(GROUP), 1);
-                Ok(())
-            });
+        g.compute("exposure histogram", &self.pipeline)
+            .sampled("light_image", light)
+            .updated("histogram_block", counts)
+            .push(&size)
+            .dispatch([size[0].div_ceil(GROUP), size[1].div_ceil(GROUP), 1]);
         let out = g.readback("exposure histogram on the host", bytes);
         g.pass("read back exposure histogram")
             .uses(counts, Access::CopyFrom)

@@ -9,10 +9,10 @@ use glam::{Vec3, Vec4, vec4};
 use super::{FrameData, ray_query::BvhDependencies};
 use crate::{
     gpu::{
-        Bind, ComputePipeline, Gpu, GpuResult,
+        ComputePipeline, Gpu, GpuResult,
         shader_structs::flare_sources::{FlareConstants, FlareSource, FlareTile},
     },
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Maximum number of sources, the brightest first (`MAX_SOURCES` in the shaders). Dropped ones are
@@ -130,69 +130,33 @@ impl FlareSourcesPass {
                 u64::from(tiles[0] * tiles[1]) * size_of::<FlareTile>() as u64,
             ),
         };
-        let mut pass = g.pass("flare sources: lights").uses(depth, Access::ComputeSampled);
-        for (buffer, access) in gpu_bvh.by_compute().filter(|_| data.flare_bvh.is_some()) {
-            pass = pass.uses(buffer, access);
-        }
-        pass.uses(candidates, Access::ComputeStorageWrite).record(move |cx| {
-            let (depth, candidates) = (cx.image(depth), cx.buffer(candidates));
-            let pipeline = self.light_pipeline(data)?;
-            let mut binds = vec![
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("light_block", Bind::Storage(&data.lights)),
-                ("profile_block", Bind::Storage(&data.profiles)),
-                ("candidate_block", Bind::Storage(&candidates)),
-            ];
-            binds.extend(data.flare_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds));
-            cx.rec.bind_compute(&pipeline, &binds)?;
-            cx.rec.push_compute(&pipeline, &constants);
-            cx.rec.dispatch(light_count.div_ceil(GROUP).max(1), 1, 1);
-            Ok(())
-        });
-        g.pass("flare sources: tiles")
-            .uses(depth, Access::ComputeSampled)
-            .uses(light, Access::ComputeSampled)
-            .uses(candidates, Access::ComputeStorageRead)
-            .uses(out.tiles, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (depth, light) = (cx.image(depth), cx.image(light));
-                let (candidates, tile_buffer) = (cx.buffer(candidates), cx.buffer(out.tiles));
-                cx.rec.bind_compute(
-                    &self.tiles,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("light_image", Bind::Sampled(&light)),
-                        ("light_block", Bind::Storage(&data.lights)),
-                        ("candidate_block", Bind::Storage(&candidates)),
-                        ("flare_tile_block", Bind::Storage(&tile_buffer)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.tiles, &constants);
-                cx.rec.dispatch(tiles[0], tiles[1], 1);
-                Ok(())
-            });
-        g.pass("flare sources")
-            .uses(candidates, Access::ComputeStorageReadWrite)
-            .uses(out.tiles, Access::ComputeStorageReadWrite)
-            .uses(out.list, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (candidates, tiles) = (cx.buffer(candidates), cx.buffer(out.tiles));
-                let list = cx.buffer(out.list);
-                cx.rec.bind_compute(
-                    &self.sources,
-                    &[
-                        data.uniform(),
-                        ("candidate_block", Bind::Storage(&candidates)),
-                        ("flare_tile_block", Bind::Storage(&tiles)),
-                        ("flare_source_block", Bind::Storage(&list)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.sources, &constants);
-                cx.rec.dispatch(1, 1, 1);
-                Ok(())
-            });
+        let traced = gpu_bvh.by_compute().filter(|_| data.flare_bvh.is_some());
+        g.compute_with("flare sources: lights", move || self.light_pipeline(data))
+            .binds([data.uniform()])
+            .sampled("depth_image", depth)
+            .storage("light_block", &data.lights)
+            .storage("profile_block", &data.profiles)
+            .also_uses(traced)
+            .binds(data.flare_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds))
+            .written("candidate_block", candidates)
+            .push(&constants)
+            .dispatch([light_count.div_ceil(GROUP).max(1), 1, 1]);
+        g.compute("flare sources: tiles", &self.tiles)
+            .binds([data.uniform()])
+            .sampled("depth_image", depth)
+            .sampled("light_image", light)
+            .storage("light_block", &data.lights)
+            .storage("candidate_block", candidates)
+            .written("flare_tile_block", out.tiles)
+            .push(&constants)
+            .dispatch([tiles[0], tiles[1], 1]);
+        g.compute("flare sources", &self.sources)
+            .binds([data.uniform()])
+            .updated("candidate_block", candidates)
+            .updated("flare_tile_block", out.tiles)
+            .written("flare_source_block", out.list)
+            .push(&constants)
+            .dispatch([1, 1, 1]);
         out
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::gbuffer::LIGHT;
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::{Graph, ImageHandle},
 };
 
 /// Pipeline of a full-screen effect. Its shader reads `light_image` and has push constants.
@@ -27,23 +27,19 @@ impl FullscreenEffect {
         })
     }
 
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         [width, height]: [u32; 2],
         light: ImageHandle,
         constants: impl bytemuck::Pod,
     ) -> ImageHandle {
         let out = g.image(&format!("light with {}", self.name), width, height, LIGHT);
-        g.pass(self.name).uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
-            move |cx| {
-                let light = cx.image(light);
-                cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-                cx.rec.push_graphics(&self.pipeline, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            },
-        );
+        g.fullscreen(self.name, &self.pipeline)
+            .sampled("light_image", light)
+            .push(&constants)
+            .target(out)
+            .draw();
         out
     }
 }

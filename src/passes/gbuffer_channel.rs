@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{FrameData, gbuffer::Gbuffer};
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// Channel of the G-buffer; the values match the shader.
@@ -67,44 +67,26 @@ impl GbufferChannelPass {
     }
 
     /// Declares the pass; alpha is 1 where a surface is hit.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         (gbuffer, open): (Gbuffer, Option<ImageHandle>),
         channel: GbufferChannel,
     ) -> ImageHandle {
         let [width, height] = data.values.size;
         let out = g.image(&format!("{channel:?}"), width, height, vk::Format::R32G32B32A32_SFLOAT);
-        let mut pass = g
-            .pass(&format!("gbuffer channel {channel:?}"))
-            .uses(gbuffer.depth, Access::FragmentSampled)
-            .uses(gbuffer.surface, Access::FragmentSampled)
-            .uses(gbuffer.normal, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4]);
         // Without AO the depth image is bound as a placeholder and not read.
-        let open = open.filter(|_| channel.measured());
-        if let Some(open) = open {
-            pass = pass.uses(open, Access::FragmentSampled);
-        }
-        pass.record(move |cx| {
-            let (depth, surface, normal) =
-                (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
-            let open = open.map_or_else(|| Arc::clone(&depth), |open| cx.image(open));
-            cx.rec.bind_graphics(
-                &self.pipeline,
-                &[
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("ao_image", Bind::Sampled(&open)),
-                ],
-            )?;
-            cx.rec.push_graphics(&self.pipeline, &(channel as u32));
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let open = open.filter(|_| channel.measured()).unwrap_or(gbuffer.depth);
+        g.fullscreen(&format!("gbuffer channel {channel:?}"), &self.pipeline)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("ao_image", open)
+            .push(&(channel as u32))
+            .target(out)
+            .draw();
         out
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     bvh::SceneBvh,
     gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
     gpu::{
-        Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::gi::{
             GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
             GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants, HitMaterial,
@@ -29,7 +29,7 @@ use crate::{
         upload::Uploader,
         vk,
     },
-    graph::{Access, Graph, ImageHandle, PassBuilder},
+    graph::{Graph, ImageHandle, ImageSource},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
 };
@@ -584,7 +584,7 @@ impl GiPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
+        (scene, data, frame): (&GpuScene, &FrameData, &FrameGi),
         (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, LitImages, ImageHandle),
         (gpu_bvh, split): (BvhDependencies, bool),
     ) -> GiOutput {
@@ -594,41 +594,27 @@ impl GiPass {
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
-        let mut pass = surfaces(g, "gi", gbuffer);
-        for (buffer, access) in gpu_bvh.by_fragments() {
-            pass = pass.uses(buffer, access);
-        }
-        pass.uses(gbuffer.surface, Access::FragmentSampled)
-            .uses(gbuffer.emission, Access::FragmentSampled)
-            .color_cleared(diffuse_part, [0.0; 4])
-            .color_cleared(specular_part, [0.0; 4])
-            .record(move |cx| {
-                let [depth, surface, normal] =
-                    [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
-                let emission = cx.image(gbuffer.emission);
-                let (masks, query) = (frame.bvh.masked(), frame.bvh.structure().is_some());
-                let features = Features { traced: true, masks, query, ..Features::of(data, false) };
-                let pipeline = self.gather.get(features)?;
-                let mut binds = vec![
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("gi_block", Bind::Uniform(&frame.constants)),
-                    ("light_block", Bind::Storage(&data.lights)),
-                    ("profile_block", Bind::Storage(&data.profiles)),
-                    ("environment_block", Bind::Storage(&data.environment)),
-                    ("hit_material_block", Bind::Storage(&frame.hit_materials)),
-                    ("vpl_block", Bind::Storage(&frame.vpls)),
-                    ("vpl_node_block", Bind::Storage(&frame.nodes)),
-                ];
-                binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
-                binds.extend(frame.bvh.binds());
-                cx.rec.bind_graphics(&pipeline, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        let (masks, query) = (frame.bvh.masked(), frame.bvh.structure().is_some());
+        let features = Features { traced: true, masks, query, ..Features::of(data, false) };
+        g.fullscreen_with("gi", move || self.gather.get(features))
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("emission_image", gbuffer.emission)
+            .uniform("gi_block", &frame.constants)
+            .storage("light_block", &data.lights)
+            .storage("profile_block", &data.profiles)
+            .storage("environment_block", &data.environment)
+            .storage("hit_material_block", &frame.hit_materials)
+            .storage("vpl_block", &frame.vpls)
+            .storage("vpl_node_block", &frame.nodes)
+            .with(data.ltc.as_ref(), |pass, ltc| pass.storage("ltc_block", ltc))
+            .also_uses(gpu_bvh.by_fragments())
+            .binds(frame.bvh.binds())
+            .target(diffuse_part)
+            .target(specular_part)
+            .draw();
         let (mut light, mut shine) = self.declare_temporal(
             g,
             (data, frame),
@@ -652,60 +638,38 @@ impl GiPass {
         } else {
             (light, image(g, "gi displayed single frame", DISPLAYED))
         };
-        let mut pass = g.pass("gi composite").color_loaded(lit.light).color_cleared(out, [0.0; 4]);
-        if frame.history {
-            pass = pass.uses(shown, Access::FragmentSampled);
-        }
-        for image in
-            [gbuffer.depth, gbuffer.surface, gbuffer.normal, light, shine].into_iter().chain(open)
-        {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        if let Some((diffuse, specular)) = parts {
-            pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
-        }
-        pass.record(move |cx| {
-            let [depth, surface, normal] =
-                [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|image| cx.image(image));
-            let [light, shine, shown] = [light, shine, shown].map(|image| cx.image(image));
-            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
-            let binds = [
-                data.uniform(),
-                ("gi_block", Bind::Uniform(&frame.constants)),
-                ("displayed_image", Bind::Sampled(&shown)),
-                ("ao_image", Bind::Sampled(&open)),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("diffuse_image", Bind::Sampled(&light)),
-                ("specular_image", Bind::Sampled(&shine)),
-            ];
-            let pipeline = if parts.is_some() { &self.composite_split } else { &self.composite };
-            cx.rec.bind_graphics(pipeline, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let pipeline = if split { &self.composite_split } else { &self.composite };
+        let open = open.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
+        g.fullscreen("gi composite", pipeline)
+            .binds([data.uniform()])
+            .uniform("gi_block", &frame.constants)
+            .sampled("displayed_image", shown)
+            .sampled("ao_image", open)
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("diffuse_image", light)
+            .sampled("specular_image", shine)
+            .target_loaded(lit.light)
+            .target(out)
+            .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
+            .draw();
         if frame.show {
-            g.pass("gi vpls").color_loaded(lit.light).depth_tested(gbuffer.depth).record(
-                move |cx| {
-                    let binds = [
-                        data.uniform(),
-                        ("gi_block", Bind::Uniform(&frame.constants)),
-                        ("vpl_block", Bind::Storage(&frame.vpls)),
-                    ];
-                    cx.rec.bind_graphics(&self.vpls, &binds)?;
-                    cx.rec.draw(3, frame.values.vpl_count);
-                    Ok(())
-                },
-            );
+            g.fullscreen("gi vpls", &self.vpls)
+                .binds([data.uniform()])
+                .uniform("gi_block", &frame.constants)
+                .storage("vpl_block", &frame.vpls)
+                .target_loaded(lit.light)
+                .depth_tested(gbuffer.depth)
+                .draw_vertices(3, frame.values.vpl_count);
         }
         GiOutput { split: parts, unfiltered: diffuse_part, specular: shine }
     }
 
-    fn declare_temporal<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameGi),
+    fn declare_temporal(
+        &self,
+        g: &mut Graph<'_>,
+        (data, frame): (&FrameData, &FrameGi),
         (gbuffer, velocity): (Gbuffer, ImageHandle),
         (diffuse_part, specular_part): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
@@ -728,49 +692,30 @@ impl GiPass {
                 ),
             ]
         };
-        let mut pass = surfaces(g, "gi temporal", gbuffer);
-        for image in [gbuffer.surface, diffuse_part, specular_part, velocity] {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        if frame.history {
-            for (before, _) in [light, shine, past] {
-                pass = pass.uses(before, Access::FragmentSampled);
-            }
-        }
-        for (_, out) in [light, shine, past] {
-            pass = pass.color_cleared(out, [0.0; 4]);
-        }
-        pass.record(move |cx| {
-            let [depth, surface, normal] =
-                [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
-            let [diffuse_part, specular_part, velocity] =
-                [diffuse_part, specular_part, velocity].map(|i| cx.image(i));
-            let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
-            let binds = [
-                data.uniform(),
-                ("gi_block", Bind::Uniform(&frame.constants)),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("diffuse_image", Bind::Sampled(&diffuse_part)),
-                ("specular_image", Bind::Sampled(&specular_part)),
-                ("velocity_image", Bind::Sampled(&velocity)),
-                ("history_image", Bind::Sampled(&before)),
-                ("history_specular_image", Bind::Sampled(&shone)),
-                ("history_data_image", Bind::Sampled(&past)),
-            ];
-            cx.rec.bind_graphics(&self.temporal, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("gi temporal", &self.temporal)
+            .binds([data.uniform()])
+            .uniform("gi_block", &frame.constants)
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("diffuse_image", diffuse_part)
+            .sampled("specular_image", specular_part)
+            .sampled("velocity_image", velocity)
+            .sampled("history_image", light.0)
+            .sampled("history_specular_image", shine.0)
+            .sampled("history_data_image", past.0)
+            .target(light.1)
+            .target(shine.1)
+            .target(past.1)
+            .draw();
         (light.1, shine.1)
     }
 
     /// One pass of the filter; without a spacing, the variance pass.
-    fn declare_filter<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    fn declare_filter(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         gbuffer: Gbuffer,
         spacing: Option<i32>,
         (light, shine): (ImageHandle, ImageHandle),
@@ -782,44 +727,20 @@ impl GiPass {
         };
         let outs = ["light", "highlights"]
             .map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
-        let mut pass = surfaces(g, &name, gbuffer);
-        if spacing.is_some() {
-            pass = pass.uses(gbuffer.surface, Access::FragmentSampled);
-        }
-        pass.uses(light, Access::FragmentSampled)
-            .uses(shine, Access::FragmentSampled)
-            .color_cleared(outs[0], [0.0; 4])
-            .color_cleared(outs[1], [0.0; 4])
-            .record(move |cx| {
-                let [depth, surface, normal] =
-                    [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
-                let [light, shine] = [light, shine].map(|i| cx.image(i));
-                let mut binds = vec![
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("diffuse_image", Bind::Sampled(&light)),
-                    ("specular_image", Bind::Sampled(&shine)),
-                ];
-                if spacing.is_some() {
-                    binds.push(("surface_image", Bind::Sampled(&surface)));
-                }
-                cx.rec.bind_graphics(pipeline, &binds)?;
-                if let Some(spacing) = spacing {
-                    cx.rec.push_graphics(pipeline, &spacing);
-                }
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen(&name, pipeline)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("diffuse_image", light)
+            .sampled("specular_image", shine)
+            .with(spacing, |pass, spacing| {
+                pass.sampled("surface_image", gbuffer.surface).push(&spacing)
+            })
+            .target(outs[0])
+            .target(outs[1])
+            .draw();
         (outs[0], outs[1])
     }
-}
-
-/// Begins a pass that reads depth, surface and normal of the G-buffer.
-fn surfaces<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
-    [gbuffer.depth, gbuffer.normal]
-        .into_iter()
-        .fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
 }
 
 #[cfg(test)]

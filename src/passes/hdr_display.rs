@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::tonemap::{self, DisplayTransform};
 use crate::{
     camera::{DisplayEncoding, DisplayRange},
-    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
 };
 
@@ -76,15 +76,11 @@ impl HdrPass {
             headroom: range.headroom(),
             white_balance: settings.white_balance.to_cols_array(),
         };
-        let pipeline = Arc::clone(&self.picture);
-        let pass = g.pass("hdr tonemap").uses(exposed, Access::FragmentSampled);
-        pass.color_cleared(out, [0.0; 4]).record(move |cx| {
-            let light = cx.image(exposed);
-            cx.rec.bind_graphics(&pipeline, &[("light_image", Bind::Sampled(&light))])?;
-            cx.rec.push_graphics(&pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("hdr tonemap", &self.picture)
+            .sampled("light_image", exposed)
+            .push(&constants)
+            .target(out)
+            .draw();
     }
 
     /// Declares the encoding of an image of format `INTERFACE` for the window.
@@ -100,14 +96,10 @@ impl HdrPass {
             encoding: u32::from(encoding == DisplayEncoding::ScRgb),
             paper_white: range.paper_white().get() as f32,
         };
-        let pipeline = Arc::clone(&self.codes);
-        let pass = g.pass("hdr encode").uses(interface, Access::FragmentSampled);
-        pass.color_cleared(window, [0.0, 0.0, 0.0, 1.0]).record(move |cx| {
-            let interface = cx.image(interface);
-            cx.rec.bind_graphics(&pipeline, &[("interface_image", Bind::Sampled(&interface))])?;
-            cx.rec.push_graphics(&pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("hdr encode", &self.codes)
+            .sampled("interface_image", interface)
+            .push(&constants)
+            .target_cleared(window, [0.0, 0.0, 0.0, 1.0])
+            .draw();
     }
 }

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec2, Vec3, Vec4, vec2, vec4};
 
-use super::{dynamic_buffer, gbuffer::LIGHT};
+use super::gbuffer::LIGHT;
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::ghosts::{
             CHUNK, CURVED_X, CURVED_Y, GHOST_REPORT_WORDS, GHOST_SOURCES, GhostConstants,
             GhostItem, GhostLayer, GhostNode, GhostPath, GhostProbe, GhostSurface, STOP,
@@ -21,7 +21,7 @@ use crate::{
         upload::Uploader,
         vk,
     },
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
     optics::{
         Lens,
         ghosts::{GhostMethod, HYSTERESIS, LensGhosts},
@@ -273,9 +273,9 @@ impl LensGhostsPass {
     /// Declares the passes: ghosts of the listed sources (`flare_sources::FlareSources::list`) over
     /// light of the image's size. Returns light and the report (`GhostReport`); `None` before
     /// `prepare`.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         (size, light): ([u32; 2], ImageHandle),
         list: BufferHandle,
         settings: &LensGhosts,
@@ -333,85 +333,45 @@ impl LensGhostsPass {
         self.declare_trace(g, &table, constants, (tier, list), between);
         let sum = g.image("ghosts", small[0], small[1], SUM);
         let GhostScratch { items, nodes, layers, chunks, commands, .. } = between;
-        g.pass("ghosts: draw")
-            .uses(commands, Access::Indirect)
-            .uses(list, Access::VertexStorageRead)
-            .uses(items, Access::VertexStorageRead)
-            .uses(nodes, Access::VertexStorageRead)
-            .uses(layers, Access::VertexStorageRead)
-            .uses(chunks, Access::VertexStorageRead)
-            .color_cleared(sum, [0.0; 4])
-            .record(move |cx| {
-                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
-                let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
-                let [layers, chunks, commands] =
-                    [layers, chunks, commands].map(|handle| cx.buffer(handle));
-                cx.rec.bind_graphics(
-                    &self.draw,
-                    &[
-                        ("ghost_block", Bind::Uniform(&uniform)),
-                        ("bright", Bind::Storage(&list)),
-                        ("item_block", Bind::Storage(&items)),
-                        ("node_block", Bind::Storage(&nodes)),
-                        ("layer_block", Bind::Storage(&layers)),
-                        ("chunk_block", Bind::Storage(&chunks)),
-                    ],
-                )?;
-                cx.rec.set_culling(false, false);
-                cx.rec.draw_indirect(&commands, 12);
-                Ok(())
-            });
+        g.fullscreen("ghosts: draw", &self.draw)
+            .uniform_value("ghost_block", "ghost constants", &constants)
+            .vertex_storage("bright", list)
+            .vertex_storage("item_block", items)
+            .vertex_storage("node_block", nodes)
+            .vertex_storage("layer_block", layers)
+            .vertex_storage("chunk_block", chunks)
+            .target(sum)
+            .draw_indirect(commands, 12);
         let out = g.image("light with ghosts", size[0], size[1], LIGHT);
-        g.pass("ghosts: composite")
-            .uses(light, Access::FragmentSampled)
-            .uses(sum, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (light, sum) = (cx.image(light), cx.image(sum));
-                cx.rec.bind_graphics(
-                    &self.add,
-                    &[("light_image", Bind::Sampled(&light)), ("ghost_image", Bind::Sampled(&sum))],
-                )?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("ghosts: composite", &self.add)
+            .sampled("light_image", light)
+            .sampled("ghost_image", sum)
+            .target(out)
+            .draw();
         Some((out, report))
     }
 
-    fn declare_probe<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    fn declare_probe(
+        &self,
+        g: &mut Graph<'_>,
         table: &Table,
         constants: GhostConstants,
         (tier, list): (usize, BufferHandle),
         between: GhostScratch,
     ) {
-        let (table, pipeline) = (table.clone(), &self.probe[tier]);
-        g.pass("ghosts: probe")
-            .uses(list, Access::ComputeStorageRead)
-            .uses(between.found, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
-                let (list, found) = (cx.buffer(list), cx.buffer(between.found));
-                let mut binds = vec![
-                    ("ghost_block", Bind::Uniform(&uniform)),
-                    ("surface_block", Bind::Storage(&table.surfaces)),
-                    ("path_block", Bind::Storage(&table.paths)),
-                    ("crossing_block", Bind::Storage(&table.crossings)),
-                ];
-                binds.extend([
-                    ("bright", Bind::Storage(&list)),
-                    ("found_block", Bind::Storage(&found)),
-                ]);
-                cx.rec.bind_compute(pipeline, &binds)?;
-                cx.rec.dispatch(table.count.max(1), GHOST_SOURCES, 1);
-                Ok(())
-            });
+        g.compute("ghosts: probe", &self.probe[tier])
+            .uniform_value("ghost_block", "ghost constants", &constants)
+            .storage("surface_block", &table.surfaces)
+            .storage("path_block", &table.paths)
+            .storage("crossing_block", &table.crossings)
+            .storage("bright", list)
+            .written("found_block", between.found)
+            .dispatch([table.count.max(1), GHOST_SOURCES, 1]);
     }
 
-    fn declare_plan<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    fn declare_plan(
+        &self,
+        g: &mut Graph<'_>,
         table: &Table,
         constants: GhostConstants,
         list: BufferHandle,
@@ -419,76 +379,36 @@ impl LensGhostsPass {
     ) {
         let last = g.external(&table.kept[table.frames % 2]);
         let kept = g.external(&table.kept[(table.frames + 1) % 2]);
-        g.pass("ghosts: plan")
-            .uses(list, Access::ComputeStorageRead)
-            .uses(between.found, Access::ComputeStorageRead)
-            .uses(last, Access::ComputeStorageRead)
-            .uses(kept, Access::ComputeStorageWrite)
-            .uses(between.items, Access::ComputeStorageWrite)
-            .uses(between.commands, Access::ComputeStorageWrite)
-            .uses(report, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
-                let [list, found, last, kept] =
-                    [list, between.found, last, kept].map(|handle| cx.buffer(handle));
-                let [items, commands, report] =
-                    [between.items, between.commands, report].map(|handle| cx.buffer(handle));
-                cx.rec.bind_compute(
-                    &self.plan,
-                    &[
-                        ("ghost_block", Bind::Uniform(&uniform)),
-                        ("bright", Bind::Storage(&list)),
-                        ("found_block", Bind::Storage(&found)),
-                        ("last_block", Bind::Storage(&last)),
-                        ("kept_block", Bind::Storage(&kept)),
-                        ("item_block", Bind::Storage(&items)),
-                        ("command_block", Bind::Storage(&commands)),
-                        ("report_block", Bind::Storage(&report)),
-                    ],
-                )?;
-                cx.rec.dispatch(1, 1, 1);
-                Ok(())
-            });
+        g.compute("ghosts: plan", &self.plan)
+            .uniform_value("ghost_block", "ghost constants", &constants)
+            .storage("bright", list)
+            .storage("found_block", between.found)
+            .storage("last_block", last)
+            .written("kept_block", kept)
+            .written("item_block", between.items)
+            .written("command_block", between.commands)
+            .written("report_block", report)
+            .dispatch([1, 1, 1]);
     }
 
-    fn declare_trace<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    fn declare_trace(
+        &self,
+        g: &mut Graph<'_>,
         table: &Table,
         constants: GhostConstants,
         (tier, list): (usize, BufferHandle),
         between: GhostScratch,
     ) {
-        let (table, pipeline) = (table.clone(), &self.trace[tier]);
-        let GhostScratch { items, nodes, layers, chunks, commands, .. } = between;
-        g.pass("ghosts: trace")
-            .uses(commands, Access::Indirect)
-            .uses(list, Access::ComputeStorageRead)
-            .uses(items, Access::ComputeStorageRead)
-            .uses(nodes, Access::ComputeStorageWrite)
-            .uses(layers, Access::ComputeStorageWrite)
-            .uses(chunks, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
-                let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
-                let [layers, chunks, commands] =
-                    [layers, chunks, commands].map(|handle| cx.buffer(handle));
-                cx.rec.bind_compute(
-                    pipeline,
-                    &[
-                        ("ghost_block", Bind::Uniform(&uniform)),
-                        ("surface_block", Bind::Storage(&table.surfaces)),
-                        ("path_block", Bind::Storage(&table.paths)),
-                        ("crossing_block", Bind::Storage(&table.crossings)),
-                        ("bright", Bind::Storage(&list)),
-                        ("item_block", Bind::Storage(&items)),
-                        ("node_block", Bind::Storage(&nodes)),
-                        ("layer_block", Bind::Storage(&layers)),
-                        ("chunk_block", Bind::Storage(&chunks)),
-                    ],
-                )?;
-                cx.rec.dispatch_indirect(&commands, 0);
-                Ok(())
-            });
+        g.compute("ghosts: trace", &self.trace[tier])
+            .uniform_value("ghost_block", "ghost constants", &constants)
+            .storage("surface_block", &table.surfaces)
+            .storage("path_block", &table.paths)
+            .storage("crossing_block", &table.crossings)
+            .storage("bright", list)
+            .storage("item_block", between.items)
+            .written("node_block", between.nodes)
+            .written("layer_block", between.layers)
+            .written("chunk_block", between.chunks)
+            .dispatch_indirect(between.commands, 0);
     }
 }

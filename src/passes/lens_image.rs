@@ -8,10 +8,10 @@ use glam::{Vec2, Vec4};
 use super::{dynamic_buffer, gbuffer::LIGHT};
 use crate::{
     gpu::{
-        Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::LensImageConstants,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{Graph, ImageHandle},
     optics::{MountedLens, imaging::NODES},
 };
 
@@ -60,9 +60,9 @@ impl LensImagePass {
 
     /// Declares the pass. Maps the image of the pinhole `MountedLens::pinhole` to that on the
     /// sensor.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         [width, height]: [u32; 2],
         light: ImageHandle,
     ) -> ImageHandle {
@@ -77,18 +77,12 @@ impl LensImagePass {
         let constants =
             LensImageConstants { center: size * 0.5, last: (NODES - 1) as f32, pad0: 0 };
         let out = g.image("light through the lens", width, height, LIGHT);
-        g.pass("lens image")
-            .uses(light, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let light = cx.image(light);
-                let binds =
-                    [("light_image", Bind::Sampled(&light)), ("grid_block", Bind::Storage(&grid))];
-                cx.rec.bind_graphics(&self.pipeline, &binds)?;
-                cx.rec.push_graphics(&self.pipeline, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("lens image", &self.pipeline)
+            .sampled("light_image", light)
+            .storage("grid_block", &grid)
+            .push(&constants)
+            .target(out)
+            .draw();
         out
     }
 }

@@ -1,7 +1,5 @@
 //! Direct light of all clustered lights with the glTF BRDF, pre-exposed.
 
-use std::sync::Arc;
-
 use super::{
     FrameData, GpuScene, ShadowInputs,
     clustered_lights::ClusteredLights,
@@ -9,8 +7,8 @@ use super::{
     variants::{Features, LightVariants},
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::{BufferSource, Graph, ImageHandle, ImageSource},
 };
 
 /// Pre-exposed light from the surfaces to the camera.
@@ -59,7 +57,7 @@ impl LightingPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
+        scene: &GpuScene,
         data: &'a FrameData,
         inputs: LightingInputs,
         split: bool,
@@ -78,49 +76,28 @@ impl LightingPass {
                 g.image("direct specular", width, height, LIGHT),
             )
         });
-        let mut pass = g
-            .pass("lighting")
-            .uses(gbuffer.depth, Access::FragmentSampled)
-            .uses(gbuffer.surface, Access::FragmentSampled)
-            .uses(gbuffer.normal, Access::FragmentSampled)
-            .uses(gbuffer.emission, Access::FragmentSampled)
-            .uses(lists.tiles, Access::FragmentStorageRead)
-            .uses(lists.clusters, Access::FragmentStorageRead)
-            .uses(lists.entries, Access::FragmentStorageRead)
-            .color_cleared(light, [0.0; 4]);
-        if let Some(open) = open {
-            pass = pass.uses(open, Access::FragmentSampled);
-        }
-        pass = shadow_inputs.read_by(pass);
-        if let Some((diffuse, specular)) = parts {
-            pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
-        }
-        pass.record(move |cx| {
-            let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
-            let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
-            let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
-            let entries = cx.buffer(lists.entries);
-            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
-            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
-            let pipeline = self.variants.get(Features::of(data, split))?;
-            let mut binds = vec![
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("emission_image", Bind::Sampled(&emission)),
-                ("light_block", Bind::Storage(&data.lights)),
-                ("tile_block", Bind::Storage(&tiles)),
-                ("cluster_block", Bind::Storage(&clusters)),
-                ("entry_block", Bind::Storage(&entries)),
-                ("ao_image", Bind::Sampled(&open)),
-            ];
-            binds.extend(data.light_binds(&shadow_inputs));
-            binds.push(shadow_inputs.caustics());
-            cx.rec.bind_graphics(&pipeline, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let atlas = shadow_inputs.atlas.map_or_else(|| (&scene.white).into(), ImageSource::from);
+        let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
+        let caustics =
+            shadow_inputs.caustics.map_or_else(|| (&data.profiles).into(), BufferSource::from);
+        g.fullscreen_with("lighting", move || self.variants.get(Features::of(data, split)))
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .sampled("emission_image", gbuffer.emission)
+            .storage("light_block", &data.lights)
+            .storage("tile_block", lists.tiles)
+            .storage("cluster_block", lists.clusters)
+            .storage("entry_block", lists.entries)
+            .target(light)
+            .sampled("ao_image", open)
+            .sampled("shadow_atlas", atlas)
+            .also_uses(shadow_inputs.bvh.by_fragments())
+            .storage("caustic_block", caustics)
+            .binds(data.light_objects())
+            .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
+            .draw();
         LitImages { light, split: parts }
     }
 }

@@ -139,12 +139,18 @@ impl FrameData {
         &'a self,
         shadow_inputs: &'a ShadowBindings,
     ) -> Vec<(&'static str, Bind<'a>)> {
+        let mut binds = self.light_objects();
+        binds.push(("shadow_atlas", Bind::Sampled(&shadow_inputs.atlas)));
+        binds
+    }
+
+    /// [`Self::light_binds`] without the shadow atlas, which a pass of the frame draws.
+    fn light_objects(&self) -> Vec<(&'static str, Bind<'_>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
             ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
-            ("shadow_atlas", Bind::Sampled(&shadow_inputs.atlas)),
             ("volume_block", Bind::Storage(&self.volumes.block)),
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::gbuffer::LIGHT;
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// Edges to the left and above.
@@ -39,40 +39,28 @@ impl MorphologicalPass {
     }
 
     /// Declares the passes.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         [width, height]: [u32; 2],
         light: ImageHandle,
     ) -> ImageHandle {
         let edges = g.image("edges", width, height, EDGES);
         let weights = g.image("mlaa weights", width, height, WEIGHTS);
         let out = g.image("light with mlaa", width, height, LIGHT);
-        let mut pass = |name: &str,
-                        pipeline: &'a Arc<GraphicsPipeline>,
-                        from: Vec<(&'static str, ImageHandle)>,
-                        to| {
-            let reads = from
-                .iter()
-                .fold(g.pass(name), |pass, &(_, image)| pass.uses(image, Access::FragmentSampled));
-            reads.color_cleared(to, [0.0; 4]).record(move |cx| {
-                let images: Vec<_> =
-                    from.iter().map(|&(name, image)| (name, cx.image(image))).collect();
-                let binds: Vec<_> =
-                    images.iter().map(|(name, image)| (*name, Bind::Sampled(image))).collect();
-                cx.rec.bind_graphics(pipeline, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
-        };
-        pass("morphological edges", &self.edges, vec![("light_image", light)], edges);
-        pass("morphological weights", &self.weights, vec![("edge_image", edges)], weights);
-        pass(
-            "morphological",
-            &self.blend,
-            vec![("light_image", light), ("weight_image", weights)],
-            out,
-        );
+        g.fullscreen("morphological edges", &self.edges)
+            .sampled("light_image", light)
+            .target(edges)
+            .draw();
+        g.fullscreen("morphological weights", &self.weights)
+            .sampled("edge_image", edges)
+            .target(weights)
+            .draw();
+        g.fullscreen("morphological", &self.blend)
+            .sampled("light_image", light)
+            .sampled("weight_image", weights)
+            .target(out)
+            .draw();
         out
     }
 }

@@ -8,10 +8,10 @@ use super::{FrameData, gbuffer::LIGHT, velocity::VELOCITY};
 use crate::{
     camera::post_effects::MotionBlur,
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::MotionBlurConstants,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{Graph, ImageHandle},
 };
 
 /// Tile size, and with it the maximum half length of a blur, as a fraction of the image height.
@@ -58,10 +58,10 @@ impl MotionBlurPass {
 
     /// Declares the passes; `velocity` is in pixels over the exposure. Returns the light and the
     /// motion limit.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         depth: ImageHandle,
         velocity: ImageHandle,
         light: ImageHandle,
@@ -79,54 +79,33 @@ impl MotionBlurPass {
         let longest = tile_pass(g, "tiles", &self.columns, rows, tiles, Some(constants));
         let around = tile_pass(g, "around", &self.neighborhood, longest, tiles, None);
         let out = g.image("light with motion blur", width, height, LIGHT);
-        g.pass("motion blur")
-            .uses(light, Access::FragmentSampled)
-            .uses(depth, Access::FragmentSampled)
-            .uses(velocity, Access::FragmentSampled)
-            .uses(around, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (light, depth) = (cx.image(light), cx.image(depth));
-                let (velocity, around) = (cx.image(velocity), cx.image(around));
-                cx.rec.bind_graphics(
-                    &self.blur,
-                    &[
-                        data.uniform(),
-                        ("light_image", Bind::Sampled(&light)),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("velocity_image", Bind::Sampled(&velocity)),
-                        ("neighborhood_image", Bind::Sampled(&around)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.blur, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("motion blur", &self.blur)
+            .binds([data.uniform()])
+            .sampled("light_image", light)
+            .sampled("depth_image", depth)
+            .sampled("velocity_image", velocity)
+            .sampled("neighborhood_image", around)
+            .push(&constants)
+            .target(out)
+            .draw();
         (out, MotionBlurLimit { longest, drawn: 2.0 * constants.tile })
     }
 }
 
 /// One step of the reduction from velocities to the longest of a tile and its neighbors.
-fn tile_pass<'a>(
-    g: &mut Graph<'a>,
+fn tile_pass(
+    g: &mut Graph<'_>,
     name: &str,
-    pipeline: &'a Arc<GraphicsPipeline>,
+    pipeline: &Arc<GraphicsPipeline>,
     velocity: ImageHandle,
     [width, height]: [u32; 2],
     constants: Option<MotionBlurConstants>,
 ) -> ImageHandle {
     let out = g.image(&format!("max velocity, {name}"), width, height, VELOCITY);
-    g.pass(&format!("motion blur: {name}"))
-        .uses(velocity, Access::FragmentSampled)
-        .color_cleared(out, [0.0; 4])
-        .record(move |cx| {
-            let velocity = cx.image(velocity);
-            cx.rec.bind_graphics(pipeline, &[("velocity_image", Bind::Sampled(&velocity))])?;
-            if let Some(constants) = constants {
-                cx.rec.push_graphics(pipeline, &constants);
-            }
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+    g.fullscreen(&format!("motion blur: {name}"), pipeline)
+        .sampled("velocity_image", velocity)
+        .with(constants, |pass, constants| pass.push(&constants))
+        .target(out)
+        .draw();
     out
 }

@@ -9,7 +9,7 @@ use super::{GpuScene, scene_bvh::FrameBvh, storage_buffer};
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
+        Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
         shader_structs::rays::{TraceHit, TraceRay},
         upload::Uploader,
     },
@@ -137,19 +137,13 @@ impl DeviceTracer {
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
         let (hits, out) =
             (graph.storage("ray hits", bytes), graph.readback("ray hits on the host", bytes));
-        let (gpu_bvh, pipeline) = (&self.gpu_bvh, &self.pipeline);
-        graph.pass("rays").uses(hits, Access::ComputeStorageWrite).record(move |cx| {
-            let hits = cx.buffer(hits);
-            let mut binds = vec![
-                ("ray_block", Bind::Storage(&rays.buffer)),
-                ("hit_block", Bind::Storage(&hits)),
-            ];
-            binds.extend(gpu_bvh.binds());
-            cx.rec.bind_compute(pipeline, &binds)?;
-            cx.rec.push_compute(pipeline, &rays.count);
-            cx.rec.dispatch(rays.count.div_ceil(GROUP).max(1), 1, 1);
-            Ok(())
-        });
+        graph
+            .compute("rays", &self.pipeline)
+            .storage("ray_block", &rays.buffer)
+            .written("hit_block", hits)
+            .binds(self.gpu_bvh.binds())
+            .push(&rays.count)
+            .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
         graph.pass("read back hits").uses(hits, Access::CopyFrom).uses(out, Access::CopyTo).record(
             move |cx| {
                 let (from, to) = (cx.buffer(hits), cx.buffer(out));

@@ -10,8 +10,8 @@ use super::{
     scene_data::Draw,
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// Levels of halving sizes, the full-size one first.
@@ -92,35 +92,20 @@ impl RefractionPass {
             *out = g.image(&format!("refraction level {level}"), side(width), side(height), LIGHT);
         }
         let whole = levels[0];
-        g.pass("refraction background")
-            .uses(gbuffer.depth, Access::FragmentSampled)
-            .uses(lit.light, Access::FragmentSampled)
-            .color_cleared(whole, [0.0; 4])
-            .record(move |cx| {
-                let (depth, light) = (cx.image(gbuffer.depth), cx.image(lit.light));
-                let binds = [
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("light_image", Bind::Sampled(&light)),
-                ];
-                cx.rec.bind_graphics(&self.pipelines()?.whole, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen_with("refraction background", move || {
+            Ok(Arc::clone(&self.pipelines()?.whole))
+        })
+        .binds([data.uniform()])
+        .sampled("depth_image", gbuffer.depth)
+        .sampled("light_image", lit.light)
+        .target(whole)
+        .draw();
         for (index, pair) in levels.windows(2).enumerate() {
-            let (from, to) = (pair[0], pair[1]);
-            g.pass(&format!("refraction: down {}", index + 1))
-                .uses(from, Access::FragmentSampled)
-                .color_cleared(to, [0.0; 4])
-                .record(move |cx| {
-                    let from = cx.image(from);
-                    cx.rec.bind_graphics(
-                        &self.pipelines()?.down,
-                        &[("light_image", Bind::Sampled(&from))],
-                    )?;
-                    cx.rec.draw_fullscreen();
-                    Ok(())
-                });
+            let name = format!("refraction: down {}", index + 1);
+            g.fullscreen_with(&name, move || Ok(Arc::clone(&self.pipelines()?.down)))
+                .sampled("light_image", pair[0])
+                .target(pair[1])
+                .draw();
         }
         Some(RefractionBackground { levels, back_faces })
     }

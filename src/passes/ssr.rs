@@ -21,7 +21,7 @@ use crate::{
         },
         vk,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{Access, Graph, ImageHandle, ImageSource},
     photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,
 };
@@ -442,7 +442,7 @@ impl SsrPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameSsr),
+        (scene, data, frame): (&GpuScene, &'a FrameData, &'a FrameSsr),
         inputs: SsrInputs,
         (debug, followed): (bool, bool),
     ) -> SsrOutput {
@@ -463,48 +463,28 @@ impl SsrPass {
         };
         let pyramid =
             g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
-        let surfaces = [gbuffer.depth, gbuffer.surface, gbuffer.normal];
-        let mut pass = g
-            .pass("ssr environment")
-            .color_cleared(surface_history, [0.0; 4])
-            .color_cleared(pyramid, [0.0; 4]);
-        pass = surfaces
-            .into_iter()
-            .fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
-        if let Some(images) = apart {
-            for image in [Some(gbuffer.emission), Some(light), open, traced].into_iter().flatten() {
-                pass = pass.uses(image, Access::FragmentSampled);
-            }
-            pass = images.into_iter().fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
-        }
-        pass.depth_cleared(ray_mask).record(move |cx| {
-            let [depth, surface, normal] = surfaces.map(|image| cx.image(image));
-            let kept_apart = apart.map(|_| {
-                [Some(gbuffer.emission), Some(light), open, traced].map(|image| {
-                    image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image))
-                })
-            });
-            let mut binds = vec![
-                data.uniform(),
-                ("clamped_depth_image", Bind::Texture(&depth, SamplerInfo::NEAREST)),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("normal_image", Bind::Sampled(&normal)),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-            ];
-            if let Some([emission, light, open, traced]) = &kept_apart {
-                binds.extend([
-                    ("emission_image", Bind::Sampled(emission)),
-                    ("light_image", Bind::Sampled(light)),
-                    ("ao_image", Bind::Sampled(open)),
-                    ("traced_image", Bind::Sampled(traced)),
-                    ("environment_block", Bind::Storage(&data.environment)),
-                    ("probe_block", Bind::Storage(&data.probes)),
-                ]);
-            }
-            cx.rec.bind_graphics(&self.environment[usize::from(apart.is_none())], &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let [open, traced] = [open, traced]
+            .map(|image| image.map_or_else(|| (&scene.white).into(), ImageSource::from));
+        g.fullscreen("ssr environment", &self.environment[usize::from(apart.is_none())])
+            .binds([data.uniform()])
+            .texture("clamped_depth_image", gbuffer.depth, SamplerInfo::NEAREST)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
+            .uniform("ssr_block", &frame.constants)
+            .target(surface_history)
+            .target(pyramid)
+            .with(apart, |pass, images| {
+                pass.sampled("emission_image", gbuffer.emission)
+                    .sampled("light_image", light)
+                    .sampled("ao_image", open)
+                    .sampled("traced_image", traced)
+                    .storage("environment_block", &data.environment)
+                    .storage("probe_block", &data.probes)
+                    .target(images[0])
+                    .target(images[1])
+            })
+            .depth_cleared(ray_mask)
+            .draw();
         self.declare_pyramid(g, frame, pyramid);
         // Pixels without rays are copied from the image that rays sample, unless that lacks
         // emission of lights.
@@ -522,48 +502,24 @@ impl SsrPass {
         let rays = g.image("ssr rays", across, down, RAY);
         let rays_asked =
             if half > 0 { self.declare_ray_mask(g, frame, ray_mask) } else { ray_mask };
-        let mut pass = g.pass("ssr");
-        for image in [gbuffer.surface, picture] {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        for image in [pyramid, surface_history] {
-            pass = pass.uses(image, Access::FragmentStorageRead);
-        }
-        if single_frame {
-            pass = environment
-                .into_iter()
-                .chain(lit)
-                .fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
-            pass = pass.color_loaded(out);
-        } else {
-            pass = pass.color_cleared(rays, [0.0; 4]);
-        }
-        pass.depth_tested(rays_asked).record(move |cx| {
-            let [surface, pyramid, picture, surface_history] =
-                [gbuffer.surface, pyramid, picture, surface_history].map(|image| cx.image(image));
+        let pass = g
+            .fullscreen("ssr", &self.trace[usize::from(single_frame)])
+            .binds([data.uniform()])
+            .sampled("surface_image", gbuffer.surface)
+            .uniform("ssr_block", &frame.constants)
+            .image_loaded("pyramid_image", pyramid)
+            .texture("source_light_image", picture, SamplerInfo::LINEAR)
+            .image_loaded("surface_history_image", surface_history);
+        let pass = if single_frame {
             // Placeholder without an environment term; the shader ignores it.
-            let environment_image =
-                environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
-            let light = single_frame.then(|| cx.image(light));
-            let mut binds = vec![
-                data.uniform(),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("pyramid_image", Bind::StorageImage(&pyramid)),
-                ("source_light_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
-                ("surface_history_image", Bind::StorageImage(&surface_history)),
-            ];
-            if let Some(light) = &light {
-                binds.extend([
-                    ("reflected_environment_image", Bind::Sampled(&environment_image)),
-                    ("light_image", Bind::Sampled(light)),
-                    ("reflectance_image", Bind::Sampled(&self.reflectances)),
-                ]);
-            }
-            cx.rec.bind_graphics(&self.trace[usize::from(single_frame)], &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+            pass.sampled("reflected_environment_image", environment.unwrap_or(picture))
+                .sampled("light_image", light)
+                .sampled("reflectance_image", &self.reflectances)
+                .target_loaded(out)
+        } else {
+            pass.target(rays)
+        };
+        pass.depth_tested(rays_asked).draw();
         if single_frame {
             return SsrOutput { light: out, velocity, debug: None };
         }
@@ -635,94 +591,55 @@ impl SsrPass {
         let motion = motion
             .filter(|_| followed)
             .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
-        let mut pass = g.pass("ssr composite").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in [light].into_iter().chain(environment) {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        for image in [accumulated, surface_history] {
-            pass = pass.uses(image, Access::FragmentStorageRead);
-        }
-        pass = if all {
-            pass.color_cleared(out, [0.0; 4])
-        } else {
-            pass.color_loaded(out).depth_tested(ray_mask)
-        };
-        if let Some((motion, out)) = motion {
-            pass =
-                pass.uses(velocity, Access::FragmentSampled).uses(motion, Access::FragmentSampled);
-            pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_loaded(out) };
-        }
-        pass.record(move |cx| {
-            let [surface, light, accumulated, surface_history] =
-                [gbuffer.surface, light, accumulated, surface_history].map(|image| cx.image(image));
-            let environment_image =
-                environment.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
-            let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
-            let mut binds = vec![
-                data.uniform(),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("surface_history_image", Bind::StorageImage(&surface_history)),
-                ("light_image", Bind::Sampled(&light)),
-                ("reflection_image", Bind::StorageImage(&accumulated)),
-                ("reflected_environment_image", Bind::Sampled(&environment_image)),
-                ("reflectance_image", Bind::Sampled(&self.reflectances)),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-            ];
-            if let Some([velocity, motion]) = &motions {
-                binds.extend([
-                    ("velocity_image", Bind::Sampled(velocity)),
-                    ("motion_image", Bind::Sampled(motion)),
-                ]);
-            }
-            let pipeline = &self.composite[usize::from(all)][usize::from(motions.is_some())];
-            cx.rec.bind_graphics(pipeline, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let pipeline = &self.composite[usize::from(all)][usize::from(motion.is_some())];
+        let pass = g
+            .fullscreen("ssr composite", pipeline)
+            .binds([data.uniform()])
+            .sampled("surface_image", gbuffer.surface)
+            .image_loaded("surface_history_image", surface_history)
+            .sampled("light_image", light)
+            .image_loaded("reflection_image", accumulated)
+            .sampled("reflected_environment_image", environment.unwrap_or(light))
+            .sampled("reflectance_image", &self.reflectances)
+            .uniform("ssr_block", &frame.constants);
+        let pass =
+            if all { pass.target(out) } else { pass.target_loaded(out).depth_tested(ray_mask) };
+        pass.with(motion, |pass, (motion, out)| {
+            let pass = pass.sampled("velocity_image", velocity).sampled("motion_image", motion);
+            if all { pass.target(out) } else { pass.target_loaded(out) }
+        })
+        .draw();
         SsrOutput { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
     /// Declares the ray mask at half resolution.
-    fn declare_ray_mask<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        frame: &'a FrameSsr,
+    fn declare_ray_mask(
+        &self,
+        g: &mut Graph<'_>,
+        frame: &FrameSsr,
         ray_mask: ImageHandle,
     ) -> ImageHandle {
         let [across, down] = frame.values.rays;
         let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
-        g.pass("ssr ray mask").uses(ray_mask, Access::FragmentSampled).depth_cleared(out).record(
-            move |cx| {
-                let ray_mask = cx.image(ray_mask);
-                let binds = [
-                    ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("ray_mask_image", Bind::Sampled(&ray_mask)),
-                ];
-                cx.rec.bind_graphics(&self.half_mask_pipeline, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            },
-        );
+        g.fullscreen("ssr ray mask", &self.half_mask_pipeline)
+            .uniform("ssr_block", &frame.constants)
+            .sampled("ray_mask_image", ray_mask)
+            .depth_cleared(out)
+            .draw();
         out
     }
 
-    fn declare_pyramid<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, cells: ImageHandle) {
+    fn declare_pyramid(&self, g: &mut Graph<'_>, frame: &FrameSsr, cells: ImageHandle) {
         let [width, height] = frame.values.size;
         for (name, pipeline, fine) in
             [("ssr depth", &self.depth, true), ("ssr depth, coarse", &self.depth_coarse, false)]
         {
             // A work group writes 16 by 16 cells of its first level.
             let across = if fine { 32 } else { 32 << 5 };
-            g.pass(name).uses(cells, Access::ComputeStorageReadWrite).record(move |cx| {
-                let cells = cx.image(cells);
-                let binds = [
-                    ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("pyramid_image", Bind::StorageImage(&cells)),
-                ];
-                cx.rec.bind_compute(pipeline, &binds)?;
-                cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
-                Ok(())
-            });
+            g.compute(name, pipeline)
+                .uniform("ssr_block", &frame.constants)
+                .image_updated("pyramid_image", cells)
+                .dispatch([width.div_ceil(across), height.div_ceil(across), 1]);
         }
     }
 

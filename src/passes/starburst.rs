@@ -15,12 +15,12 @@ use super::{
 use crate::{
     camera::{LensError, post_effects::Starburst},
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
+        Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
         GraphicsState,
         shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{Graph, ImageHandle},
     optics::{
         aperture::Aperture,
         starburst::{self, HALF},
@@ -160,10 +160,10 @@ impl StarburstPass {
     }
 
     /// Declares the passes. `data` and the images are at output resolution.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         (depth, light): (ImageHandle, ImageHandle),
         bright: FlareSources,
         settings: &Starburst,
@@ -188,70 +188,32 @@ impl StarburstPass {
             "starburst sprites",
             u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64,
         );
-        let texels = Arc::clone(&table.texels);
-        g.pass("starburst: sprites")
-            .uses(bright.list, Access::ComputeStorageRead)
-            .uses(sprites, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (list, sprites) = (cx.buffer(bright.list), cx.buffer(sprites));
-                cx.rec.bind_compute(
-                    &self.sprites,
-                    &[
-                        data.uniform(),
-                        ("flare_source_block", Bind::Storage(&list)),
-                        ("burst_block", Bind::Storage(&texels)),
-                        ("sprite_block", Bind::Storage(&sprites)),
-                    ],
-                )?;
-                cx.rec.push_compute(&self.sprites, &constants);
-                cx.rec.dispatch(1, 1, 1);
-                Ok(())
-            });
+        g.compute("starburst: sprites", &self.sprites)
+            .binds([data.uniform()])
+            .storage("flare_source_block", bright.list)
+            .storage("burst_block", &table.texels)
+            .written("sprite_block", sprites)
+            .push(&constants)
+            .dispatch([1, 1, 1]);
         let out = g.image("light with starbursts", width, height, LIGHT);
-        g.pass("starburst: cores")
-            .uses(depth, Access::FragmentSampled)
-            .uses(light, Access::FragmentSampled)
-            .uses(bright.tiles, Access::FragmentStorageRead)
-            .uses(bright.list, Access::FragmentStorageRead)
-            .uses(sprites, Access::FragmentStorageRead)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (depth, light) = (cx.image(depth), cx.image(light));
-                let (tiles, list, sprites) =
-                    (cx.buffer(bright.tiles), cx.buffer(bright.list), cx.buffer(sprites));
-                cx.rec.bind_graphics(
-                    &self.core,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("light_image", Bind::Sampled(&light)),
-                        ("light_block", Bind::Storage(&data.lights)),
-                        ("flare_tile_block", Bind::Storage(&tiles)),
-                        ("flare_source_block", Bind::Storage(&list)),
-                        ("sprite_block", Bind::Storage(&sprites)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.core, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
-        let texels = Arc::clone(&table.texels);
-        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_loaded(out).record(
-            move |cx| {
-                let sprites = cx.buffer(sprites);
-                cx.rec.bind_graphics(
-                    &self.draw,
-                    &[
-                        data.uniform(),
-                        ("sprite_block", Bind::Storage(&sprites)),
-                        ("burst_block", Bind::Storage(&texels)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.draw, &constants);
-                cx.rec.draw(6, MAX_SOURCES);
-                Ok(())
-            },
-        );
+        g.fullscreen("starburst: cores", &self.core)
+            .binds([data.uniform()])
+            .sampled("depth_image", depth)
+            .sampled("light_image", light)
+            .storage("light_block", &data.lights)
+            .storage("flare_tile_block", bright.tiles)
+            .storage("flare_source_block", bright.list)
+            .storage("sprite_block", sprites)
+            .push(&constants)
+            .target(out)
+            .draw();
+        g.fullscreen("starburst", &self.draw)
+            .binds([data.uniform()])
+            .vertex_storage("sprite_block", sprites)
+            .storage("burst_block", &table.texels)
+            .push(&constants)
+            .target_loaded(out)
+            .draw_vertices(6, MAX_SOURCES);
         out
     }
 }

@@ -8,10 +8,10 @@ use glam::{Vec2, Vec4};
 use super::{FrameData, gbuffer::LIGHT};
 use crate::{
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
         shader_structs::effects::TaaConstants, vk,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{BoundPass, Graph, ImageHandle},
 };
 
 /// Depth and speed of the last frame.
@@ -87,10 +87,10 @@ impl TaaPass {
 
     /// Declares the pass. Returns the displayed history, which differs from the history itself only
     /// in a static view.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        data: &'a FrameData,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
         inputs: TaaInputs,
         frame: TaaFrame,
     ) -> TaaOutput {
@@ -109,41 +109,21 @@ impl TaaPass {
             still: u32::from(frame.still),
             frame: frame.number,
         };
-        let mut pass = g
-            .pass("taa")
-            .uses(inputs.light, Access::FragmentSampled)
-            .uses(inputs.depth, Access::FragmentSampled)
-            .uses(inputs.velocity, Access::FragmentSampled)
-            .uses(history, Access::FragmentSampled)
-            .uses(past, Access::FragmentSampled)
-            .uses(shown, Access::FragmentSampled)
-            .color_cleared(joined, [0.0; 4])
-            .color_cleared(now, [0.0; 4])
-            .color_cleared(light, [0.0; 4]);
-        if scaled {
-            pass = pass.color_cleared(depth, [0.0; 4]);
-        }
-        pass.record(move |cx| {
-            let (light, depth) = (cx.image(inputs.light), cx.image(inputs.depth));
-            let [velocity, history, past, shown] =
-                [inputs.velocity, history, past, shown].map(|image| cx.image(image));
-            let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
-            cx.rec.bind_graphics(
-                pipeline,
-                &[
-                    data.uniform(),
-                    ("light_image", Bind::Sampled(&light)),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("velocity_image", Bind::Sampled(&velocity)),
-                    ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
-                    ("history_data_image", Bind::Sampled(&past)),
-                    ("displayed_image", Bind::Sampled(&shown)),
-                ],
-            )?;
-            cx.rec.push_graphics(pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
+        g.fullscreen("taa", pipeline)
+            .binds([data.uniform()])
+            .sampled("light_image", inputs.light)
+            .sampled("depth_image", inputs.depth)
+            .sampled("velocity_image", inputs.velocity)
+            .texture("history_image", history, SamplerInfo::LINEAR)
+            .sampled("history_data_image", past)
+            .sampled("displayed_image", shown)
+            .push(&constants)
+            .target(joined)
+            .target(now)
+            .target(light)
+            .with(scaled.then_some(depth), BoundPass::target)
+            .draw();
         TaaOutput { light, depth }
     }
 }

@@ -6,8 +6,8 @@ use glam::Mat3;
 
 use crate::{
     camera::ToneMapper,
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
 };
 
 /// Transform from exposed light to the display.
@@ -68,9 +68,9 @@ impl TonemapPass {
     }
 
     /// Declares the pass.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
         size: [u32; 2],
         light: ImageHandle,
         settings: DisplayTransform,
@@ -81,15 +81,11 @@ impl TonemapPass {
             white_balance: settings.white_balance.to_cols_array(),
         };
         let out = g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM);
-        g.pass("tonemap").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
-            move |cx| {
-                let light = cx.image(light);
-                cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-                cx.rec.push_graphics(&self.pipeline, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            },
-        );
+        g.fullscreen("tonemap", &self.pipeline)
+            .sampled("light_image", light)
+            .push(&constants)
+            .target(out)
+            .draw();
         out
     }
 }

@@ -93,9 +93,9 @@ impl VelocityPass {
 
     /// Upscales velocities from an image of `from` pixels to one of `to`; unchanged if the sizes
     /// are equal.
-    pub fn enlarged<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
+    pub fn enlarged(
+        &self,
+        g: &mut Graph<'_>,
         velocity: ImageHandle,
         from: [u32; 2],
         to: [u32; 2],
@@ -105,19 +105,11 @@ impl VelocityPass {
         }
         let out = g.image("velocity upscaled", to[0], to[1], VELOCITY);
         let size = to.map(|side| side as f32);
-        g.pass("velocity upscaled")
-            .uses(velocity, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let velocity = cx.image(velocity);
-                cx.rec.bind_graphics(
-                    &self.enlarge,
-                    &[("velocity_image", Bind::Sampled(&velocity))],
-                )?;
-                cx.rec.push_graphics(&self.enlarge, &size);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        g.fullscreen("velocity upscaled", &self.enlarge)
+            .sampled("velocity_image", velocity)
+            .push(&size)
+            .target(out)
+            .draw();
         out
     }
 
@@ -138,18 +130,12 @@ impl VelocityPass {
         let out = g.image(name, width, height, VELOCITY);
         let [open, close] = [&moments[0], &moments[1]].map(|moment| moment.to_clip.as_mat4());
         let constants = VelocityConstants { open, close };
-        g.pass(name).uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
-            move |cx| {
-                let depth = cx.image(depth);
-                cx.rec.bind_graphics(
-                    &self.pipeline,
-                    &[data.uniform(), ("depth_image", Bind::Sampled(&depth))],
-                )?;
-                cx.rec.push_graphics(&self.pipeline, &constants);
-                cx.rec.draw_fullscreen();
-                Ok(())
-            },
-        );
+        g.fullscreen(name, &self.pipeline)
+            .binds([data.uniform()])
+            .sampled("depth_image", depth)
+            .push(&constants)
+            .target(out)
+            .draw();
         let moving = moving(scene, data, moments);
         if moving.draws.is_empty() {
             return out;

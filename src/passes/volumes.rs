@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image},
-    graph::{Access, Graph, ImageHandle, PassContext},
+    graph::{Graph, ImageHandle, ImageSource, PassContext},
 };
 
 /// Results of the volume passes.
@@ -67,7 +67,7 @@ impl VolumesPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
+        (scene, data): (&GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, LitImages),
         (atlas, gpu_bvh): (Option<ImageHandle>, BvhDependencies),
     ) -> Option<Volumetrics> {
@@ -78,57 +78,32 @@ impl VolumesPass {
             g.image("volume light", across, down, LIGHT),
             g.image("volume transmittance", across, down, LIGHT),
         ];
-        let mut pass = g
-            .pass("volumes")
-            .uses(gbuffer.depth, Access::FragmentSampled)
-            .color_cleared(marched[0], [0.0; 4])
-            .color_cleared(marched[1], [1.0; 4]);
-        if let Some(atlas) = atlas {
-            pass = pass.uses(atlas, Access::FragmentSampled);
-        }
-        for (buffer, access) in gpu_bvh.by_fragments() {
-            pass = pass.uses(buffer, access);
-        }
-        pass.record(move |cx| {
-            let depth = cx.image(gbuffer.depth);
-            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let pipeline = self.march.get(Features::of(data, false))?;
-            let mut binds = vec![
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("light_block", Bind::Storage(&data.lights)),
-                ("profile_block", Bind::Storage(&data.profiles)),
-                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                ("shadow_atlas", Bind::Sampled(&atlas)),
-                ("volume_block", Bind::Storage(&data.volumes.block)),
-                ("volume_density_block", Bind::Storage(&data.volumes.densities)),
-                ("volume_environment_block", Bind::Storage(&data.volumes.environment)),
-            ];
-            binds.extend(data.shadow_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds));
-            cx.rec.bind_graphics(&pipeline, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        let atlas = atlas.map_or_else(|| (&scene.white).into(), ImageSource::from);
+        g.fullscreen_with("volumes", move || self.march.get(Features::of(data, false)))
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .storage("light_block", &data.lights)
+            .storage("profile_block", &data.profiles)
+            .storage("shadow_map_block", &data.shadows.maps)
+            .target(marched[0])
+            .target_cleared(marched[1], [1.0; 4])
+            .sampled("shadow_atlas", atlas)
+            .storage("volume_block", &data.volumes.block)
+            .storage("volume_density_block", &data.volumes.densities)
+            .storage("volume_environment_block", &data.volumes.environment)
+            .also_uses(gpu_bvh.by_fragments())
+            .binds(data.shadow_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds))
+            .draw();
         let light = g.image("light with volumes", width, height, LIGHT);
-        let inputs = [gbuffer.depth, lit.light, marched[0], marched[1]];
-        let mut pass = g.pass("volumes composite").color_cleared(light, [0.0; 4]);
-        for input in inputs {
-            pass = pass.uses(input, Access::FragmentSampled);
-        }
-        pass.record(move |cx| {
-            let [depth, below, added, through] = inputs.map(|input| cx.image(input));
-            let binds = [
-                data.uniform(),
-                ("depth_image", Bind::Sampled(&depth)),
-                ("light_image", Bind::Sampled(&below)),
-                ("volume_light_image", Bind::Sampled(&added)),
-                ("volume_transmittance_image", Bind::Sampled(&through)),
-                ("volume_block", Bind::Storage(&data.volumes.block)),
-            ];
-            cx.rec.bind_graphics(composite, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        g.fullscreen("volumes composite", composite)
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .sampled("light_image", lit.light)
+            .sampled("volume_light_image", marched[0])
+            .sampled("volume_transmittance_image", marched[1])
+            .storage("volume_block", &data.volumes.block)
+            .target(light)
+            .draw();
         Some(Volumetrics { light, marched })
     }
 }
