@@ -44,12 +44,13 @@ Example:
 Values (by the host's clock unless device timestamps are stated):
   --what raster
     median, p95 ms  measured frames; passes by the device's timestamps
-    poses           duration of computing and uploading a frame's transforms, with
-                    motion blur also those at shutter opening and closing; only
-                    with --time, from which each frame advances by 1/60 s
+    poses           time to compute and upload a frame's transforms; with motion
+                    blur, also the transforms at shutter opening and closing. Only
+                    with --time: the animation starts there, 1/60 s per frame
     device memory   by buffer and image, for the scene and for frames; MB for each
-                    additional megapixel: what a full-size frame uses beyond one
-                    of half the width and height, over its additional pixels
+                    additional megapixel: a frame of half the width and height is
+                    rendered too, and the difference in memory is divided by the
+                    difference in pixels
     two in flight   mean frame time when the next frame is recorded while the
                     device still draws one
   --what path, a row for each thread count: 1, 2, 4 ... and all threads
