@@ -46,7 +46,8 @@ Values (by the host's clock unless device timestamps are stated):
     median, p95 ms  measured frames; passes by the device's timestamps
     poses           time to compute and upload a frame's transforms; with motion
                     blur, also the transforms at shutter opening and closing. Only
-                    with --time: the animation starts there, 1/60 s per frame
+                    for animations (with --time, or an animated demo): they start
+                    at --time and advance 1/60 s per frame
     device memory   by buffer and image, for the scene and for frames; MB for each
                     additional megapixel: a frame of half the width and height is
                     rendered too, and the difference in memory is divided by the
