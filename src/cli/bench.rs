@@ -82,7 +82,8 @@ Values (by the host's clock unless device timestamps are stated):
     vpls            rows by number of VPLs; in row 'all', each pixel evaluates each
                     VPL without shadow rays
     resolution      rows with width and height scaled by 1/2, 1 and 3/2
-    triangles       a bumpy ball in a closed room with one light
+    triangles       rows by triangle count of a bumpy ball in a closed room with one
+                    light
   --what instances, over a field of stones and a field of houses
     geometry        culling and drawing, by device timestamps
     host            CPU time to record and submit a frame
