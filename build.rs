@@ -118,6 +118,7 @@ fn main() {
 fn write_structs(out: &Path) -> Result<(), String> {
     let mut files: Vec<_> =
         fs::read_dir("shaders/shared").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "glsl"));
     files.sort();
     let sources: Vec<(String, String)> = files
         .iter()

@@ -39,9 +39,9 @@ const uint HIGHLIGHTS_PER_TILE = 64u;
 struct Highlight {
     // Pre-exposed light of the whole pixel.
     vec3 light;
-    // Signed (pixels): negative in front of the focus plane.
+    // Signed radius of the circle of confusion (pixels), negative in front of the focus plane.
     float radius;
-    // Position in the image.
+    // Position in the image (pixels).
     vec2 center;
     // Padding.
     uint pad0;
@@ -59,11 +59,12 @@ struct VelocityConstants {
 
 // Constants of the motion blur passes.
 struct MotionBlurConstants {
-    // Image size.
+    // Image size (pixels).
     vec2 size;
-    // Tile size per axis: the maximum half length of a blur.
+    // Tile size per axis (pixels): the maximum half length of a blur.
     float tile;
-    // Rolling shutter: exposure times between the exposure of the first and the last line.
+    // Rolling shutter: exposure times between the exposure of the first and the last line; 0:
+    // global shutter.
     float curtain;
 };
 

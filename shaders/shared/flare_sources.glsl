@@ -13,7 +13,7 @@ struct FlareConstants {
     float pitch;
     // Number of lights in the frame.
     uint light_count;
-    // Tile count; a tile has BRIGHT_TILE pixels per side.
+    // Tile count; a tile has `BRIGHT_TILE` pixels per side.
     uvec2 tiles;
 };
 
@@ -55,9 +55,9 @@ struct FlareTile {
     vec2 center;
     // Mean squared distance from the center (pixels^2).
     float spread;
-    // Root tile of its cluster; NONE: no bright pixels.
+    // Root tile of its cluster; `NONE`: no bright pixels.
     uint root;
-    // For a root tile: index of its source in the list.
+    // For a root tile: index of its source in the list, or `NONE`.
     uint source;
 };
 
@@ -81,7 +81,7 @@ struct StarburstConstants {
 
 // Sprite of a source's starburst.
 struct StarburstSprite {
-    // Position in the image.
+    // Position in the image (pixels).
     vec2 center;
     // Half of its side (pixels); 0: not drawn.
     float reach;

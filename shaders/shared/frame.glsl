@@ -38,7 +38,7 @@ struct FrameConstants {
     float smoothed_exposure_scale;
     // Scale of texture derivatives: below 1 if several frames accumulate.
     float texture_scale;
-    // Offset of the noise pixel: differs per frame if several frames accumulate.
+    // Offset of the pixel that seeds noise; differs per frame if several frames accumulate.
     float noise_shift;
     // Bits: `FRAME_AO` and the other `FRAME_` constants.
     uint bits;
@@ -104,7 +104,7 @@ struct Light {
     float inverse_range2;
     // By channel: candela in the strongest direction (point, spot), lux (directional), nits (area).
     vec3 intensity;
-    // glTF cone: clamp(cos * scale + offset)^2; 0 and 1 for point lights.
+    // Scale of the glTF cone, `clamp(cos * scale + offset)^2`; 0 for point lights.
     float spot_scale;
     // Emission direction (unit).
     vec3 direction;
@@ -112,12 +112,13 @@ struct Light {
     float spot_offset;
     // Unit, local +X: along a rectangle's width and a tube's length.
     vec3 right;
-    // Half a rectangle's width; a radius; a triangle's side along right, whose other side is
-    // spot_offset along right and half_height along direction x right. Directional: angular radius
-    // (rad), 0 for parallel light; for a sun cut by the horizon, of the disk with the visible area.
+    // Half a rectangle's width; a radius; a triangle's side along `right`, whose other side is
+    // `spot_offset` along `right` and `half_height` along `direction` x `right` (m). Directional:
+    // angular radius (rad), 0 for parallel light; for a sun cut by the horizon, of the disk with
+    // the visible area.
     float half_width;
-    // Half a rectangle's height, half a tube's straight part (m). Directional: angular radius (rad)
-    // of the whole disk, above half_width where the horizon cuts the sun.
+    // Half a rectangle's height; half a tube's straight part (m). Directional: angular radius (rad)
+    // of the whole disk, above `half_width` where the horizon cuts the sun.
     float half_height;
     // `LIGHT_` kind and flag bits.
     uint kind;
@@ -148,7 +149,7 @@ const uint LIGHT_TRIANGLE = 6u;
 const uint LIGHT_TWO_SIDED = 0x100u;
 // The light casts shadows.
 const uint LIGHT_SHADOW = 0x200u;
-// Light of an emissive mesh triangle.
+// Light of an emissive mesh whose geometry is in the BVH: rays hit it.
 const uint LIGHT_MESH = 0x400u;
 // The emitter is invisible to the camera.
 const uint LIGHT_HIDDEN = 0x800u;
@@ -173,7 +174,7 @@ struct LightNode {
     float strongest;
     // Next node outside the subtree.
     uint skip;
-    // Light index of a leaf; otherwise all ones.
+    // Light index of a leaf; otherwise `NONE`.
     uint light;
     // Padding.
     uint pad0;
@@ -195,15 +196,15 @@ struct BvhNode {
 struct BvhTriangle {
     // First vertex, object space.
     vec3 a;
-    // Vertex normals: octahedral, two signed 16-bit numbers.
+    // Normal of the first vertex: octahedral, two signed 16-bit numbers.
     uint normal_a;
     // Second vertex.
     vec3 b;
-    // Normal of the second vertex.
+    // Normal of the second vertex, packed like `normal_a`.
     uint normal_b;
     // Third vertex.
     vec3 c;
-    // Normal of the third vertex.
+    // Normal of the third vertex, packed like `normal_a`.
     uint normal_c;
 };
 
@@ -219,7 +220,7 @@ struct BvhInstance {
     uint corners;
     // Bound (m) on the rounding error of object-space ray origins.
     float slack;
-    // Material index, and `bvh::NO_SHADOW`.
+    // Material index, and `BVH_NO_SHADOW`.
     uint surface;
     // First triangle of its BLAS.
     uint first;
@@ -252,11 +253,11 @@ struct ShadowMap {
 struct Instance {
     // Object space to camera-relative world.
     mat4 to_world;
-    // Columns of the normal matrix: inverse transpose of the upper 3x3.
+    // First column of the normal matrix (inverse transpose of the upper 3x3).
     vec4 normal0;
-    // Second column of the normal transform.
+    // Second column of the normal matrix.
     vec4 normal1;
-    // Third column of the normal transform; w: handedness of the transform (+1 or -1).
+    // Third column of the normal matrix; w: handedness of the transform (+1 or -1).
     vec4 normal2;
 };
 
@@ -281,20 +282,21 @@ struct Material {
     // Alpha of the G-buffer's emission: 1, `EMITTER_MARK`, or at least `FORWARD_MARK` for the
     // forward pass.
     float forward_mark;
-    // Mean of the base color texture, for shaders without the texture (`scene_data::packed_mean`).
+    // Mean of the base color texture (`scene_data::packed_mean`): square roots of linear red, green
+    // and blue, ten bits each from the lowest.
     uint mean_color;
     // Five textures, two rows each: xyz row; w of the first row is the texture coordinate set.
     vec4 uv_rows[10];
 };
 
-// Added to the alpha of the G-buffer emission, with the minimum perceptual roughness of the lobes,
-// for surfaces that the forward pass lights; added again where a lobe has its own normal.
+// Alpha of the G-buffer emission where the forward pass lights: this plus the minimum perceptual
+// roughness of the lobes. A lobe with its own normal adds it again.
 const float FORWARD_MARK = 2.0;
-// Alpha of the G-buffer emission for the emission of a light, which illuminates surfaces by itself;
-// 1 is no mark.
+// Alpha of the G-buffer emission of a light, which illuminates surfaces by itself. Unmarked
+// surfaces have 1.
 const float EMITTER_MARK = 1.5;
 
-// Extension lobes of a material, beyond the G-buffer (lib/extended_brdf.glsl).
+// Extension lobes of a material, beyond the G-buffer (`lib/extended_brdf.glsl`).
 struct ExtendedMaterial {
     // Color of the dielectric reflection at normal incidence.
     vec3 specular_color;
@@ -344,7 +346,7 @@ struct ExtendedMaterial {
     uint water;
     // Padding.
     uint pad1;
-    // Two rows for each of fourteen textures.
+    // Two rows for each of fourteen textures, as in `Material`.
     vec4 uv_rows[28];
 };
 

@@ -16,7 +16,7 @@ struct GhostConstants {
     uint ghosts;
     // Half extents of the sensor area that the image shows.
     vec2 gate_half;
-    // Radius of the disc, perpendicular to a beam, through which the beam enters.
+    // Radius of the disk, perpendicular to a beam, through which the beam enters.
     float front_radius;
     // z of the entrance disk's center.
     float front_z;
@@ -26,7 +26,7 @@ struct GhostConstants {
     float pixel;
     // Exposed luminance above which a ghost is drawn.
     float min_luminance;
-    // Fraction of that threshold down to which a drawn ghost is kept.
+    // Fraction of `min_luminance` down to which a drawn ghost is kept.
     float hysteresis;
     // Number of iris blades; below 3: circular iris.
     float blades;
@@ -69,7 +69,7 @@ struct GhostSurface {
     float film_index;
     // Thickness of the coating (nm).
     float film;
-    // Bits: 1 curved along x, 2 curved along y, 4 the stop.
+    // Bits: `CURVED_X`, `CURVED_Y`, `STOP`.
     uint flags;
 };
 
@@ -84,7 +84,7 @@ struct GhostPath {
     vec4 blue;
     // Transmitted fraction of the light at normal incidence.
     vec3 part;
-    // Radius at the entrance, on the axis.
+    // Radius at the entrance of an axial beam that passes all rims.
     float radius;
     // Index of the first reflecting surface.
     uint first;
@@ -100,13 +100,13 @@ struct GhostPath {
 struct GhostProbe {
     // Entrance window: min and max corner.
     vec4 window;
-    // Light over illuminance (mm2), for green.
+    // Flux on the sensor over illuminance (mm^2), green.
     float flux;
     // Maximum exposed luminance over all channels.
     float peak;
     // Cells per side of its mesh.
     uint cells;
-    // `GHOST_` constants of the shader.
+    // `GHOST_NONE`, `GHOST_MESH`, `GHOST_DISC` or `GHOST_OFFSCREEN`.
     uint state;
 };
 
@@ -121,7 +121,7 @@ const uint GHOST_OFFSCREEN = 3u;
 
 // Ghost to draw.
 struct GhostItem {
-    // Used window of the entrance.
+    // Entrance window: min and max corner.
     vec4 window;
     // Index in the source list.
     uint source;
@@ -129,7 +129,7 @@ struct GhostItem {
     uint ghost;
     // Cells per side of its mesh.
     uint cells;
-    // State from the probe: `GHOST_` constants of the shader.
+    // State from the probe: `GHOST_MESH` or `GHOST_DISC`.
     uint state;
     // Index of its first node.
     uint node;
@@ -147,13 +147,13 @@ struct GhostLayer {
     vec3 iris_soft;
     // Number of iris crossings.
     uint crossings;
-    // Center of a disc.
+    // Center of a disk.
     vec2 center;
-    // Radii of a disc.
+    // Radii of a disk along x and y.
     vec2 radius;
     // Illuminance scale that conserves the ghost's flux.
     float scale;
-    // Half width of a disc's edge over its radius.
+    // Half width of a disk's edge over its radius.
     float soft;
     // Padding.
     float pad0;
@@ -180,7 +180,7 @@ const uint GHOST_SOURCES = 16u;
 // Cells along a side of a chunk; an instance draws one chunk.
 const uint CHUNK = 8u;
 // Words of the report: ghosts drawn, dropped, off-screen, out of space; light drawn and dropped;
-// sources.
+// sources with ghosts; bright sources of the frame.
 const uint GHOST_REPORT_WORDS = 8u;
 
 float ghost_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }

@@ -72,7 +72,7 @@ struct GiConstants {
     uint vpl_count;
     // Frame index, for noise.
     uint number;
-    // `GI_` bits of the shaders.
+    // Bits: `GI_VISIBILITY` and the other `GI_` constants.
     uint flags;
     // 1: static view; nothing has moved since the last frame.
     uint static_view;

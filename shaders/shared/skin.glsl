@@ -98,13 +98,13 @@ struct RefitConstants {
     uint levels;
     // With `REFIT_BAKED`: first column of the vertex transform.
     vec3 x;
-    // Second column.
+    // With `REFIT_BAKED`: second column.
     vec3 y;
-    // Third column.
+    // With `REFIT_BAKED`: third column.
     vec3 z;
 };
 
-// Vertices are transformed by a baked matrix without an inverse.
+// The BLAS is baked: vertices are transformed by `x`, `y` and `z`.
 const uint REFIT_BAKED = 1u;
 
 // Motion of an instance between two times.
@@ -129,7 +129,7 @@ struct MoveConstants {
     uint last_positions;
 };
 
-// Vertices have the frame's positions.
+// No deformed positions: vertices are at their current positions.
 const uint NO_POSITIONS = 0xffffffffu;
 
 #endif

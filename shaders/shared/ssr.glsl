@@ -33,7 +33,7 @@ struct SsrConstants {
     uint steps;
     // Frame index, for noise.
     uint number;
-    // Reprojection method: SSR_VIRTUAL, SSR_SURFACE, SSR_SMALLEST or SSR_HIT_PARALLAX.
+    // Reprojection method: `SSR_VIRTUAL`, `SSR_SURFACE`, `SSR_SMALLEST` or `SSR_HIT_PARALLAX`.
     uint reprojection;
     // 1: static view; nothing has moved since the last frame.
     uint still;
@@ -56,30 +56,30 @@ struct SsrConstants {
     uint pad0[3];
 };
 
-// Reprojection methods of the reflection history. position of the virtual (mirror) image.
+// Reprojection of the reflection history: position of the virtual (mirror) image.
 const uint SSR_VIRTUAL = 0u;
-// Position of the reflecting surface.
+// Reprojection: position of the reflecting surface.
 const uint SSR_SURFACE = 1u;
-// The smallest of four motion vectors.
+// Reprojection: the smallest of four motion vectors.
 const uint SSR_SMALLEST = 2u;
-// Virtual position a hit distance behind the surface, for camera motion alone.
+// Reprojection: virtual position a hit distance behind the surface, for camera motion alone.
 const uint SSR_HIT_PARALLAX = 3u;
 
-// The history is kept.
+// History rejection reason: the history is kept.
 const uint SSR_KEPT = 0u;
-// No reflection here.
+// Rejected: no reflection here.
 const uint SSR_NO_REFLECTION = 1u;
-// No history exists.
+// Rejected: no history exists.
 const uint SSR_NO_HISTORY = 2u;
-// Reprojected outside the image.
+// Rejected: reprojected outside the image.
 const uint SSR_OUTSIDE = 3u;
-// Another surface was visible there.
+// Rejected: another surface was visible there.
 const uint SSR_SURFACE_CHANGED = 4u;
-// The normal differs.
+// Rejected: the normal differs.
 const uint SSR_NORMAL_CHANGED = 5u;
-// The reflected depth differs.
+// Rejected: the reflected depth differs.
 const uint SSR_DEPTH_CHANGED = 6u;
-// The motion of the reflected surface differs.
+// Rejected: the motion of the reflected surface differs.
 const uint SSR_MOTION_CHANGED = 7u;
 
 #endif

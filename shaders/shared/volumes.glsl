@@ -32,7 +32,7 @@ struct Volume {
     float anisotropy;
     // Extinction (1/m by channel) at density 1.
     vec3 extinction;
-    // First voxel, or `shared::NONE`.
+    // First voxel; `NONE`: homogeneous.
     uint first;
     // Emission (nits per meter by channel) at density 1.
     vec3 emission;
@@ -44,7 +44,7 @@ struct Volume {
     uint pad0;
 };
 
-// MAX_VOLUMES of src/scene/volume.
+// Maximum number of volumes in a scene; equals `scene::volume::MAX_VOLUMES`.
 const uint MAX_VOLUMES = 16u;
 // Environment light cells along each side of a box.
 const uint VOLUME_ENVIRONMENT_SIZE = 12u;

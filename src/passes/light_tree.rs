@@ -5,9 +5,10 @@
 //! that sum for every point of the scene and many `t`, once per scene. The shader takes the largest
 //! `t` whose loss stays below the bound under the current exposure and the cluster's own BRDF.
 
-use crate::gpu::shader_structs::frame::LightNode;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+
+use crate::gpu::shader_structs::frame::LightNode;
 
 /// Light of the tree.
 #[derive(Clone, Copy, Debug)]

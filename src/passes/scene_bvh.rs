@@ -390,6 +390,7 @@ mod tests {
 
     #[test]
     fn bvh_layout_matches_the_shaders() {
+        assert_eq!((bvh::NONE, bvh::NO_SHADOW), (frame::NONE, frame::BVH_NO_SHADOW));
         assert_eq!(size_of::<bvh::BvhNode>(), size_of::<frame::BvhNode>());
         assert_eq!(size_of::<bvh::BvhTriangle>(), size_of::<frame::BvhTriangle>());
         assert_eq!(size_of::<bvh::BvhInstance>(), size_of::<frame::BvhInstance>());

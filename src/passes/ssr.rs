@@ -17,7 +17,8 @@ use crate::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
         ImageInfo, SamplerInfo,
         shader_structs::ssr::{
-            SSR_HIT_PARALLAX, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL, SsrConstants,
+            SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
+            SsrConstants,
         },
         vk,
     },
@@ -701,8 +702,8 @@ impl SsrPass {
         } else {
             pass = pass.uses(history, Access::FragmentStorageRead);
         }
-        // Matches SSR_NO_REFLECTION in the shader for pixels without rays.
-        let nothing = [0.0, 0.0, 0.0, 1.0];
+        // Pixels without rays keep the clear value.
+        let nothing = [0.0, 0.0, 0.0, SSR_NO_REFLECTION as f32];
         for (image, value) in
             [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)]
         {

@@ -28,7 +28,8 @@ pub fn generate(files: &[SharedFile<'_>], host_types: &[&str]) -> Result<String,
     for file in files {
         module(&mut out, file, host_types)?;
     }
-    out.push_str("/// Layouts of all structs, by module.\npub const LAYOUTS: &[&[super::reflect::HostLayout]] = &[");
+    out.push_str("/// Layouts of all structs, by module.\n");
+    out.push_str("pub const LAYOUTS: &[&[super::reflect::HostLayout]] = &[");
     for file in files {
         write!(out, "{}::LAYOUTS, ", file.name).unwrap_or_default();
     }
@@ -38,6 +39,7 @@ pub fn generate(files: &[SharedFile<'_>], host_types: &[&str]) -> Result<String,
 
 /// A member of a struct.
 struct Member {
+    line: usize,
     name: String,
     ty: String,
     doc: Vec<String>,
@@ -69,7 +71,9 @@ fn module(out: &mut String, file: &SharedFile<'_>, host_types: &[&str]) -> Resul
                 if doc.is_empty() {
                     return fail("add a comment above the struct");
                 }
-                host_struct(&mut body, name, &doc, &members).or_else(|what| fail(&what))?;
+                host_struct(&mut body, name, &doc, &members).or_else(|(line, what)| {
+                    Err(format!("shaders/shared/{}.glsl:{line}: {what}", file.name))
+                })?;
                 structs.push(name);
             }
         } else if let Some(rest) = line.strip_prefix("const ") {
@@ -124,6 +128,7 @@ fn members<'a>(
             return fail("expected `type name;` on a line of its own");
         }
         members.push(Member {
+            line: number,
             name: name.to_owned(),
             ty: format!("{ty}{array}"),
             doc: std::mem::take(&mut doc),
@@ -137,20 +142,26 @@ fn host_struct(
     name: &str,
     doc: &[String],
     members: &[Member],
-) -> Result<(), String> {
+) -> Result<(), (usize, String)> {
     let mut fields = String::new();
     let mut layout = String::new();
     let mut checks = String::new();
     let mut offset = 0;
-    for Member { name: field, ty, doc } in members {
+    for Member { line, name: field, ty, doc } in members {
         let (host, size) = host_type(ty).ok_or_else(|| {
-            format!("{name}.{field}: no host type for {ty}; expected float, int, uint, a vector of float or uint, mat4, or an array of these")
+            let expected = "expected float, int, uint, a vector of float or uint, mat4, or an \
+                            array of these";
+            (*line, format!("{name}.{field}: no host type for {ty}; {expected}"))
         })?;
         documentation(&mut fields, "        ", doc);
         writeln!(fields, "        pub {field}: {host},").unwrap_or_default();
         write!(layout, "({field:?}, std::mem::offset_of!({name}, {field})), ").unwrap_or_default();
-        write!(checks, "assert!(std::mem::offset_of!({name}, {field}) == {offset}, \"the host aligns {name}.{field} otherwise: add padding\"); ")
-            .unwrap_or_default();
+        write!(
+            checks,
+            "assert!(std::mem::offset_of!({name}, {field}) == {offset}, \
+             \"the host aligns {name}.{field} otherwise: add padding\"); "
+        )
+        .unwrap_or_default();
         offset += size;
     }
     documentation(out, "    ", doc);
@@ -209,8 +220,9 @@ fn constant(declaration: &str) -> Option<(&str, &'static str, &str)> {
     let (ty, rest) = declaration.split_once(' ')?;
     let (name, value) = rest.strip_suffix(';')?.split_once(" = ")?;
     match ty {
+        _ if value.contains(',') => None,
         "uint" => Some((name, "u32", value.strip_suffix('u')?)),
-        "float" => Some((name, "f32", value)),
+        "float" if value.contains(['.', 'e']) => Some((name, "f32", value)),
         _ => None,
     }
 }
@@ -222,7 +234,7 @@ fn documentation(out: &mut String, indent: &str, lines: &[String]) {
         let mut is_code = false;
         for letter in line.chars() {
             is_code ^= letter == '`';
-            if !is_code && matches!(letter, '[' | ']' | '<' | '>' | '*' | '_') {
+            if !is_code && matches!(letter, '[' | ']' | '<' | '>' | '*' | '_' | '\\' | '#') {
                 out.push('\\');
             }
             out.push(letter);
@@ -241,7 +253,8 @@ mod tests {
 
     #[test]
     fn members_become_fields_with_offsets_of_the_scalar_layout() {
-        let source = "// Head.\n#ifndef A\n// A pair [m].\nstruct Pair {\n    // First.\n    vec3 a;\n    \
+        let source = "// Head.\n#ifndef A\n// A pair [m].\nstruct Pair {\n    \
+                      // First.\n    vec3 a;\n    \
                       // Second,\n    // two lines.\n    uint b[2];\n};\n";
         let rust = converted(source).unwrap();
         for part in [
@@ -275,17 +288,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_converted_names_the_line_and_the_remedy() {
+    fn unconvertible_declarations_name_the_line_and_the_remedy() {
         for (source, place, remedy) in [
             ("struct A {\n    // B.\n    uint b;\n};\n", ":1:", "comment above the struct"),
             ("// A.\nstruct A {\n    uint b;\n};\n", ":3:", "comment above the member"),
             ("// A.\nstruct A {\n    // B.\n    uint b, c;\n};\n", ":4:", "on a line of its own"),
-            ("// A.\nstruct A {\n    // B.\n    dvec3 b;\n};\n", ":2:", "expected float"),
+            ("// A.\nstruct A {\n    // B.\n    dvec3 b;\n};\n", ":4:", "expected float"),
             ("// A.\nstruct A {\n    // B.\n    uint b\n", ":4:", "on a line of its own"),
             ("// A.\nstruct A {\n    // B.\n    uint b;\n", ".glsl:", "closing"),
             ("// A.\nstruct A\n{\n};\n", ":2:", "on one line"),
             ("const uint A = 1u;\n", ":1:", "comment above the constant"),
             ("// A.\nconst int A = 1;\n", ":2:", "const uint"),
+            ("// A.\nconst float A = 1;\n", ":2:", "a float"),
+            ("// A.\nconst uint A = 1u, B = 2u;\n", ":2:", "const uint"),
         ] {
             let error = converted(source).unwrap_err();
             assert!(error.contains(place) && error.contains(remedy), "{source}: {error}");

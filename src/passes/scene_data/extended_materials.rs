@@ -121,8 +121,7 @@ const NORMALS: [usize; 2] = [6, 15];
 /// space.
 const PLACED: usize = 14;
 
-/// Marks pixels of the forward pass in the G-buffer (`FORWARD_MARK` in
-/// `shaders/shared/frame.glsl`); 1 for other materials.
+/// Marks pixels of the forward pass in the G-buffer (`FORWARD_MARK`); 1 for other materials.
 pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f32 {
     if !is_extended(material, multiscatter) {
         return 1.0;
