@@ -20,7 +20,8 @@ use crate::{
 pub struct DemosArgs {
     /// Demo to write [default: list all].
     name: Option<String>,
-    /// Output folder for NAME.glb, NAME.look.toml and flow maps; created if missing.
+    /// Output folder for NAME.glb, NAME.look.toml and flow maps; created if missing. An existing
+    /// look file that differs is kept.
     #[arg(short, long, value_name = "DIR", requires = "name")]
     output: Option<PathBuf>,
 }
@@ -64,7 +65,14 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
     // If the folder cannot be created, `write_with` reports it.
     drop(fs::create_dir_all(directory));
     for (file, bytes) in files {
-        let path = directory.join(file);
+        let path = directory.join(&file);
+        if file.ends_with(".look.toml") && fs::read(&path).is_ok_and(|old| old != bytes) {
+            eprintln!(
+                "note: {} is kept: it differs from the demo's look; delete it to get the demo's",
+                path.display()
+            );
+            continue;
+        }
         write_with(&path, |out| out.write_all(&bytes))?;
         println!("{}: {} bytes", path.display(), bytes.len());
     }

@@ -81,7 +81,7 @@ Exit codes:
   3    a bound of compare or validate is broken
   4    an input file cannot be used
   5    an output cannot be written
-  6    no usable device, or out of device memory
+  6    no usable device or window, or out of device memory
   7    device lost
   8    validation layer messages (with --validation)
   130  interrupted; the path tracer's picture holds the finished samples";

@@ -603,7 +603,7 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
     match (source.nits(), emitter) {
         (Some(nits), _) if emitter.area().is_some() || light.is_directional() => {
             let ev = luminance_to_ev100(Nit(nits.get() * weight))
-                .map_or_else(String::new, |ev| format!(", {ev}"));
+                .map_or_else(String::new, |ev| format!(", EV100 {:.2}", ev.get()));
             text.line(2, format!("{} nit{ev}", digits(nits.get() * weight)));
         }
         (_, Emitter::Sun { .. }) => {

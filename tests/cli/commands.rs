@@ -1096,6 +1096,13 @@ fn a_demo_with_water_is_written_with_its_flow() {
     assert!(built_in.map.at(DVec2::new(0.1, 0.5)).x > 0.2, "it flows along X");
     let plain = |water: &Water| WaterSettings { flow: None, ..water.settings.clone() };
     assert_eq!(plain(&built_in), plain(&read));
+    // An edited look survives another export.
+    let look = dir.path().join("courtyard.look.toml");
+    let edited = fs::read_to_string(&look).unwrap() + "\n# mine\n";
+    fs::write(&look, &edited).unwrap();
+    let run = sunny16(dir.path(), &["demos", "courtyard", "-o", "."], &[]);
+    assert_eq!((run.code, fs::read_to_string(&look).unwrap()), (0, edited), "{run:?}");
+    assert!(run.err.contains("courtyard.look.toml is kept"), "{run:?}");
 }
 
 #[test]

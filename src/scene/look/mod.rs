@@ -581,8 +581,8 @@ pub(in crate::scene::look) fn unknown_address(
 }
 
 /// Up to three names to suggest for `wanted`, each once: those within edit distance 2
-/// (Levenshtein), or with one group too many or too few; else the three of least edit distance.
-/// Names with a group too many or too few, and a group's `enabled`, come first.
+/// (Levenshtein), that continue it, or with one group too many or too few; else the three of least
+/// edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
 pub(in crate::scene::look) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
@@ -594,7 +594,7 @@ pub(in crate::scene::look) fn nearest<'a>(
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
         if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
             0
-        } else if inside.is_some() {
+        } else if name.starts_with(wanted) {
             1
         } else {
             strsim::levenshtein(wanted, name)
@@ -697,6 +697,7 @@ mod tests {
         assert_eq!(nearest("a.wodths"), "a.width", "two edits");
         assert_eq!(nearest("x.b.height"), "b.height", "a group too many");
         assert_eq!(nearest("c.depth"), "c.depth.enabled, d.depth", "a group and its twin");
+        assert_eq!(nearest("b.he"), "b.height", "a beginning");
         assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
         assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");
         assert_eq!(super::nearest("a", ["", ""].into_iter()), "nothing (the scene has none)");
