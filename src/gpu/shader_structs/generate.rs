@@ -71,8 +71,8 @@ fn module(out: &mut String, file: &SharedFile<'_>, host_types: &[&str]) -> Resul
                 if doc.is_empty() {
                     return fail("add a comment above the struct");
                 }
-                host_struct(&mut body, name, &doc, &members).or_else(|(line, what)| {
-                    Err(format!("shaders/shared/{}.glsl:{line}: {what}", file.name))
+                host_struct(&mut body, name, &doc, &members).map_err(|(line, what)| {
+                    format!("shaders/shared/{}.glsl:{line}: {what}", file.name)
                 })?;
                 structs.push(name);
             }
