@@ -10,68 +10,45 @@ use crate::gpu::{
 };
 
 /// Makes or finds a pipeline when the pass is recorded.
-type Source<'a, T> = Box<dyn FnOnce() -> GpuResult<Arc<T>> + 'a>;
+type PipelineSource<'a, T> = Box<dyn FnOnce() -> GpuResult<Arc<T>> + 'a>;
 
 /// The pipeline of a bound pass.
 enum Pipeline<'a> {
-    Graphics(Source<'a, GraphicsPipeline>),
-    Compute(Source<'a, ComputePipeline>),
+    Graphics(PipelineSource<'a, GraphicsPipeline>),
+    Compute(PipelineSource<'a, ComputePipeline>),
 }
 
-/// An image of the graph, or one of the caller, for which the graph declares no access.
-pub enum ImageSource {
-    /// Image of the graph.
-    Graph(ImageHandle),
-    /// Image of the caller.
-    Caller(Arc<Image>),
+/// A resource of the graph, or an object of the caller, for which the graph declares no access.
+pub enum Source<H, T> {
+    /// Resource of the graph.
+    Graph(H),
+    /// Object of the caller.
+    Caller(Arc<T>),
 }
 
-impl From<ImageHandle> for ImageSource {
-    fn from(handle: ImageHandle) -> Self {
+/// An image to bind.
+pub type ImageSource = Source<ImageHandle, Image>;
+/// A buffer to bind.
+pub type BufferSource = Source<BufferHandle, Buffer>;
+
+impl<H: Handle, T> From<H> for Source<H, T> {
+    fn from(handle: H) -> Self {
         Self::Graph(handle)
     }
 }
 
-impl From<&Arc<Image>> for ImageSource {
-    fn from(image: &Arc<Image>) -> Self {
-        Self::Caller(Arc::clone(image))
+impl<H, T> From<&Arc<T>> for Source<H, T> {
+    fn from(object: &Arc<T>) -> Self {
+        Self::Caller(Arc::clone(object))
     }
 }
 
-impl ImageSource {
-    fn resolve(&self, cx: &PassContext<'_, '_>) -> Arc<Image> {
+impl<H: Handle, T> Source<H, T> {
+    /// The object, by `find` for a resource of the graph.
+    fn resolve(&self, find: impl FnOnce(H) -> Arc<T>) -> Arc<T> {
         match self {
-            Self::Graph(handle) => cx.image(*handle),
-            Self::Caller(image) => Arc::clone(image),
-        }
-    }
-}
-
-/// A buffer of the graph, or one of the caller, for which the graph declares no access.
-pub enum BufferSource {
-    /// Buffer of the graph.
-    Graph(BufferHandle),
-    /// Buffer of the caller.
-    Caller(Arc<Buffer>),
-}
-
-impl From<BufferHandle> for BufferSource {
-    fn from(handle: BufferHandle) -> Self {
-        Self::Graph(handle)
-    }
-}
-
-impl From<&Arc<Buffer>> for BufferSource {
-    fn from(buffer: &Arc<Buffer>) -> Self {
-        Self::Caller(Arc::clone(buffer))
-    }
-}
-
-impl BufferSource {
-    fn resolve(&self, cx: &PassContext<'_, '_>) -> Arc<Buffer> {
-        match self {
-            Self::Graph(handle) => cx.buffer(*handle),
-            Self::Caller(buffer) => Arc::clone(buffer),
+            Self::Graph(handle) => find(*handle),
+            Self::Caller(object) => Arc::clone(object),
         }
     }
 }
@@ -108,10 +85,14 @@ impl Binding {
                 buffer.write(0, bytes);
                 Resolved::Uniform(buffer)
             }
-            Self::Storage(buffer) => Resolved::Storage(buffer.resolve(cx)),
-            Self::Sampled(image) => Resolved::Sampled(image.resolve(cx)),
-            Self::Texture(image, sampler) => Resolved::Texture(image.resolve(cx), *sampler),
-            Self::StorageImage(image) => Resolved::StorageImage(image.resolve(cx)),
+            Self::Storage(buffer) => Resolved::Storage(buffer.resolve(|handle| cx.buffer(handle))),
+            Self::Sampled(image) => Resolved::Sampled(image.resolve(|handle| cx.image(handle))),
+            Self::Texture(image, sampler) => {
+                Resolved::Texture(image.resolve(|handle| cx.image(handle)), *sampler)
+            }
+            Self::StorageImage(image) => {
+                Resolved::StorageImage(image.resolve(|handle| cx.image(handle)))
+            }
             Self::Structure(tlas) => Resolved::Structure(Arc::clone(tlas)),
         })
     }
@@ -213,17 +194,11 @@ impl BoundPass<'_, '_> {
         }
     }
 
-    fn image(self, image: &ImageSource, access: Access) -> Self {
-        match image {
-            ImageSource::Graph(handle) => self.uses(*handle, access),
-            ImageSource::Caller(_) => self,
-        }
-    }
-
-    fn buffer(self, buffer: &BufferSource, access: Access) -> Self {
-        match buffer {
-            BufferSource::Graph(handle) => self.uses(*handle, access),
-            BufferSource::Caller(_) => self,
+    /// Declares the access of a resource of the graph.
+    fn source<H: Handle, T>(self, source: &Source<H, T>, access: Access) -> Self {
+        match source {
+            Source::Graph(handle) => self.uses(*handle, access),
+            Source::Caller(_) => self,
         }
     }
 
@@ -244,7 +219,7 @@ impl BoundPass<'_, '_> {
     pub fn sampled(self, name: &'static str, image: impl Into<ImageSource>) -> Self {
         let (image, access) =
             (image.into(), self.access(Access::FragmentSampled, Access::ComputeSampled));
-        self.image(&image, access).binding(name, Binding::Sampled(image))
+        self.source(&image, access).binding(name, Binding::Sampled(image))
     }
 
     /// Binds an image that the shader reads through a sampler.
@@ -256,28 +231,28 @@ impl BoundPass<'_, '_> {
     ) -> Self {
         let (image, access) =
             (image.into(), self.access(Access::FragmentSampled, Access::ComputeSampled));
-        self.image(&image, access).binding(name, Binding::Texture(image, sampler))
+        self.source(&image, access).binding(name, Binding::Texture(image, sampler))
     }
 
     /// Binds an image that a compute shader writes by texel; its previous content is discarded.
     pub fn image_written(self, name: &'static str, image: ImageHandle) -> Self {
         self.assert_compute();
         let image = image.into();
-        self.image(&image, Access::ComputeStorageWrite).binding(name, Binding::StorageImage(image))
+        self.source(&image, Access::ComputeStorageWrite).binding(name, Binding::StorageImage(image))
     }
 
     /// Binds an image that the shader loads by texel as a storage image.
     pub fn image_loaded(self, name: &'static str, image: ImageHandle) -> Self {
         let (image, access) =
             (image.into(), self.access(Access::FragmentStorageRead, Access::ComputeStorageRead));
-        self.image(&image, access).binding(name, Binding::StorageImage(image))
+        self.source(&image, access).binding(name, Binding::StorageImage(image))
     }
 
     /// Binds an image that a compute shader loads and stores by texel.
     pub fn image_updated(self, name: &'static str, image: ImageHandle) -> Self {
         self.assert_compute();
         let image = image.into();
-        self.image(&image, Access::ComputeStorageReadWrite)
+        self.source(&image, Access::ComputeStorageReadWrite)
             .binding(name, Binding::StorageImage(image))
     }
 
@@ -307,21 +282,21 @@ impl BoundPass<'_, '_> {
     pub fn storage(self, name: &'static str, buffer: impl Into<BufferSource>) -> Self {
         let (buffer, access) =
             (buffer.into(), self.access(Access::FragmentStorageRead, Access::ComputeStorageRead));
-        self.buffer(&buffer, access).binding(name, Binding::Storage(buffer))
+        self.source(&buffer, access).binding(name, Binding::Storage(buffer))
     }
 
     /// Binds a storage buffer that a compute shader writes; its previous content is discarded.
     pub fn written(self, name: &'static str, buffer: BufferHandle) -> Self {
         self.assert_compute();
         let buffer = buffer.into();
-        self.buffer(&buffer, Access::ComputeStorageWrite).binding(name, Binding::Storage(buffer))
+        self.source(&buffer, Access::ComputeStorageWrite).binding(name, Binding::Storage(buffer))
     }
 
     /// Binds a storage buffer that a compute shader reads and writes.
     pub fn updated(self, name: &'static str, buffer: BufferHandle) -> Self {
         self.assert_compute();
         let buffer = buffer.into();
-        self.buffer(&buffer, Access::ComputeStorageReadWrite)
+        self.source(&buffer, Access::ComputeStorageReadWrite)
             .binding(name, Binding::Storage(buffer))
     }
 
