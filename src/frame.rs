@@ -21,10 +21,16 @@ use crate::{
         Buffer, Frames, Gpu, GpuError, GpuResult, PassTime,
         commands::Ticket,
         shader_structs::{
+            features::{
+                FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT,
+                FEATURE_IES_PROFILES, FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS,
+                FEATURE_VOLUMES, FEATURE_WATER,
+            },
             frame::{
                 FRAME_AO, FRAME_FORWARD, FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING,
                 FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants,
-                SHADOWS_MAPS, SHADOWS_OFF, SHADOWS_RAY_TRACED,
+                LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light, NONE, SHADOWS_MAPS, SHADOWS_OFF,
+                SHADOWS_RAY_TRACED,
             },
             ghosts::GHOST_REPORT_WORDS,
         },
@@ -49,7 +55,7 @@ use crate::{
         probes::probes_for,
         ray_query,
         refit::RefitCosts,
-        scene_bvh::{LazyFrameBvh, RayTracedLights},
+        scene_bvh::{FrameBvh, LazyFrameBvh, RayTracedLights},
         scene_data::{GpuScenePose, LodGeneration, OcclusionGain},
         shadow_maps::{self, FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
         ssr::{self, FrameSsr, SsrInputs, SsrPass},
@@ -1150,20 +1156,23 @@ fn frame_data(
     let found_by_rays = values.bits & FRAME_GI_SPECULAR != 0;
     let forward = values.bits & FRAME_FORWARD != 0;
     let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays || forward;
+    let bvh = eye_bvh.made();
+    let volumes = FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?;
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
-        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
+        ltc: Arc::clone(&scene.ltc),
+        features: features_of(scene, &lights, &volumes, bvh.as_ref()),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         caustics,
-        volumes: FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?,
+        volumes,
         shadow_bvh: traced,
         refraction_bvh: through,
         flare_bvh: flare,
-        bvh: eye_bvh.made(),
+        bvh,
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
@@ -1199,6 +1208,31 @@ fn output_frame_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<Fram
         dynamic_buffer(gpu, "picture constants", &[values])?
     };
     Ok(FrameData { constants, values, ..data.clone() })
+}
+
+/// Features that shaders are specialized for, as `FEATURE_` bits. `lights`: all lights of the frame.
+fn features_of(
+    scene: &GpuScene,
+    lights: &[Light],
+    volumes: &FrameVolumes,
+    bvh: Option<&FrameBvh>,
+) -> u32 {
+    let is_sun_disk =
+        |light: &Light| light.kind & LIGHT_KIND_BITS == LIGHT_DIRECTIONAL && light.half_width > 0.0;
+    [
+        (!scene.waters.is_empty(), FEATURE_WATER),
+        (lights.iter().any(|light| light.profile != NONE), FEATURE_IES_PROFILES),
+        (lights.iter().any(|light| light.shadow != NONE), FEATURE_SHADOW_MAPS),
+        (volumes.any, FEATURE_VOLUMES),
+        (scene.has_environment, FEATURE_ENVIRONMENT),
+        (!scene.probes.is_empty(), FEATURE_PROBES),
+        (lights.iter().any(is_sun_disk), FEATURE_SUN_DISKS),
+        (scene.has_area_lights(), FEATURE_AREA_LIGHTS),
+        (bvh.is_some_and(FrameBvh::masked), FEATURE_ALPHA_MASKS),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u32 {

@@ -4,6 +4,7 @@
 // then requires GL_EXT_ray_query, and a fragment shader defines BVH_IN_FRAGMENT_SHADER.
 #ifndef LIB_BVH
 #define LIB_BVH
+#include "lib/features.glsl"
 
 layout(set = 0, binding = 51, scalar)
     readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
@@ -11,10 +12,6 @@ layout(set = 0, binding = 55, scalar)
     readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
 #ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
-// Only alpha-masked triangles are non-opaque.
-#ifndef BVH_ALPHA_MASKS
-#define BVH_ALPHA_MASKS
-#endif
 #else
 layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
 layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
@@ -96,7 +93,6 @@ bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, fl
     return inside && determinant != 0.0 && t > 0.0 && t < t_max;
 }
 
-#ifdef BVH_ALPHA_MASKS
 layout(set = 0, binding = 52, scalar) readonly buffer bvh_corner_block { vec3 bvh_corners[]; };
 layout(set = 0, binding = 53, scalar) readonly buffer bvh_mask_block { uint bvh_masks[]; };
 
@@ -144,7 +140,6 @@ bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
     }
     return opacity * at.z >= uintBitsToFloat(bvh_masks[header + 4u]);
 }
-#endif
 
 vec3 to_object(BvhInstance instance, vec4 p) {
     return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
@@ -293,11 +288,9 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
                     uint number = node.first + i;
                     bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
                         weights);
-#ifdef BVH_ALPHA_MASKS
-                    if (is_hit && instance.mask != NONE) {
+                    if (has(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
                         is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
                     }
-#endif
                     if (is_hit) {
                         hit = BvhHit(t, weights, top.first, number);
                     }

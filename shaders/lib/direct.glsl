@@ -1,20 +1,18 @@
 // Direct light of one light at one pixel: luminance (nits by channel), shadowed. The including
-// shader declares `frame`. Area lights need AREA_LIGHTS: without any in the scene their code costs
-// registers, and on llvmpipe, which runs both sides of a branch, time.
+// shader declares `frame`. 
 #ifndef LIB_DIRECT
 #define LIB_DIRECT
+#include "lib/features.glsl"
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
 #include "lib/sun_disk.glsl"
-#ifdef AREA_LIGHTS
 #include "lib/area.glsl"
-#endif
 #include "lib/shadows.glsl"
 #include "lib/water.glsl"
 #include "lib/volumes.glsl"
 
 bool has_surface(Light light) {
-    return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
+    return has(FEATURE_AREA_LIGHTS) && (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
 // Fraction of the light (by channel) that the last call of apply_shadow let through, for passes
@@ -40,7 +38,7 @@ void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specula
 
 // Underwater, shadows are evaluated where the light enters the level water surface.
 void move_to_water_entry(vec3 entry, inout Surface s) {
-    if (in_water != NONE && entry != s.position) {
+    if (is_underwater() && entry != s.position) {
         s.position = entry;
         s.normal = vec3(0.0, 1.0, 0.0);
         shadow_plane = s.normal;
@@ -86,7 +84,6 @@ void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out ve
 #endif
 }
 
-#ifdef AREA_LIGHTS
 // As direct_light, for one area light.
 void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     area_light(light, s, diffuse, specular);
@@ -95,6 +92,5 @@ void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specul
     specular *= left;
     apply_shadow(light, s, diffuse, specular);
 }
-#endif
 
 #endif

@@ -3,6 +3,7 @@
 // `brdf.glsl` comes before it.
 #ifndef LIB_ENVIRONMENT
 #define LIB_ENVIRONMENT
+#include "lib/features.glsl"
 
 // Layout of src/photometry/environment: the map, its irradiance, its prefiltered levels, the DFG
 // table; then for each probe the same parts without the table.
@@ -139,9 +140,14 @@ LightMap probe_map(Probe probe) {
 // False: a later pass adds the specular environment light.
 bool add_environment_specular = true;
 
-// Whether there is any environment light.
+// True if the scene has an environment.
+bool has_environment_map() {
+    return has(FEATURE_ENVIRONMENT) && environment.enabled != 0u;
+}
+
+// True if there is any environment light.
 bool has_environment() {
-    return environment.enabled != 0u || frame.probe_count != 0u;
+    return has_environment_map() || has(FEATURE_PROBES) && frame.probe_count != 0u;
 }
 
 // Illuminance (lx by channel) of a plane from the environment. Probes whose box contains the
@@ -150,7 +156,7 @@ bool has_environment() {
 vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; i < frame.probe_count; ++i) {
+    for (uint i = 0u; has(FEATURE_PROBES) && i < frame.probe_count; ++i) {
         float weight = rest * probe_weight(probes[i], position);
         if (weight > 0.0) {
             rest -= weight;
@@ -160,7 +166,7 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
             }
         }
     }
-    if (rest > 0.0 && environment.enabled != 0u) {
+    if (rest > 0.0 && has_environment_map()) {
         sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE,
             environment_direction(normal));
     }
@@ -172,7 +178,7 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
 vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; i < frame.probe_count; ++i) {
+    for (uint i = 0u; has(FEATURE_PROBES) && i < frame.probe_count; ++i) {
         float weight = rest * probe_weight(probes[i], position);
         if (weight > 0.0) {
             rest -= weight;
@@ -182,7 +188,7 @@ vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
             }
         }
     }
-    if (rest > 0.0 && environment.enabled != 0u) {
+    if (rest > 0.0 && has_environment_map()) {
         sum += rest * map_blurred(environment_map(), environment_direction(towards), roughness);
     }
     return sum;
@@ -229,7 +235,7 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
     }
     vec3 dfg = environment_reflectances(s);
 #ifdef LIB_WATER
-    bool under = in_water != NONE;
+    bool under = is_underwater();
     vec3 irradiance = environment_irradiance(s.position,
         under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
     irradiance *= under ? water_sky(s.position, v.bent_normal) : vec3(1.0);

@@ -37,7 +37,6 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
     apply_shadow_extended(light, s, dot(s.normal, l) < 0.0, diffuse, specular);
 }
 
-#ifdef AREA_LIGHTS
 // As direct_light_extended, for one area light. The base lobe (isotropic or not) and the coat are
 // integrated as in lib/area.glsl. Sheen, a wide lobe, and film reflectance are evaluated at the
 // middle of the light's visible part.
@@ -115,7 +114,6 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
         specular = behind ? specular : shine;
     }
 }
-#endif
 
 // Quasirandom points of the unit square: powers of the root of x^3 = x + 1 (Roberts 2018, "The
 // Unreasonable Effectiveness of Quasirandom Sequences").

@@ -2,6 +2,7 @@
 // src/passes/ies_profiles.rs writes the layout; photometry::ies documents its meaning.
 #ifndef LIB_PROFILES
 #define LIB_PROFILES
+#include "lib/features.glsl"
 
 // Header of eight words per profile: coordinates, symmetry, counts of vertical and horizontal
 // angles, their offset, the offset of the values, unused. Then follow angles in degrees and
@@ -97,7 +98,7 @@ bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, o
 // LM-75-01, as photometry::ies: the light emits along its -Z; horizontal angle 0 is its +X, 90 its
 // +Y.
 float profile_factor(Light light, vec3 away) {
-    if (light.profile == NONE) {
+    if (!has(FEATURE_IES_PROFILES) || light.profile == NONE) {
         return 1.0;
     }
     uint head = light.profile * 8u;

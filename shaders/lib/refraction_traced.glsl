@@ -124,7 +124,7 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
         vec3 matte = mean_base_color(m) / PI;
         in_water = water_at(surface_hit.position);
         if (has_environment()) {
-            bool under = in_water != NONE;
+            bool under = is_underwater();
             vec3 around = matte * environment_irradiance(surface_hit.position,
                 under ? vec3(0.0, 1.0, 0.0) : n);
             if (!under) {
@@ -161,12 +161,11 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
     return share * light * frame.pre_exposure;
 }
 
-#ifdef AREA_LIGHTS
 // Luminance (nits by channel) of the nearest light surface hit before `t`, which becomes its
 // distance; w: 1 for a hit. The BVH contains no light surfaces.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 surface_hit = vec4(0.0);
-    uint count = (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
+    uint count = !has(FEATURE_AREA_LIGHTS) || (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
         : min(frame.light_count, REFRACTION_LIGHTS);
     for (uint i = 0u; i < count; ++i) {
         Light emitter = lights[i];
@@ -211,7 +210,6 @@ vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     }
     return surface_hit;
 }
-#endif
 
 // Whether a path is in water.
 bool is_water(uint body) {
@@ -431,7 +429,6 @@ vec3 refracted_light(Surface s, Layers y) {
                 sum += hit.instance == NONE && i < most ? path.share : vec3(0.0);
                 continue;
             }
-#ifdef AREA_LIGHTS
             // The surface's own reflections of light surfaces are integrated as for other surfaces.
             vec4 emitter = intersect_lights(path.origin, path.direction, hit.t);
             if (emitter.w > 0.0) {
@@ -439,7 +436,6 @@ vec3 refracted_light(Surface s, Layers y) {
                     : path.share * left_of(path.body, hit.t) * emitter.rgb * frame.pre_exposure;
                 continue;
             }
-#endif
             bool is_hit = hit.instance != NONE;
             if (is_water(path.body)) {
                 sum += path.share * water_glow(path.origin, path.direction, hit.t);

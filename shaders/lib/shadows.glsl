@@ -1,6 +1,7 @@
 // Visibility of a light from a surface point, by shadow maps or rays.
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
+#include "lib/features.glsl"
 #include "lib/shadow_maps.glsl"
 #ifdef RAY_TRACED_SHADOWS
 #include "lib/ray_traced_shadows.glsl"
@@ -11,7 +12,7 @@ float light_visibility(Light light, Surface s, float share) {
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;
     }
-    if (light.shadow != NONE) {
+    if (has(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
         return shadow_map_visibility(light, s.position, s.normal);
     }
 #ifdef RAY_TRACED_SHADOWS

@@ -2,6 +2,7 @@
 // highlight is never brighter than the disk. `brdf.glsl` comes before it.
 #ifndef LIB_DISK
 #define LIB_DISK
+#include "lib/features.glsl"
 #include "lib/ggx_sampling.glsl"
 
 // Mean clamped cosine over the directions of a disk; `z` is the cosine to its center. Stokes'
@@ -159,7 +160,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
 
 // As evaluate_brdf, under a disk of this angular radius (rad) around l; equal to it for radius 0.
 void evaluate_brdf_sun_disk(Surface s, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
-    if (radius <= 0.0) {
+    if (!has(FEATURE_SUN_DISKS) || radius <= 0.0) {
         evaluate_brdf(s, l, diffuse, specular);
         return;
     }

@@ -3,6 +3,7 @@
 #ifndef LIB_VOLUMES
 #define LIB_VOLUMES
 #include "shared/volumes.glsl"
+#include "lib/features.glsl"
 
 layout(set = 0, binding = 60, scalar) readonly buffer volume_block {
     VolumeConstants volume_head;
@@ -85,7 +86,7 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
 
 // Transmittance of the volumes toward a light, taken at its center.
 vec3 volume_transmittance_to_light(Light light, vec3 position, float shift) {
-    if (volume_head.count == 0u) {
+    if (!has(FEATURE_VOLUMES) || volume_head.count == 0u) {
         return vec3(1.0);
     }
     bool directional = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;

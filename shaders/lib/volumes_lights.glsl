@@ -112,7 +112,6 @@ LightStep sample_equiangular(Light emitter, vec3 origin, vec3 d, vec2 ends, floa
     return LightStep(origin + d * t, t, angle / passed.y * (at * at + passed.y * passed.y));
 }
 
-#ifdef AREA_LIGHTS
 // Solid angle of a triangle of unit vectors. Van Oosterom and Strackee 1983, equation 8.
 float triangle_angle(vec3 a, vec3 b, vec3 c) {
     return abs(2.0 * atan(dot(a, cross(b, c)), 1.0 + dot(a, b) + dot(b, c) + dot(c, a)));
@@ -166,7 +165,6 @@ float light_solid_angle(Light emitter, vec3 d) {
     vec3 e = normalize(d - right * size.x + up * size.y);
     return triangle_angle(a, b, c) + triangle_angle(a, c, e);
 }
-#endif
 
 // Shadow map test of a point in a volume, by its nearest texel.
 bool lit_by_map(ShadowMap map, vec4 clip) {
@@ -207,7 +205,7 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
     if (frame.shadow_method == SHADOWS_OFF || (light.kind & LIGHT_SHADOW) == 0u) {
         return 1.0;
     }
-    if (light.shadow != NONE) {
+    if (has(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
         return lit_by_maps(light, position) ? 1.0 : 0.0;
     }
 #ifdef RAY_TRACED_SHADOWS
@@ -225,8 +223,7 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
 // Illuminance (lx by channel) of a light at a point, on a plane perpendicular to each ray, and the
 // direction to the light (unit).
 vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
-#ifdef AREA_LIGHTS
-    if ((emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
+    if (has(FEATURE_AREA_LIGHTS) && (emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
         vec3 d = emitter.position - position;
         to_emitter = normalize(d);
         vec3 lux = emitter.intensity * light_solid_angle(emitter, d);
@@ -247,7 +244,6 @@ vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
 #endif
         return lux;
     }
-#endif
     vec3 lux = light_illuminance(emitter, false, position, to_emitter);
     lux *= profile_factor(emitter, -to_emitter);
     return lux != vec3(0.0) ? lux * volume_light_visibility(emitter, position, u) : lux;

@@ -3,6 +3,7 @@
 // `frame`; lights.glsl comes before it.
 #ifndef LIB_WATER
 #define LIB_WATER
+#include "lib/features.glsl"
 #include "lib/water_optics.glsl"
 
 // Transmittance of a level surface for uniform light from above, and its reflectance for uniform
@@ -15,6 +16,10 @@ const float WATER_EVEN_PATH = 1.66;
 
 // Water around the shaded position, or NONE.
 uint in_water = NONE;
+
+bool is_underwater() {
+    return has(FEATURE_WATER) && in_water != NONE;
+}
 
 // Caustics: irradiance of the strongest sun through the rippled surface over that through a level
 // surface, by entry position (pass `caustics`). Not read where there is none.
@@ -46,7 +51,7 @@ float water_caustics(vec2 entry) {
 
 // Index of the water around a position (relative to the camera), or NONE.
 uint water_at(vec3 p) {
-    for (uint i = 0u; i < frame.water_count; ++i) {
+    for (uint i = 0u; has(FEATURE_WATER) && i < frame.water_count; ++i) {
         vec4 place = frame.water_extent[i];
         float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
         if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy))
@@ -64,7 +69,7 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
     entry = position;
     vec3 straight = light_illuminance(light, directional, position, to_light);
     from = to_light;
-    if (in_water == NONE) {
+    if (!is_underwater()) {
         return straight;
     }
     vec3 extinction = frame.water_medium[in_water].rgb;
@@ -120,7 +125,7 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
 
 // Transmittance of the water along a straight path, for area lights and environment light.
 vec3 water_on_the_way(vec3 position, vec3 to_light) {
-    if (in_water == NONE) {
+    if (!is_underwater()) {
         return vec3(1.0);
     }
     float depth = frame.water_medium[in_water].w - position.y;
@@ -144,7 +149,7 @@ vec3 water_sky(vec3 position, vec3 normal) {
 // Gain of diffuse light by internal reflection at the surface, which returns light of the
 // surrounding bed 2.3 depths away and farther. Assumes that the bed is lit like this position.
 vec3 water_returns(vec3 position) {
-    if (in_water == NONE) {
+    if (!is_underwater()) {
         return vec3(1.0);
     }
     float depth = frame.water_medium[in_water].w - position.y;

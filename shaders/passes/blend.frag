@@ -1,5 +1,5 @@
 #version 460
-// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Forward pass for alpha-blended surfaces, back to front over the lit image (pre-exposed). They
 // evaluate every light, since light lists cover opaque depths only.
 #extension GL_GOOGLE_include_directive : require
@@ -61,9 +61,8 @@ void main() {
                 specular += r;
             }
         }
-#ifdef AREA_LIGHTS
         // As in the lighting pass.
-        uint next = 0u;
+        uint next = has(FEATURE_AREA_LIGHTS) ? 0u : frame.light_count;
         do {
             uint light_index = 0u;
             bool found = false;
@@ -77,7 +76,6 @@ void main() {
                 specular += r;
             }
         } while (next < frame.light_count);
-#endif
         // Ambient occlusion covers opaque surfaces only.
         environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
         diffuse += d;

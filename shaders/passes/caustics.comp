@@ -8,7 +8,6 @@
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
 #endif
-#define BVH_ALPHA_MASKS
 #include "shared/frame.glsl"
 #include "shared/caustics.glsl"
 

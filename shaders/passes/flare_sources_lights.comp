@@ -1,5 +1,5 @@
 #version 460
-// features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Flare source candidates of the scene lights: illuminance at the lens (pre-exposed lux) and
 // visible fraction, by the depth buffer within the image, by rays beyond its border.
 #extension GL_GOOGLE_include_directive : require

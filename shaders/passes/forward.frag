@@ -1,5 +1,5 @@
 #version 460
-// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
+// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
 // Forward pass for extended materials: lobes beyond the G-buffer, pre-exposed
 // (docs/extended-materials.md). Without BLENDED: redraws G-buffer surfaces at equal depth, with
 // light lists. With BLENDED: blended and refractive surfaces over the lit image, with every light.
@@ -10,10 +10,6 @@
 #define BVH_IN_FRAGMENT_SHADER
 #endif
 #define EXTENDED_MATERIALS
-#if defined(RAY_TRACED_SHADOWS) || defined(TRACED_REFRACTION)
-// Always defined, which saves variants.
-#define BVH_ALPHA_MASKS
-#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -77,7 +73,7 @@ void main() {
 #ifdef BLENDED
     water_here = layered[materials[material_index].layers].water;
     float foam = 0.0;
-    if (water_here != NONE) {
+    if (has(FEATURE_WATER) && water_here != NONE) {
         water_depth = water_depth_here(s.position);
         WaterSurface water = water_surface(water_here, s.position, position_dx, position_dy);
         foam = water.foam;
@@ -137,9 +133,8 @@ void main() {
             specular += r;
         }
     }
-#ifdef AREA_LIGHTS
     // As in the lighting pass.
-    uint next = 0u;
+    uint next = has(FEATURE_AREA_LIGHTS) ? 0u : count;
     do {
         uint light_index = 0u;
         bool found = false;
@@ -158,7 +153,6 @@ void main() {
             specular += r;
         }
     } while (next < count);
-#endif
     AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
 #ifndef BLENDED
     if ((frame.bits & FRAME_AO) != 0u) {

@@ -1,5 +1,5 @@
 #version 460
-// features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Indirect light by virtual point lights (VPLs; instant radiosity: Keller 1997), one shadow ray per
 // chosen VPL: diffuse luminance of a white surface, and specular highlights of rough surfaces.
 //
@@ -28,9 +28,7 @@ layout(set = 0, binding = 6, scalar)
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
 #include "lib/sun_disk.glsl"
-#ifdef AREA_LIGHTS
 #include "lib/area.glsl"
-#endif
 #include "lib/ray_traced_shadows.glsl"
 #include "lib/environment.glsl"
 #include "lib/noise.glsl"
@@ -64,16 +62,14 @@ vec3 hit_light_illuminance(Light emitter, Surface s, vec2 u, out vec3 highlight)
         highlight *= e;
         e *= emitter.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(emitter.half_width))
             : max(dot(s.normal, l), 0.0);
-    } else {
-#ifdef AREA_LIGHTS
+    } else if (has(FEATURE_AREA_LIGHTS)) {
         AreaIntegrals area;
         integrate_area(emitter, s, area);
         e = emitter.intensity * area.irradiance;
         highlight = emitter.intensity
             * (s.base_color * (area.shine.x - area.shine.y) + area.shine.y);
-#else
+    } else {
         e = vec3(0.0);
-#endif
     }
     // Surfaces without a specular lobe have no grazing highlight either.
     highlight = s.base_color == vec3(0.0) ? vec3(0.0) : highlight;
@@ -168,7 +164,7 @@ vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
 
 // Whether environment visibility rays are enabled.
 bool traces_environment() {
-    return (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
+    return (gi.flags & GI_SKY) != 0u && has_environment_map();
 }
 
 // Illuminance (lx by channel) of the lights at a position from `hit_point`, and the luminance of
@@ -418,7 +414,7 @@ void main() {
                 : gi.clamp_distance);
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
-                if (sky && environment.enabled != 0u) {
+                if (sky && has_environment_map()) {
                     diffuse_part += sky_luminance(l, DIFFUSE_BLUR) * weight;
                 }
             } else {
@@ -445,7 +441,7 @@ void main() {
                 vec3(1.0), w);
             BvhHit hit = trace_first_hit(origin, l, away, 1e9);
             if (hit.instance == NONE) {
-                if (sky && environment.enabled != 0u) {
+                if (sky && has_environment_map()) {
                     specular_part += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {

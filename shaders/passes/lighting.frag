@@ -1,5 +1,5 @@
 #version 460
-// features: SPLIT_LIGHTING AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Deferred lighting (pre-exposed): direct light of the light lists and environment light per pixel;
 // SPLIT_LIGHTING writes diffuse and specular parts separately too.
 #extension GL_GOOGLE_include_directive : require
@@ -49,7 +49,7 @@ void main() {
         set_shadow_ray_origin(s,
             distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
-        if (frame.shadow_method == SHADOWS_MAPS) {
+        if (has(FEATURE_SHADOW_MAPS) && frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
             vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
             // Angular error of the plane by depth rounding, relative to 1 where the driver
@@ -77,10 +77,9 @@ void main() {
                 specular += r;
             }
         }
-#ifdef AREA_LIGHTS
         // Area lights use their own loop, so that drivers that run both sides of a branch do not
         // pay for them at every other light. The body comes first for the same reason.
-        uint next = 0u;
+        uint next = has(FEATURE_AREA_LIGHTS) ? 0u : count;
         do {
             uint light_index = 0u;
             bool found = false;
@@ -95,7 +94,6 @@ void main() {
                 specular += r;
             }
         } while (next < count);
-#endif
         AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
             ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
             : unmeasured_visibility(s, surface_occlusion(pixel));

@@ -1,5 +1,5 @@
 #version 460
-// variants: BVH_ALPHA_MASKS USE_RAY_QUERY
+// variants: USE_RAY_QUERY
 // BVH benchmark: traces independent rays from the host, in order (`sunny16 bench --what rays`).
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY

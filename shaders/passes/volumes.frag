@@ -1,5 +1,5 @@
 #version 460
-// features: AREA_LIGHTS RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:BVH_ALPHA_MASKS|USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Ray march of participating media (docs/volumes.md): in-scattered and emitted light (pre-exposed),
 // and transmittance. The medium is integrated in closed form between samples (Hillaire 2015,
 // "Physically Based and Unified Volumetric Rendering in Frostbite"); lights use equiangular

@@ -242,6 +242,21 @@ pub struct GraphicsState {
     /// A shader whose complete texture sets (from set 1 on) the pipeline layout includes, so that
     /// one texture set fits several pipelines.
     pub textures_of: Option<&'static str>,
+    /// Specialization constants of the shaders, by `constant_id` from 0. Shaders keep the defaults
+    /// of absent ones.
+    pub constants: Vec<u32>,
+}
+
+/// Specialization constants of four bytes each, with identifiers from 0.
+fn constant_entries(constants: &[u32]) -> Vec<vk::SpecializationMapEntry> {
+    let size = size_of::<u32>();
+    (0..constants.len())
+        .map(|id| vk::SpecializationMapEntry {
+            constant_id: id as u32,
+            offset: (id * size) as u32,
+            size,
+        })
+        .collect()
 }
 
 struct ShaderModule<'a> {
@@ -298,12 +313,20 @@ impl GraphicsPipeline {
         textures.bindings.retain(|binding| binding.set >= 1);
         textures.push_constant_size = 0;
         let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module, &textures])?;
+        let entries = constant_entries(&state.constants);
+        let specialization = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(bytemuck::cast_slice(&state.constants));
         let stages = [
             (vk::ShaderStageFlags::VERTEX, vertex.handle),
             (vk::ShaderStageFlags::FRAGMENT, fragment.handle),
         ]
         .map(|(stage, module)| {
-            vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(stage)
+                .module(module)
+                .name(c"main")
+                .specialization_info(&specialization)
         });
         let bindings = [vk::VertexInputBindingDescription {
             binding: 0,
@@ -397,13 +420,32 @@ impl ComputePipeline {
     /// # Errors
     /// [`GpuError::Pipeline`]: a shader that is missing; an error of the driver.
     pub fn new(gpu: &Gpu, name: &str, shader: &str) -> GpuResult<Arc<Self>> {
+        Self::specialized(gpu, name, shader, &[])
+    }
+
+    /// Creates a pipeline from one built shader with specialization constants, by `constant_id`
+    /// from 0.
+    ///
+    /// # Errors
+    /// As [`ComputePipeline::new`].
+    pub fn specialized(
+        gpu: &Gpu,
+        name: &str,
+        shader: &str,
+        constants: &[u32],
+    ) -> GpuResult<Arc<Self>> {
         gpu.fault(FaultPoint::Pipeline, name, "vkCreateComputePipelines")?;
         let (module, reflected) = ShaderModule::new(gpu, name, shader)?;
         let interface = Interface::new(gpu, name, &[&reflected])?;
+        let entries = constant_entries(constants);
+        let specialization = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(bytemuck::cast_slice(constants));
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(module.handle)
-            .name(c"main");
+            .name(c"main")
+            .specialization_info(&specialization);
         let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(interface.layout);
         // SAFETY: all that the create info points to lives through the call.
         let made =

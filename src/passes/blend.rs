@@ -11,7 +11,7 @@ use super::{
     volumes::{Volumetrics, VolumetricsImages},
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
+    gpu::{Bind, Gpu, GraphicsPipeline},
     graph::{Access, Graph},
 };
 
@@ -21,17 +21,16 @@ pub struct BlendPass {
 }
 
 impl BlendPass {
-    /// Creates the pipelines.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+    /// Creates the pass without pipelines.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 4 } else { 1 };
-            let state = geometry_state(vec![(LIGHT, true); targets], false);
+            let mut state = geometry_state(vec![(LIGHT, true); targets], false);
+            state.constants = vec![features.scene];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
+        Self { variants: LightVariants::new(gpu, "blend.frag", make) }
     }
 
     /// Declares the pass, unless nothing is blended or refractive. `layered` draws extended

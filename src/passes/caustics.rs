@@ -233,9 +233,7 @@ impl CausticsPass {
                     ("water_flow_texture", Bind::Texture(&flow.0, flow.1)),
                     ("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)),
                 ];
-                binds.extend(
-                    caustics.bvh.binds().into_iter().chain(caustics.bvh.unused_mask_binds()),
-                );
+                binds.extend(caustics.bvh.binds());
                 cx.rec.bind_compute(&pipelines.count, &binds)?;
                 cx.rec.push_compute(&pipelines.count, map);
                 let [across, down] =

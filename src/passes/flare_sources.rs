@@ -46,7 +46,7 @@ pub struct FlareSourcesPass {
     gpu: Gpu,
     /// Without rays, with rays, with rays that test alpha masks; ray variants are created on
     /// demand.
-    light_pipelines: [Mutex<Option<Arc<ComputePipeline>>>; 4],
+    light_pipelines: [Mutex<Option<Arc<ComputePipeline>>>; 3],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,
 }
@@ -85,14 +85,9 @@ impl FlareSourcesPass {
         let (index, name, shader) = match &data.flare_bvh {
             None => (0, "flare sources lights", "flare_sources_lights.comp"),
             Some(gpu_bvh) if gpu_bvh.structure().is_some() => (
-                3,
+                2,
                 "flare sources lights traced bvh_query",
                 "flare_sources_lights.comp+RAY_TRACED_SHADOWS+USE_RAY_QUERY",
-            ),
-            Some(gpu_bvh) if gpu_bvh.masked() => (
-                2,
-                "flare sources lights traced bvh_masks",
-                "flare_sources_lights.comp+RAY_TRACED_SHADOWS+BVH_ALPHA_MASKS",
             ),
             Some(_) => {
                 (1, "flare sources lights traced", "flare_sources_lights.comp+RAY_TRACED_SHADOWS")

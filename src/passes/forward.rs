@@ -35,6 +35,7 @@ impl ForwardPass {
             };
             let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
             state.textures_of = Some("forward.frag+BLENDED");
+            state.constants = vec![features.scene];
             if features.blended {
                 return GraphicsPipeline::new(
                     gpu,
@@ -47,7 +48,7 @@ impl ForwardPass {
             state.depth = Some((DEPTH, false, vk::CompareOp::EQUAL));
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Self { variants: LightVariants::lazy(gpu, "forward.frag", make) }
+        Self { variants: LightVariants::new(gpu, "forward.frag", make) }
     }
 
     /// Any pipeline of the pass, for the shared layout of set 2.
@@ -108,7 +109,6 @@ impl ForwardPass {
             ];
             binds.extend(data.light_binds(&shadow_inputs));
             binds.push(shadow_inputs.caustics());
-            binds.extend(data.shadow_bvh.iter().flat_map(FrameBvh::unused_mask_binds));
             let draws: Vec<&Draw> =
                 data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
             draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
@@ -148,29 +148,19 @@ impl ForwardPass {
         );
         binds.extend(data.light_binds(shadow_inputs));
         binds.extend(volumetrics.binds());
-        match (&data.shadow_bvh, &data.refraction_bvh) {
-            (Some(gpu_bvh), _) => binds.extend(gpu_bvh.unused_mask_binds()),
-            (None, Some(gpu_bvh)) => {
-                binds.extend(gpu_bvh.binds().into_iter().chain(gpu_bvh.unused_mask_binds()))
-            }
-            (None, None) => {}
+        if data.shadow_bvh.is_none() {
+            binds.extend(data.refraction_bvh.iter().flat_map(FrameBvh::binds));
         }
         draw_all(rec, scene, data, draws, (&pipeline, TextureSets::Layers), &binds)
     }
 }
 
-/// Shader features of this frame. Ray variants always test alpha masks, which saves permutations.
+/// Shader features of this frame.
 fn features(data: &FrameData, split: bool, over: bool) -> Features {
     let refraction_bvh = data.refraction_bvh.as_ref().filter(|_| over);
     let of = Features::of(data, split);
     let query = of.query || refraction_bvh.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some());
-    Features {
-        masks: false,
-        blended: over,
-        traced_refraction: refraction_bvh.is_some(),
-        query,
-        ..of
-    }
+    Features { blended: over, traced_refraction: refraction_bvh.is_some(), query, ..of }
 }
 
 const LEVEL_NAMES: [&str; 6] = [

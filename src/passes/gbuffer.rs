@@ -50,8 +50,8 @@ pub fn geometry_state(colors: Vec<(vk::Format, bool)>, depth_write: bool) -> Gra
         attributes: scene_data::vertex_attributes(),
         colors,
         depth: Some((DEPTH, depth_write, vk::CompareOp::GREATER)),
-        depth_bias: None,
         textures_of: Some("gbuffer.frag"),
+        ..GraphicsState::default()
     }
 }
 

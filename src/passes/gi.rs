@@ -538,16 +538,17 @@ impl GiPass {
             let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        let gather = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
+        let gather = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let state = GraphicsState {
                 colors: vec![(LIGHT, false), (HISTORY, false)],
+                constants: vec![features.scene],
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
-            gather: LightVariants::lazy(gpu, "gi.frag", gather),
+            gather: LightVariants::new(gpu, "gi.frag", gather),
             temporal: make(
                 "gi temporal",
                 "gi_temporal.frag",
@@ -594,8 +595,8 @@ impl GiPass {
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
-        let (masks, query) = (frame.bvh.masked(), frame.bvh.structure().is_some());
-        let features = Features { traced: true, masks, query, ..Features::of(data, false) };
+        let query = frame.bvh.structure().is_some();
+        let features = Features { traced: true, query, ..Features::of(data, false) };
         g.fullscreen_with("gi", move || self.gather.get(features))
             .binds([data.uniform()])
             .sampled("depth_image", gbuffer.depth)
@@ -609,7 +610,7 @@ impl GiPass {
             .storage("hit_material_block", &frame.hit_materials)
             .storage("vpl_block", &frame.vpls)
             .storage("vpl_node_block", &frame.nodes)
-            .with(data.ltc.as_ref(), |pass, ltc| pass.storage("ltc_block", ltc))
+            .storage("ltc_block", &data.ltc)
             .also_uses(gpu_bvh.by_fragments())
             .binds(frame.bvh.binds())
             .target(diffuse_part)

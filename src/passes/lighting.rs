@@ -7,7 +7,7 @@ use super::{
     variants::{Features, LightVariants},
 };
 use crate::{
-    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    gpu::{Gpu, GraphicsPipeline, GraphicsState},
     graph::{BufferSource, Graph, ImageHandle, ImageSource},
 };
 
@@ -39,18 +39,19 @@ pub struct LightingPass {
 }
 
 impl LightingPass {
-    /// Creates the pipelines.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+    /// Creates the pass without pipelines.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 3 } else { 1 };
-            let state =
-                GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
+            let state = GraphicsState {
+                colors: vec![(LIGHT, false); targets],
+                constants: vec![features.scene],
+                ..Default::default()
+            };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Ok(Self { variants: LightVariants::new(gpu, "lighting.frag", make)? })
+        Self { variants: LightVariants::new(gpu, "lighting.frag", make) }
     }
 
     /// Declares the pass.

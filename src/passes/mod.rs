@@ -78,9 +78,10 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`); `None`
-    /// without area lights.
-    pub ltc: Option<Arc<Buffer>>,
+    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
+    /// Features of the scene and the look, as `FEATURE_` bits (`variants`).
+    pub features: u32,
     /// `LightNode`s of the light tree.
     pub nodes: Arc<Buffer>,
     /// IES profiles of the scene (`profiles`).
@@ -151,10 +152,10 @@ impl FrameData {
             ("environment_block", Bind::Storage(&self.environment)),
             ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
+            ("ltc_block", Bind::Storage(&self.ltc)),
             ("volume_block", Bind::Storage(&self.volumes.block)),
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];
-        binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
         binds.extend(self.shadow_bvh.iter().flat_map(scene_bvh::FrameBvh::binds));
         binds
     }
@@ -314,56 +315,42 @@ impl Passes {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow if the driver compiles for the first time.
-        let (geometry, (clustered_lights, (lighting, (gbuffer_channel, (tonemap, background))))) =
-            rayon::join(
-                || {
-                    let gbuffer = gbuffer::GbufferPass::new(gpu)?;
-                    Ok((
-                        gbuffer,
-                        blend::BlendPass::new(gpu)?,
-                        shadow_maps::ShadowMapsPass::new(gpu)?,
-                    ))
-                },
-                || {
-                    (
-                        clustered_lights::ClusteredLightsPass::new(gpu),
-                        (
-                            lighting::LightingPass::new(gpu),
-                            (
-                                gbuffer_channel::GbufferChannelPass::new(gpu),
-                                (
-                                    tonemap::TonemapPass::new(gpu),
-                                    background::BackgroundPass::new(gpu),
-                                ),
-                            ),
-                        ),
-                    )
-                },
-            );
-        let (gbuffer, blend, shadow_maps) = geometry?;
+        let (geometry, display) = rayon::join(
+            || Ok((gbuffer::GbufferPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?)),
+            || {
+                Ok((
+                    clustered_lights::ClusteredLightsPass::new(gpu)?,
+                    gbuffer_channel::GbufferChannelPass::new(gpu)?,
+                    tonemap::TonemapPass::new(gpu)?,
+                    background::BackgroundPass::new(gpu)?,
+                ))
+            },
+        );
+        let (gbuffer, shadow_maps) = geometry?;
+        let (clustered_lights, gbuffer_channel, tonemap, background) = display?;
         Ok(Self {
             culling: culling::CullingPass::new(gpu)?,
             skin: skin::SkinPass::default(),
             refit: refit::RefitPass::default(),
             gbuffer,
-            blend,
+            blend: blend::BlendPass::new(gpu),
             forward: forward::ForwardPass::new(gpu),
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
-            clustered_lights: clustered_lights?,
+            clustered_lights,
             caustics: caustics::CausticsPass::default(),
             ao: ao::AoPass::new(gpu)?,
-            lighting: lighting?,
+            lighting: lighting::LightingPass::new(gpu),
             gi: OnceLock::new(),
             ssr: OnceLock::new(),
-            gbuffer_channel: gbuffer_channel?,
+            gbuffer_channel,
             effects: effects::EffectPasses::default(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
-            tonemap: tonemap?,
-            background: background?,
+            tonemap,
+            background,
         })
     }
 }

@@ -10,7 +10,10 @@ use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
         Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
-        shader_structs::rays::{TraceHit, TraceRay},
+        shader_structs::{
+            features::FEATURE_ALPHA_MASKS,
+            rays::{TraceHit, TraceRay},
+        },
         upload::Uploader,
     },
     graph::{Access, Graph, GraphCache},
@@ -86,13 +89,13 @@ impl DeviceTracer {
         uploader.finish()?;
         let shader = match gpu_bvh.structure() {
             Some(_) => "rays.comp+USE_RAY_QUERY",
-            None if gpu_bvh.masked() => "rays.comp+BVH_ALPHA_MASKS",
             None => "rays.comp",
         };
+        let features = if gpu_bvh.masked() { FEATURE_ALPHA_MASKS } else { 0 };
         Ok(Some(Self {
             gpu: gpu.clone(),
             gpu_bvh,
-            pipeline: ComputePipeline::new(gpu, "rays", shader)?,
+            pipeline: ComputePipeline::specialized(gpu, "rays", shader, &[features])?,
             frames: Frames::new(gpu, 1)?,
             cache: GraphCache::default(),
             runs: 0,

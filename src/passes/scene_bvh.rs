@@ -337,10 +337,10 @@ impl FrameBvh {
         }))
     }
 
-    /// True if shaders need the alpha-mask variant; the ray query variant always tests masks.
+    /// True if some instances have alpha masks.
     #[must_use]
     pub const fn masked(&self) -> bool {
-        self.masked && self.structure.is_none()
+        self.masked
     }
 
     /// Hardware TLAS, built in the frame; `None` with the software BVH.
@@ -354,25 +354,11 @@ impl FrameBvh {
         self.structure = None;
     }
 
-    /// Alpha-mask bindings that `binds` omits if there are no masks, for shaders that always
-    /// declare them.
-    #[must_use]
-    pub fn unused_mask_binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        let rest =
-            self.scene.iter().skip(if self.masked || self.structure.is_some() { 4 } else { 2 });
-        rest.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect()
-    }
-
-    /// Bindings of a pipeline that traces rays. Shaders without masks do not declare mask bindings.
+    /// Bindings of a pipeline that traces rays.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        // Ray query binds all but the nodes.
-        let range = match (&self.structure, self.masked) {
-            (Some(_), _) => 1..4,
-            (None, true) => 0..4,
-            (None, false) => 0..2,
-        };
-        let of_scene = self.scene.get(range).unwrap_or_default().iter();
+        // Ray query binds all but the nodes, which come first.
+        let of_scene = self.scene.iter().skip(usize::from(self.structure.is_some()));
         let mut binds: Vec<_> =
             of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
         binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));

@@ -1,5 +1,8 @@
 //! Shader variants of pipelines that evaluate lights, one per feature set. Absent features cost
 //! neither shader time nor compilation.
+//!
+//! Features that change a shader's outputs or need a device extension are variants of the build.
+//! The others are bits of one specialization constant (`shaders/lib/features.glsl`).
 
 use std::{
     collections::HashMap,
@@ -7,20 +10,25 @@ use std::{
 };
 
 use super::FrameData;
-use crate::gpu::{Gpu, GpuResult, GraphicsPipeline};
+use crate::gpu::{
+    Gpu, GpuResult, GraphicsPipeline,
+    shader_structs::features::{
+        FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
+        FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS, FEATURE_VOLUMES, FEATURE_WATER,
+    },
+};
 
-/// Shader features of light evaluation that a frame needs (`// features:` in the shader sources).
+/// Shader features of light evaluation that a frame needs: `// features:` in the shader sources,
+/// and the bits of `shaders/shared/features.glsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     /// Separate diffuse and specular light.
     pub split: bool,
-    /// Area lights.
-    pub area: bool,
+    /// Features of the scene and the look (`FEATURE_` bits).
+    pub scene: u32,
     /// Ray-traced shadows.
     pub traced: bool,
-    /// Alpha masks in ray tracing.
-    pub masks: bool,
-    /// Ray query instead of the software BVH; it always tests masks.
+    /// Ray query instead of the software BVH.
     pub query: bool,
     /// Blended or refractive surfaces over the lit image; forward pass only.
     pub blended: bool,
@@ -35,9 +43,8 @@ impl Features {
         let traced = data.shadow_bvh.as_ref();
         Self {
             split,
-            area: data.ltc.is_some(),
+            scene: data.features,
             traced: traced.is_some(),
-            masks: traced.is_some_and(super::scene_bvh::FrameBvh::masked),
             query: traced.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some()),
             blended: false,
             traced_refraction: false,
@@ -49,9 +56,7 @@ impl Features {
     pub fn shader(self, file: &str) -> String {
         let names = [
             (self.split, "SPLIT_LIGHTING"),
-            (self.area, "AREA_LIGHTS"),
             (self.traced, "RAY_TRACED_SHADOWS"),
-            (self.traced && self.masks && !self.query, "BVH_ALPHA_MASKS"),
             (self.blended, "BLENDED"),
             (self.blended && self.traced_refraction, "TRACED_REFRACTION"),
             (
@@ -61,6 +66,24 @@ impl Features {
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
+    }
+
+    /// Name of the pipeline for debugging tools: the pass and all features.
+    fn pipeline_name(self, file: &str) -> String {
+        let names = [
+            (FEATURE_WATER, "water"),
+            (FEATURE_IES_PROFILES, "ies_profiles"),
+            (FEATURE_SHADOW_MAPS, "shadow_maps"),
+            (FEATURE_VOLUMES, "volumes"),
+            (FEATURE_ENVIRONMENT, "environment"),
+            (FEATURE_PROBES, "probes"),
+            (FEATURE_SUN_DISKS, "sun_disks"),
+            (FEATURE_AREA_LIGHTS, "area_lights"),
+            (FEATURE_ALPHA_MASKS, "alpha_masks"),
+        ];
+        let variant = self.shader(file).replace(".frag", "").replace('+', " ").to_lowercase();
+        let wanted = names.iter().filter(|(bit, _)| self.scene & bit != 0);
+        wanted.fold(variant, |name, (_, feature)| format!("{name} {feature}"))
     }
 }
 
@@ -77,26 +100,9 @@ pub struct LightVariants {
 }
 
 impl LightVariants {
-    /// Variants of a fragment shader, with the base variant created.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn new(
-        gpu: &Gpu,
-        file: &'static str,
-        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
-        + Send
-        + Sync
-        + 'static,
-    ) -> GpuResult<Self> {
-        let variants = Self::lazy(gpu, file, make);
-        variants.get(Features::default())?;
-        Ok(variants)
-    }
-
-    /// Variants of a fragment shader, all created on demand.
+    /// Variants of a fragment shader, created on demand.
     #[must_use]
-    pub fn lazy(
+    pub fn new(
         gpu: &Gpu,
         file: &'static str,
         make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
@@ -117,7 +123,7 @@ impl LightVariants {
             return Ok(Arc::clone(pipeline));
         }
         let fragment = features.shader(self.file);
-        let name = fragment.replace(".frag", "").replace('+', " ").to_lowercase();
+        let name = features.pipeline_name(self.file);
         let pipeline = (self.make)(&self.gpu, &name, &fragment, features)?;
         made.insert(features, Arc::clone(&pipeline));
         Ok(pipeline)
@@ -132,26 +138,16 @@ mod tests {
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
         for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag", "gi.frag"] {
-            for bits in 0..128 {
+            for bits in 0..32 {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                let layered = file == "forward.frag";
-                if layered && on(3)
-                    || !layered && (on(4) || on(5))
-                    || ["volumes.frag", "gi.frag"].contains(&file) && on(0)
+                let [split, traced, query, blended, traced_refraction] = [0, 1, 2, 3, 4].map(on);
+                if file != "forward.frag" && (blended || traced_refraction)
+                    || ["volumes.frag", "gi.frag"].contains(&file) && split
                 {
                     continue;
                 }
-                let [split, area, traced, masks, over, glass, query] =
-                    [0, 1, 2, 3, 4, 5, 6].map(on);
-                let features = Features {
-                    split,
-                    area,
-                    traced,
-                    masks,
-                    blended: over,
-                    traced_refraction: glass,
-                    query,
-                };
+                let features =
+                    Features { split, traced, query, blended, traced_refraction, scene: bits };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

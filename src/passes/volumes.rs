@@ -35,11 +35,15 @@ impl VolumesPass {
     /// Creates the pass without pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
-        let make = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
-            let state = GraphicsState { colors: vec![(LIGHT, false); 2], ..Default::default() };
+        let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
+            let state = GraphicsState {
+                colors: vec![(LIGHT, false); 2],
+                constants: vec![features.scene],
+                ..Default::default()
+            };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Self { march: LightVariants::lazy(gpu, "volumes.frag", make), composite: OnceLock::new() }
+        Self { march: LightVariants::new(gpu, "volumes.frag", make), composite: OnceLock::new() }
     }
 
     /// Creates the pipelines that a scene needs.
