@@ -149,7 +149,9 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
         // Written under a temporary name and renamed: concurrent and interrupted builds leave no
         // partial file.
         let draft = cache.join(format!("{}.{}", job.full, process::id()));
-        fs::write(&draft, spirv.as_binary_u8()).unwrap();
+        let words = without_sources(spirv.as_binary());
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        fs::write(&draft, bytes).unwrap();
         fs::rename(&draft, &kept).unwrap();
     }
     fs::copy(&kept, out.join(format!("{}.spv", job.full))).unwrap();
@@ -160,6 +162,26 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
         .and_then(|file| file.set_modified(SystemTime::now()))
         .unwrap();
     Ok(())
+}
+
+/// The module without its source text and line numbers, which are half of its size. Names stay.
+///
+/// SPIR-V 1.6, section 2.3: after five words of header, each instruction begins with a word of its
+/// length (upper half) and its opcode (lower half).
+fn without_sources(module: &[u32]) -> Vec<u32> {
+    /// `OpSourceContinued`, `OpSource`, `OpSourceExtension`, `OpString`, `OpLine`, `OpNoLine`,
+    /// `OpModuleProcessed`.
+    const DROPPED: [u32; 7] = [2, 3, 4, 7, 8, 317, 330];
+    let (head, mut rest) = module.split_at(5);
+    let mut kept = head.to_vec();
+    while let Some(first) = rest.first() {
+        let (instruction, later) = rest.split_at((first >> 16) as usize);
+        if !DROPPED.contains(&(first & 0xffff)) {
+            kept.extend_from_slice(instruction);
+        }
+        rest = later;
+    }
+    kept
 }
 
 /// The cache folder: `SUNNY16_SHADER_CACHE`, or `target/shaders` beside the profiles' folders.
