@@ -12,27 +12,28 @@
 //! All arrays are flat and have the device's memory layout (`shaders/lib/bvh.glsl`).
 
 mod build;
+mod hit_filter;
 mod mask;
 mod node;
 mod precise;
+mod ray;
 mod refit;
 mod scene;
 mod trace;
+mod traversal_stats;
 mod triangle;
 mod wide;
 mod wide_traversal;
 
 pub use build::{BuildItem, MAX_DEPTH, build};
 pub use mask::MaskVertex;
-pub use node::{Aabb, BvhNode, refit, sah_cost};
+pub use node::{Aabb, BvhNode, NONE, refit, sah_cost};
 pub use precise::{PreciseHit, PreciseRay};
+pub use ray::{Hit, Ray};
 pub use refit::RefitLinks;
 pub use scene::{Blas, BvhInstance, NO_SHADOW, SLACK, SceneBvh, SceneTlas, casts_shadow};
-pub use trace::{Hit, Ray, TraversalStats};
+pub use traversal_stats::TraversalStats;
 pub use triangle::{BvhTriangle, pack_normal, unpack_normal};
-
-/// Sentinel index for "none".
-pub const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod precise_tests;

@@ -3,6 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
+/// Sentinel index for "none".
+pub const NONE: u32 = u32::MAX;
+
 /// Axis-aligned bounding box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {

@@ -4,8 +4,9 @@
 use glam::{DAffine3, DMat3, DVec2, DVec3, Vec3};
 
 use super::{
-    BvhTriangle, Hit, Ray, SceneBvh, SceneTlas,
-    scene::{SLACK, SceneInstance},
+    ray::{Hit, Ray},
+    scene::{SLACK, SceneBvh, SceneInstance, SceneTlas},
+    triangle::BvhTriangle,
     wide_traversal,
 };
 
@@ -47,10 +48,6 @@ const FINE: f64 = 1.0 / (1u64 << 46) as f64;
 /// Minimum barycentric weight of a hit. A point exactly on the edge between two triangles lies on
 /// both planes, so rounding would decide whether a ray from there hits the other one.
 const INSET: f64 = 1e-9;
-
-/// Maximum factor (a transform's condition number) by which the error bound of an instance's points
-/// grows.
-pub(super) const MAX_STRAIN: f64 = (1u64 << 20) as f64;
 
 impl PreciseRay {
     /// A ray from a point to infinity.

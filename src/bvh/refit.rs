@@ -4,8 +4,8 @@
 use glam::Vec3;
 
 use super::{
-    NONE, mask,
-    node::BvhNode,
+    mask,
+    node::{BvhNode, NONE},
     scene::{Blas, SceneBvh, build_blas, max_coordinate, round_outward, vertices_of},
 };
 use crate::scene::{Primitive, Scene};

@@ -5,11 +5,9 @@ use glam::{DMat3, DMat4, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{
-    NONE,
     build::{self, BuildItem},
     mask::{self, MaskVertex},
-    node::{self, Aabb, BvhNode},
-    precise::MAX_STRAIN,
+    node::{self, Aabb, BvhNode, NONE},
     triangle::{BvhTriangle, pack_normal},
     wide::{self, WideBvh, WideNode},
 };
@@ -46,6 +44,37 @@ pub struct BvhInstance {
     pub first: u32,
     /// Padding to an alignment of 16 bytes.
     pub pad: [u32; 2],
+}
+
+impl BvhInstance {
+    /// Transforms a point from eye space to object space.
+    #[must_use]
+    pub fn point(&self, p: Vec3) -> Vec3 {
+        Vec3::new(
+            self.rows[0].dot(p.extend(1.0)),
+            self.rows[1].dot(p.extend(1.0)),
+            self.rows[2].dot(p.extend(1.0)),
+        )
+    }
+
+    /// Transforms a vector from eye space to object space.
+    #[must_use]
+    pub fn vector(&self, v: Vec3) -> Vec3 {
+        Vec3::new(
+            self.rows[0].dot(v.extend(0.0)),
+            self.rows[1].dot(v.extend(0.0)),
+            self.rows[2].dot(v.extend(0.0)),
+        )
+    }
+
+    /// Transforms a normal from object space to eye space by the inverse transpose; not of unit
+    /// length.
+    #[must_use]
+    pub fn normal(&self, n: Vec3) -> Vec3 {
+        self.rows[0].truncate() * n.x
+            + self.rows[1].truncate() * n.y
+            + self.rows[2].truncate() * n.z
+    }
 }
 
 /// The BLAS of one primitive.
@@ -90,6 +119,10 @@ impl Blas {
         self.baked
     }
 }
+
+/// Maximum factor (a transform's condition number) by which the error bound of an instance's points
+/// grows.
+const MAX_STRAIN: f64 = (1u64 << 20) as f64;
 
 /// An instance of a primitive in the world.
 #[derive(Clone, Copy, Debug)]

@@ -1,92 +1,14 @@
 //! Ray traversal of both levels.
 
-use glam::{Vec2, Vec3};
-
 use super::{
-    BvhNode, MAX_DEPTH, NONE, SceneBvh, SceneTlas, mask,
-    node::Slabs,
-    scene::{BvhInstance, SLACK},
+    build::MAX_DEPTH,
+    node::{BvhNode, Slabs},
+    ray::{Hit, Ray},
+    scene::{BvhInstance, SLACK, SceneBvh, SceneTlas},
+    traversal_stats::{TraversalCounter, TraversalStats},
     triangle::ShearedRay,
     wide_traversal as wide_walk,
 };
-
-/// A ray, relative to the eye of the TLAS.
-#[derive(Clone, Copy, Debug)]
-pub struct Ray {
-    /// Origin (m).
-    pub origin: Vec3,
-    /// Direction of any nonzero length; its length is the unit of `t`.
-    pub direction: Vec3,
-    /// Minimum `t`, exclusive; 0 or more.
-    pub t_min: f32,
-    /// Maximum `t`, exclusive.
-    pub t_max: f32,
-    /// Unit normal of the surface that the ray leaves, on the side to which it leaves; zero in free
-    /// space. Each instance offsets the origin along it by its bound on rounding: no
-    /// self-intersection, and no gap at contacts (the purpose of Wächter and Binder 2019, "A Fast
-    /// and Robust Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows
-    /// world coordinates only).
-    pub offset_normal: Vec3,
-}
-
-/// A ray hit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
-    /// Distance in units of the ray's direction.
-    pub t: f32,
-    /// Barycentric weights of the second and third vertex.
-    pub barycentric: Vec2,
-    /// Index into `SceneTlas::instances`.
-    pub instance: u32,
-    /// Index into `SceneBvh::triangles`.
-    pub triangle: u32,
-}
-
-impl Hit {
-    /// True if this hit precedes `found`: nearer, or at equal distance with the lower indices, so
-    /// that the result does not depend on the traversal order.
-    pub(super) fn comes_before(&self, found: Option<&Self>, t_max: f32) -> bool {
-        let number = |hit: &Self| (hit.instance, hit.triangle);
-        match found {
-            None => self.t < t_max,
-            Some(found) => self.t < found.t || (self.t == found.t && number(self) < number(found)),
-        }
-    }
-}
-
-/// Traversal cost of a ray.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TraversalStats {
-    /// Nodes of either level that were visited.
-    pub nodes: u32,
-    /// Triangles that were tested.
-    pub triangles: u32,
-    /// Instances that the ray entered.
-    pub instances: u32,
-}
-
-/// Callbacks of a traversal: counters, or nothing, which the compiler removes.
-pub(super) trait TraversalCounter {
-    fn node(&mut self) {}
-    fn triangles(&mut self, _count: u32) {}
-    fn instance(&mut self) {}
-}
-
-impl TraversalCounter for () {}
-
-impl TraversalCounter for TraversalStats {
-    fn node(&mut self) {
-        self.nodes = self.nodes.saturating_add(1);
-    }
-
-    fn triangles(&mut self, count: u32) {
-        self.triangles = self.triangles.saturating_add(count);
-    }
-
-    fn instance(&mut self) {
-        self.instances = self.instances.saturating_add(1);
-    }
-}
 
 /// Traversal stack: at most one node per level.
 struct Stack {
@@ -165,37 +87,6 @@ fn walk<T: TraversalCounter>(
     }
 }
 
-impl BvhInstance {
-    /// Transforms a point from eye space to object space.
-    #[must_use]
-    pub fn point(&self, p: Vec3) -> Vec3 {
-        Vec3::new(
-            self.rows[0].dot(p.extend(1.0)),
-            self.rows[1].dot(p.extend(1.0)),
-            self.rows[2].dot(p.extend(1.0)),
-        )
-    }
-
-    /// Transforms a vector from eye space to object space.
-    #[must_use]
-    pub fn vector(&self, v: Vec3) -> Vec3 {
-        Vec3::new(
-            self.rows[0].dot(v.extend(0.0)),
-            self.rows[1].dot(v.extend(0.0)),
-            self.rows[2].dot(v.extend(0.0)),
-        )
-    }
-
-    /// Transforms a normal from object space to eye space by the inverse transpose; not of unit
-    /// length.
-    #[must_use]
-    pub fn normal(&self, n: Vec3) -> Vec3 {
-        self.rows[0].truncate() * n.x
-            + self.rows[1].truncate() * n.y
-            + self.rows[2].truncate() * n.z
-    }
-}
-
 impl SceneBvh {
     /// The nearest hit.
     #[must_use]
@@ -268,30 +159,6 @@ impl SceneBvh {
             Some(t_max)
         });
         found
-    }
-
-    /// True if a hit replaces the one found: it precedes it, passes the alpha test, and `counts`
-    /// accepts it.
-    #[inline(always)]
-    pub(super) fn accepts_hit(
-        &self,
-        instance: &BvhInstance,
-        hit: &Hit,
-        found: Option<&Hit>,
-        ray: &Ray,
-        counts: &mut impl FnMut(&Hit) -> bool,
-    ) -> bool {
-        hit.comes_before(found, ray.t_max) && self.passes_alpha_test(instance, hit) && counts(hit)
-    }
-
-    pub(super) fn passes_alpha_test(&self, instance: &BvhInstance, hit: &Hit) -> bool {
-        if instance.mask == NONE {
-            return true;
-        }
-        let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
-        corners.is_none_or(|corners| {
-            mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric)
-        })
     }
 
     fn enter<const ANY: bool, T: TraversalCounter>(

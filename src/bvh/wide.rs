@@ -13,9 +13,8 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{
-    BvhNode, BvhTriangle, NONE,
-    node::{Aabb, ROBUST, Slabs},
-    triangle::{ShearedRay, TriangleHit},
+    node::{Aabb, BvhNode, NONE, ROBUST, Slabs},
+    triangle::{BvhTriangle, ShearedRay, TriangleHit},
 };
 
 /// Children per node and triangles per leaf.

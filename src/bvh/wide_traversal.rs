@@ -3,10 +3,10 @@
 use glam::{Vec3, Vec4};
 
 use super::{
-    Hit, NONE, Ray, SceneBvh, SceneTlas,
-    node::ROBUST,
-    scene::SLACK,
-    trace::TraversalCounter,
+    node::{NONE, ROBUST},
+    ray::{Hit, Ray},
+    scene::{SLACK, SceneBvh, SceneTlas},
+    traversal_stats::TraversalCounter,
     wide::{LEAF, WideBvh, WideNode, WideShearedRay, WideSlabs},
 };
 

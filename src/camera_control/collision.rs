@@ -11,7 +11,6 @@ use parry3d_f64::{
     shape::{Ball, Segment, TriMesh, Triangle},
 };
 
-use super::walker::RADIUS;
 use crate::scene::{AlphaMode, Material, Scene};
 
 /// Maximum number of collision triangles; each takes about 250 bytes.
@@ -173,16 +172,16 @@ impl CollisionMesh {
         hit.ok().flatten().map(|hit| from.y - hit.time_of_impact)
     }
 
-    /// Deepest penetration of an upright capsule with the axis from `low` to `high` and radius
-    /// [`RADIUS`]; `None` where it is free.
-    pub(super) fn deepest(&self, low: DVec3, high: DVec3) -> Option<Touch> {
+    /// Deepest penetration of an upright capsule with the axis from `low` to `high` and a radius
+    /// (m); `None` where it is free.
+    pub(super) fn deepest(&self, low: DVec3, high: DVec3, radius: f64) -> Option<Touch> {
         let axis = Segment::new(to(low), to(high));
-        let margin = Vector::splat(RADIUS);
+        let margin = Vector::splat(radius);
         let reach = Aabb::new(to(low) - margin, to(high) + margin);
         let touches = self.all.bvh().intersect_aabb(&reach).filter_map(|index| {
             let away = apart(&axis, &self.all.triangle(index));
             let distance = away.length();
-            let depth = RADIUS - distance;
+            let depth = radius - distance;
             (depth > 0.0).then(|| Touch {
                 depth,
                 away: if distance > 1e-9 { away / distance } else { DVec3::ZERO },

@@ -20,8 +20,7 @@ pub use collision::{CollisionError, CollisionMesh, MAX_COLLISION_TRIANGLES, is_s
 pub use pose::CameraPose;
 pub use walker::{EYE_HEIGHT, HEIGHT, MAX_STEP_HEIGHT, RADIUS, Walker};
 
-/// Fixed time step (s).
-const TICK: f64 = 1.0 / 240.0;
+use walker::TICK;
 
 /// Maximum time (s) of one update: after a longer stall the camera has not moved in the rest.
 pub const MAX_UPDATE_SECONDS: f64 = 2.0;

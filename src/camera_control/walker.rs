@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 
-use super::{TICK, collision::CollisionMesh};
+use super::collision::CollisionMesh;
+
+/// Fixed time step (s).
+pub(super) const TICK: f64 = 1.0 / 240.0;
 
 /// Radius of the body (m).
 pub const RADIUS: f64 = 0.3;
@@ -259,7 +262,7 @@ impl Walker {
     /// the body is not free.
     fn free(&self, feet: DVec3) -> bool {
         let (low, high) = Self::axis(feet);
-        self.walls.deepest(low, high).is_none_or(|touch| touch.depth <= SKIN)
+        self.walls.deepest(low, high, RADIUS).is_none_or(|touch| touch.depth <= SKIN)
     }
 
     /// Pushes a body horizontally out of penetration; `None` where this takes more than
@@ -268,7 +271,8 @@ impl Walker {
         let mut feet = wanted;
         for _ in 0..24 {
             let (low, high) = Self::axis(feet);
-            let Some(touch) = self.walls.deepest(low, high).filter(|touch| touch.depth > SKIN)
+            let Some(touch) =
+                self.walls.deepest(low, high, RADIUS).filter(|touch| touch.depth > SKIN)
             else {
                 let aside = DVec2::new(feet.x - self.feet.x, feet.z - self.feet.z).length();
                 return (aside <= MAX_DISPLACEMENT).then_some(feet);

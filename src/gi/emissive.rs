@@ -5,8 +5,9 @@ use std::{f64::consts::PI, sync::Arc};
 use glam::{DVec2, DVec3, Vec3};
 
 use super::{
-    emission::{Photon, sample_cdf},
+    cdf::sample_cdf,
     lobes::sample_cosine_hemisphere,
+    photon::Photon,
     surface_hit::{ToAnchor, TraceScene, strength},
 };
 use crate::scene::{AlphaMode, Material};

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
 
-use super::{
-    emission::{Bounds, Photon, sample_cdf},
-    surface_hit::strength,
-};
+use super::{bounds::Bounds, cdf::sample_cdf, photon::Photon, surface_hit::strength};
 use crate::{photometry::environment::RadianceMap, scene::Environment};
 
 /// Maximum width of the sampling map; wider maps are averaged down, which keeps their flux.

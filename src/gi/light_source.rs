@@ -5,12 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use glam::{DVec2, DVec3};
+use glam::{DMat4, DVec2, DVec3};
 
-use super::{
-    emission::{Bounds, Photon, Pose, same, sample_cdf},
-    lobes::sample_cosine_hemisphere,
-};
+use super::{bounds::Bounds, cdf::sample_cdf, lobes::sample_cosine_hemisphere, photon::Photon};
 use crate::{
     photometry::{
         Candela, Cone, Emitter, IesProfile, LightStrength, Lumen, Sides, Steradian,
@@ -18,6 +15,28 @@ use crate::{
     },
     scene::Light,
 };
+
+/// World-space frame of a light's node, relative to the anchor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pose {
+    pub position: DVec3,
+    /// Emission axis.
+    pub axis: DVec3,
+    /// Axis of the width or the length.
+    pub right: DVec3,
+    pub up: DVec3,
+}
+
+impl Pose {
+    pub fn new(world: &DMat4, anchor: DVec3) -> Self {
+        let axis = (-world.z_axis.truncate()).try_normalize().unwrap_or(DVec3::NEG_Z);
+        let across = world.x_axis.truncate();
+        let right = (across - axis * across.dot(axis))
+            .try_normalize()
+            .unwrap_or(axis.any_orthonormal_vector());
+        Self { position: world.w_axis.truncate() - anchor, axis, right, up: right.cross(axis) }
+    }
+}
 
 /// The light of a node as a photon source, without its strength and color.
 #[derive(Clone, Debug)]
@@ -40,6 +59,15 @@ impl PartialEq for PhotonLight {
             == (other.emitter, other.range, other.pierces, other.horizon, other.bounds)
             && self.pose_that_counts() == other.pose_that_counts()
             && same(self.profile.as_ref(), other.profile.as_ref())
+    }
+}
+
+/// True if both are the same allocation, or both absent.
+fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
     }
 }
 

@@ -10,8 +10,9 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    RadiositySettings, Vpl,
+    radiosity_settings::RadiositySettings,
     surface_hit::{TraceScene, strength},
+    vpl::Vpl,
 };
 use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
 

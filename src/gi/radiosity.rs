@@ -6,14 +6,16 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    ChangedFraction, MAX_VPLS, RadiositySettings, Vpl, VplSet, VplStats,
-    emission::{Extent, Key, PhotonSource, sources},
+    bounds::Extent,
+    emission::{Key, PhotonSource, sources},
     fingerprints::Fingerprints,
     merge,
     photon_tracing::{self, PhotonResult, UnitVpl},
+    radiosity_settings::{MAX_VPLS, RadiositySettings},
     sequence::Sequence,
     surface_hit::{TraceScene, strength},
     tree,
+    vpl::{Vpl, VplSet, VplStats},
 };
 use crate::{
     bvh::SceneBvh,
@@ -378,6 +380,13 @@ fn retrace_light(
     }
     light_photons
 }
+
+/// Fraction of the light that has changed since the last set, 0 to 1. It is half the sum of the
+/// flux differences over all VPLs by light, photon and bounce, over the mean of both total fluxes.
+/// A VPL that has moved counts with its flux before and after. 0: no photon differs; 1: nothing is
+/// the same. Merging settings change the set but not this value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct ChangedFraction(pub f32);
 
 /// Accumulator of `ChangedFraction`.
 #[derive(Default)]

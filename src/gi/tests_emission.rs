@@ -135,7 +135,7 @@ fn photons_go_where_the_intensity_says() {
         let (top, material) = (bvh.tlas_from(DVec3::ZERO), Material::default());
         let stage =
             surface_hit::TraceScene { scene: &scene, bvh: &bvh, tlas: &top, plain: &material };
-        let bounds = emission::Extent::new(&bvh, None).unwrap().relative_to(DVec3::ZERO);
+        let bounds = bounds::Extent::new(&bvh, None).unwrap().relative_to(DVec3::ZERO);
         let all = emission::sources(
             &stage,
             DVec3::ZERO,

@@ -6,7 +6,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::{Vpl, VplNode};
+use super::vpl::{Vpl, VplNode};
 use crate::{
     bvh::{pack_normal, unpack_normal},
     photometry::color::luminance,

@@ -28,8 +28,10 @@ use glam::DVec3;
 use half::f16;
 
 use super::{
-    DecodedImage, Encoding, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries,
-    damaged, one_line,
+    chromaticity::Primaries,
+    decoded_image::{DecodedImage, Encoding, Texels},
+    error_text::{caught, damaged, one_line},
+    limits::{MAX_PIXELS, SizeCheck},
 };
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 

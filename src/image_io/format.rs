@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{one_line, radiance_hdr};
+use super::{error_text::one_line, radiance_hdr};
 
 /// A supported image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

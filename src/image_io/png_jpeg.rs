@@ -4,7 +4,12 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
-use super::{DecodedImage, Encoding, Format, MAX_PIXELS, SizeCheck, Texels, caught, damaged};
+use super::{
+    decoded_image::{DecodedImage, Encoding, Texels},
+    error_text::{caught, damaged},
+    format::Format,
+    limits::{MAX_PIXELS, SizeCheck},
+};
 use crate::photometry::color;
 
 /// Reads a PNG or JPEG.

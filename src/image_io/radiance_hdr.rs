@@ -8,9 +8,10 @@
 use glam::DVec3;
 
 use super::{
-    DecodedImage, Encoding, SizeCheck,
-    chromaticity::{Conversion, Primaries},
-    one_line,
+    chromaticity::Primaries,
+    decoded_image::{DecodedImage, Encoding},
+    error_text::one_line,
+    limits::SizeCheck,
 };
 use crate::photometry::color::XYZ_TO_REC709;
 
@@ -94,24 +95,6 @@ pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, S
         image.convert(primaries, "the line PRIMARIES");
     }
     Ok(image)
-}
-
-impl DecodedImage {
-    /// Applies the conversion from other primaries, which `place` declares.
-    pub(super) fn convert(&mut self, primaries: Primaries, place: &str) {
-        match primaries.conversion() {
-            Conversion::Same => {}
-            Conversion::Matrix(matrix) => {
-                self.matrix = Some(matrix);
-                self.notes
-                    .push(format!("converted from {} to Rec.709 ({place})", primaries.name()));
-            }
-            Conversion::Impossible => {
-                self.warnings
-                    .push(format!("{place} has invalid primaries: colors are read as Rec.709"));
-            }
-        }
-    }
 }
 
 /// The next line without its line end; `None` at the end.

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 
 use super::{
     glass::LINE_D,
-    lens::Lens,
-    paraxial::{Axis, RayTransferMatrix},
+    lens::{Axis, Lens},
+    paraxial::RayTransferMatrix,
     trace::{Losses, Ray, TracedRay},
 };
-use crate::camera::{LensError, ThinLens};
+use crate::camera::{Iris, LensError, ThinLens};
 
 /// Wavelengths (m) for the red, green and blue channels: dominant wavelengths of the Rec. ITU-R
 /// BT.709 primaries relative to its white (CIE 15:2004, section 8.4).
@@ -126,6 +126,36 @@ impl Lens {
             }
         }
         sum * cell * cell / (distance * distance)
+    }
+
+    /// Iris as seen from the image center, through the corners of the open area. It is the lens's
+    /// own iris unless a rim is narrower than the open stop. A rim that hides the blades gives a
+    /// round iris. A rim that hides only their corners gives the same blades with more curvature,
+    /// so that the open area equals that of rim and blades by traced rays.
+    #[must_use]
+    pub fn apparent_iris(&self) -> Iris {
+        // Blades that block less of the light are invisible.
+        const ROUND: f64 = 1e-3;
+        let own = self.iris;
+        if own.blades < 3 || self.filled >= 1.0 {
+            return own;
+        }
+        let light = |lens: &Self| lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+        let open = light(self) / light(&self.rounded());
+        if open.is_nan() || open > 1.0 - ROUND {
+            return Iris::default();
+        }
+        // More curvature opens more area.
+        let (mut less, mut more) = (own.curvature.clamp(0.0, 1.0), 1.0);
+        for _ in 0..50 {
+            let curvature = 0.5 * (less + more);
+            if (Iris { curvature, ..own }).relative_area() < open {
+                less = curvature;
+            } else {
+                more = curvature;
+            }
+        }
+        Iris { curvature: 0.5 * (less + more), ..own }
     }
 
     /// Rays through the cell centers of a square in the plane of the last vertex.

@@ -6,10 +6,10 @@ use glam::{DVec2, DVec3, dvec2};
 use super::{
     glass::LINE_D,
     imaging::{LensImaging, NODES, cone, fields_of_view, spot, tangents},
-    lens::{Lens, LensSettings},
+    lens::{Axis, Lens},
+    lens_settings::LensSettings,
     library::NAMES,
     mounted_lens::{LensAberrations, MountedLens},
-    paraxial::Axis,
     prescription::Prescription,
     trace::{Losses, Ray},
 };

@@ -16,6 +16,7 @@ pub mod ghosts;
 pub mod glass;
 pub mod imaging;
 pub mod lens;
+pub mod lens_settings;
 pub mod library;
 pub mod mounted_lens;
 pub mod paraxial;
@@ -26,9 +27,10 @@ pub mod trace;
 
 pub use coating::Coating;
 pub use glass::Glass;
-pub use lens::{Lens, LensSettings, LensSurface};
+pub use lens::{Axis, Lens, LensSurface};
+pub use lens_settings::{LensSettings, LensSettingsError};
 pub use mounted_lens::{LensAberrations, MountedLens};
-pub use paraxial::{Axis, ReflectionPair};
+pub use paraxial::ReflectionPair;
 pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, SurfaceShape};
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use glam::{DVec2, DVec3, dvec2};
 use super::{
     glass::LINE_D,
     imaging::{CHANNELS, ImagingNode, LensImaging, MAX_FIELD_TANGENT, NODES},
-    lens::{Lens, LensSettings, LensSettingsError},
-    paraxial::Axis,
+    lens::{Axis, Lens},
+    lens_settings::{LensSettings, LensSettingsError},
     prescription::Prescription,
     trace::{Losses, Ray},
 };

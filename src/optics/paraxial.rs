@@ -7,17 +7,8 @@
 
 use super::{
     coating::reflectance,
-    lens::{Lens, LensSurface},
+    lens::{Axis, Lens, LensSurface},
 };
-
-/// A plane through the axis. Only anamorphic lenses differ between the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// The horizontal plane.
-    X = 0,
-    /// The vertical plane.
-    Y = 1,
-}
 
 /// Ray transfer (ABCD) matrix of `(y, u)`: `y' = a y + b u`, `u' = c y + d u`; b in m, c in 1/m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,6 +186,19 @@ pub struct CardinalPoints {
 }
 
 impl Lens {
+    /// Matrix from the first vertex to that of a surface, before refraction there, in a plane
+    /// through the axis, at a wavelength (m).
+    #[must_use]
+    pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> RayTransferMatrix {
+        through(&self.surfaces[..surface], axis, wavelength, self.surfaces[surface].vertex)
+    }
+
+    /// Matrix from the first vertex to the last, in a plane through the axis, at a wavelength (m).
+    #[must_use]
+    pub fn matrix(&self, axis: Axis, wavelength: f64) -> RayTransferMatrix {
+        through(&self.surfaces, axis, wavelength, self.last())
+    }
+
     /// Focal length, foci, principal planes and pupils in a plane at a wavelength (m). Hecht,
     /// "Optics", 5th ed., section 6.2.1 (principal planes) and 5.3.2 (pupils).
     #[must_use]

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::{
     coating::{Coating, MAGNESIUM_FLUORIDE},
     glass::{ABBE_LIMITS, Glass, INDEX_LIMITS, LINE_D},
-    lens::{Lens, LensSettings},
-    paraxial::Axis,
+    lens::{Axis, Lens},
+    lens_settings::LensSettings,
     prescription::{
         Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription,
         PrescriptionError, ROUNDING, SurfaceShape, TOLERANCE, Zoom,

@@ -6,9 +6,10 @@ use glam::DVec3;
 use super::{
     ghosts::reference_tracer::even_disc,
     glass::LINE_D,
-    lens::{Lens, LensSettings, LensSettingsError},
+    lens::{Axis, Lens},
+    lens_settings::{LensSettings, LensSettingsError},
     library::NAMES,
-    paraxial::{Axis, RayTransferMatrix, ReflectionPair},
+    paraxial::{RayTransferMatrix, ReflectionPair},
     prescription::{ElementKind, Focusing, Prescription},
     trace::{Blocked, Losses, Ray},
 };

@@ -15,7 +15,7 @@
 //! The bias of every such stopping rule remains: tiles that have missed rare bright paths stop
 //! early and stay dark. Without a target error there is none.
 
-use super::film::Tile;
+use super::tile::Tile;
 
 /// Samples per pixel before the first error test.
 pub const MIN_SAMPLES: u32 = 64;

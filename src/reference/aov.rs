@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{
     camera::{CameraModel, Pinhole},
-    film::FilmSettings,
+    film_settings::FilmSettings,
     sampler::{Sampler, SamplerKind},
     shading::ShadingFrame,
     world::{SurfacePoint, World},

@@ -6,102 +6,18 @@ mod volume_scattering;
 use glam::DVec3;
 
 use super::{
-    bsdf::{Bsdf, BsdfEvaluator, BsdfSample, BsdfValue, GlassInterface},
+    bsdf::{Bsdf, GlassInterface},
+    light_components::{FirstScatter, LightComponents},
     lights::LightHit,
     media::{MediaStack, Medium},
+    path_settings::{PathSettings, SamplingStrategy},
+    path_state::{PathState, Vertex},
     sampler::Sampler,
-    shading::{ShadingFrame, view_in},
+    shading::view_in,
     volumes::VolumeRng,
-    water::SunGuide,
     world::{SurfacePoint, World},
 };
 use crate::photometry::color::luminance;
-
-/// Sampling strategy of light. Each one is correct alone; tests compare them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SamplingStrategy {
-    /// Multiple importance sampling of both.
-    #[default]
-    Mis,
-    /// Light sampling: points on lights.
-    Lights,
-    /// BSDF sampling; it misses lights without a surface.
-    Bsdf,
-}
-
-/// Settings of the path integrator.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PathSettings {
-    /// Maximum number of surface hits and volume scattering events of a path. 0 shows only
-    /// emission, 1 adds direct light, more adds indirect light. Only `u32::MAX`, no limit, is
-    /// unbiased.
-    pub bounces: u32,
-    /// Sampling strategy of light.
-    pub strategy: SamplingStrategy,
-    /// Number of surfaces after which Russian roulette starts.
-    pub roulette_after: u32,
-}
-
-impl Default for PathSettings {
-    fn default() -> Self {
-        Self { bounces: u32::MAX, strategy: SamplingStrategy::Mis, roulette_after: 4 }
-    }
-}
-
-/// Radiance of one path (nits per channel), split into components that add up to the total.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LightComponents {
-    /// Directly visible emission, volumes included.
-    pub emission: DVec3,
-    /// Direct light, reflected diffusely by the visible surface.
-    pub direct_diffuse: DVec3,
-    /// Direct light, reflected specularly by the visible surface.
-    pub direct_specular: DVec3,
-    /// Direct light, transmitted by the visible surface, or scattered once by a volume.
-    pub direct_transmission: DVec3,
-    /// Indirect light, reflected diffusely by the visible surface.
-    pub indirect_diffuse: DVec3,
-    /// Indirect light, reflected specularly by the visible surface.
-    pub indirect_specular: DVec3,
-    /// Indirect light, transmitted by the visible surface, or first scattered by a volume.
-    pub indirect_transmission: DVec3,
-    /// Base color of a visible unlit surface, as a fraction of the luminance that the camera
-    /// renders white. It is no light and not part of the total.
-    pub unlit: DVec3,
-}
-
-impl LightComponents {
-    /// Sum of all light components (nits per channel).
-    #[must_use]
-    pub fn total(&self) -> DVec3 {
-        self.emission
-            + self.direct_diffuse
-            + self.direct_specular
-            + self.direct_transmission
-            + self.indirect_diffuse
-            + self.indirect_specular
-            + self.indirect_transmission
-    }
-
-    /// Adds light after `surfaces` scattering events, the first of which was `first`.
-    fn add(&mut self, light: DVec3, surfaces: u32, first: &FirstScatter) {
-        let (diffuse, transmission) = (light * first.diffuse, light * first.transmission);
-        let specular = light - diffuse - transmission;
-        match surfaces {
-            0 => self.emission += light,
-            1 => {
-                self.direct_diffuse += diffuse;
-                self.direct_specular += specular;
-                self.direct_transmission += transmission;
-            }
-            _ => {
-                self.indirect_diffuse += diffuse;
-                self.indirect_specular += specular;
-                self.indirect_transmission += transmission;
-            }
-        }
-    }
-}
 
 /// Power heuristic with exponent 2: the weight of the strategy of density `a` beside one of density
 /// `b` (Veach 1997, equation 9.13).
@@ -110,71 +26,8 @@ fn power_heuristic(a: f64, b: f64) -> f64 {
     if a2.is_infinite() { 1.0 } else { a2 / (a2 + b2).max(1e-300) }
 }
 
-/// Component shares of the path's first scattering event, per channel; specular reflection has the
-/// rest.
-#[derive(Clone, Copy, Default)]
-struct FirstScatter {
-    diffuse: DVec3,
-    transmission: DVec3,
-}
-
-impl FirstScatter {
-    fn of(scattered: &BsdfValue) -> Self {
-        let total = scattered.total();
-        let share = |part: DVec3| {
-            DVec3::from_array(std::array::from_fn(|i| {
-                if total[i] > 0.0 { part[i] / total[i] } else { 0.0 }
-            }))
-        };
-        Self { diffuse: share(scattered.diffuse), transmission: share(scattered.transmitted) }
-    }
-}
-
 /// Maximum number of pass-through layers of a path; more transmit no visible light.
 const MAX_PASS_THROUGH_LAYERS: u32 = 4096;
-/// Number of surfaces after which lossless paths may end too: a path in a closed white room must
-/// end at some point.
-const LONG: u32 = 64;
-/// Maximum survival probability of such a path.
-const MAX_SURVIVAL: f64 = 0.95;
-
-/// State of a path at its current vertex.
-pub(super) struct PathState {
-    pub(super) origin: DVec3,
-    pub(super) direction: DVec3,
-    /// Normal on the side of the surface that the path left; zero at the eye.
-    pub(super) offset_normal: DVec3,
-    /// Media around the vertex.
-    pub(super) media: MediaStack,
-    /// The only channel that the path still carries after dispersion.
-    channel: Option<usize>,
-    pub(super) throughput: DVec3,
-    /// Factor by which refracted radiance will be rescaled; excluded from Russian roulette.
-    eta_scale: f64,
-    pub(super) bounces: u32,
-    first_scatter: FirstScatter,
-    /// Density of the sample that led here; `None` from the eye and from smooth glass, where light
-    /// sampling contributes nothing.
-    pub(super) pdf: Option<f64>,
-    /// Distance (m) from the vertex of that sample to the origin, which lies behind pass-through
-    /// layers.
-    pub(super) distance_since_vertex: f64,
-    /// Fraction of the throughput, per channel, in which emission that does not illuminate is
-    /// visible: 1 at the eye. Light from a mirror to a diffuse wall has none of it.
-    pub(super) emission_visibility: DVec3,
-}
-
-/// A surface point prepared for shading.
-struct Vertex<'a> {
-    hit: &'a SurfacePoint,
-    frame: ShadingFrame,
-    /// The BSDF for the direction that the path comes from.
-    evaluator: BsdfEvaluator<'a>,
-    /// Sampling guide to suns, for surfaces in water.
-    sun_guide: Option<SunGuide>,
-    /// Media on the other side.
-    transmitted_media: MediaStack,
-}
 
 impl World<'_> {
     /// The radiance along a camera ray, by components. The origin is relative to the eye (m).
@@ -456,76 +309,6 @@ impl World<'_> {
         let first =
             if path.bounces == 1 { FirstScatter::of(&scattered) } else { path.first_scatter };
         parts.add(weight * total, path.bounces, &first);
-    }
-}
-
-impl PathState {
-    /// Volume scattering before any surface counts as transmission.
-    pub(super) fn scattered_first(&mut self) {
-        if self.bounces == 1 {
-            self.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
-        }
-    }
-
-    /// Russian roulette by throughput; survivors are reweighted.
-    fn terminated_by_roulette(&mut self, walk: &PathSettings, sampler: &mut Sampler) -> bool {
-        if self.bounces > walk.roulette_after {
-            let max = if self.bounces > LONG { MAX_SURVIVAL } else { 1.0 };
-            let survive = (self.throughput.max_element() * self.eta_scale).clamp(0.05, max);
-            if sampler.next_1d() >= survive {
-                return true;
-            }
-            self.throughput /= survive;
-        }
-        false
-    }
-
-    /// Continues behind a surface as if it were absent.
-    fn pass_through(&mut self, hit: &SurfacePoint, media: MediaStack) {
-        self.distance_since_vertex += hit.distance;
-        (self.origin, self.offset_normal, self.media) =
-            (hit.position, -hit.geometric_normal, media);
-    }
-
-    /// Continues with one channel, chosen in proportion to the throughput, that carries the weight
-    /// of all: each channel's mean is kept.
-    fn choose_channel(&mut self, u: f64) {
-        let carried = self.throughput;
-        let sum = carried.element_sum();
-        let chosen = if u * sum < carried.x {
-            0
-        } else if u * sum < carried.x + carried.y {
-            1
-        } else {
-            2
-        };
-        self.throughput = DVec3::ZERO;
-        self.throughput[chosen] = sum;
-        self.channel = Some(chosen);
-    }
-
-    /// Continues in a sampled direction; false if it is on the wrong side of the triangle.
-    fn scatter(&mut self, vertex: &Vertex<'_>, sampled: &BsdfSample) -> bool {
-        let through = sampled.l.z < 0.0;
-        let next = vertex.frame.to_world(sampled.l);
-        let geometric = vertex.hit.geometric_normal;
-        let side = if through { -geometric } else { geometric };
-        if next.dot(side) <= 0.0 {
-            return false;
-        }
-        if self.bounces == 1 {
-            self.first_scatter = FirstScatter::of(&sampled.weight);
-        }
-        self.emission_visibility *= vertex.hit.bsdf.emission_visibility(&sampled.weight);
-        self.throughput *= sampled.weight.total();
-        self.eta_scale *= sampled.eta_scale;
-        self.pdf = sampled.pdf;
-        self.distance_since_vertex = 0.0;
-        if through {
-            self.media = vertex.transmitted_media;
-        }
-        (self.origin, self.direction, self.offset_normal) = (vertex.hit.position, next, side);
-        true
     }
 }
 

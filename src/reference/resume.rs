@@ -20,10 +20,11 @@ use std::{
 use glam::DVec3;
 
 use super::{
-    film::{Film, FilmSettings, PixelSums, Tile},
+    film::Film,
+    film_settings::FilmSettings,
     fingerprint::Fingerprint,
-    integrator::LightComponents,
-    light_components::LIGHT_COMPONENTS,
+    light_components::{LIGHT_COMPONENTS, LightComponents},
+    tile::{PixelSums, Tile},
 };
 
 const MAGIC: &[u8; 8] = b"S16FILM2";

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 
-use super::{PathSettings, SamplerKind, World, integrator::LightComponents, sampler::Sampler};
+use super::{LightComponents, PathSettings, SamplerKind, World, sampler::Sampler};
 use crate::{
     photometry::{
         Lux,

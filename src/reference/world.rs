@@ -10,7 +10,6 @@ use std::sync::{
 
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
-use self::lobes::HitSide;
 use super::{
     bsdf::{Bsdf, GlassInterface},
     lights::{LightSample, Lights, TrianglePoint},
@@ -550,6 +549,16 @@ impl SurfacePoint {
 /// `t_min` with which a ray continues behind a hit.
 fn beyond(t: f64) -> f64 {
     t.next_up() * (1.0 + 1e-10)
+}
+
+/// The side of a surface that a ray hits.
+struct HitSide {
+    /// True on the front side as glTF defines it.
+    front: bool,
+    /// True if the surface bounds a volume.
+    is_volume_boundary: bool,
+    /// Shading normal, on the side of the ray.
+    normal: DVec3,
 }
 
 /// Attributes of a primitive at a point of a triangle.

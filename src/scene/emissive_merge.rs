@@ -7,7 +7,7 @@ use std::{
 
 use glam::{DMat3, DVec3};
 
-use super::emissive::EmissiveLight;
+use super::emissive_light::EmissiveLight;
 use crate::photometry::color;
 
 /// Number of features: position, normal, color, and strength in stops.

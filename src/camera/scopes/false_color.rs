@@ -1,6 +1,11 @@
 //! False color: one color per stop above or below middle gray.
 
-use super::{Luminances, Raster, Rgb, font, short, text_scale};
+use super::{
+    font,
+    labels::{short, text_scale},
+    luminances::{Luminances, luminance_of},
+    raster::{Raster, Rgb},
+};
 use crate::{
     camera::{Exposure, ToneMapper},
     photometry::{Ev100, Nit, color::srgb_oetf},
@@ -180,7 +185,7 @@ impl FalseColor {
 
     fn label(&self, band: Band) -> String {
         let gray = self.exposure.ev100().0;
-        let of = |stops: f64| (gray + stops, short(super::luminance_of(Ev100(gray + stops)).0));
+        let of = |stops: f64| (gray + stops, short(luminance_of(Ev100(gray + stops)).0));
         match band {
             Band::Stop(stop) => {
                 let (ev, nits) = of(f64::from(stop));

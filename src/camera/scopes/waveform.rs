@@ -1,6 +1,11 @@
 //! Waveforms and histograms: pixel counts by exposure value, per column and in total.
 
-use super::{Luminances, Raster, Rgb, ev_of, font, luminance_of, short};
+use super::{
+    font,
+    labels::short,
+    luminances::{Luminances, ev_of, luminance_of},
+    raster::{Raster, Rgb},
+};
 use crate::{
     camera::{
         Exposure,

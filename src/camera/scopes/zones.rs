@@ -1,6 +1,11 @@
 //! Zone system overlay: Adams's zones 0 to X of a picture.
 
-use super::{Luminances, Raster, Rgb, font, luminance_of, short, text_scale};
+use super::{
+    font,
+    labels::{short, text_scale},
+    luminances::{Luminances, luminance_of},
+    raster::{Raster, Rgb},
+};
 use crate::{
     camera::{Exposure, metering::zone},
     photometry::{Ev100, Nit},

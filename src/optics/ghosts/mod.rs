@@ -11,86 +11,24 @@
 //! Quantities are relative to the illuminance (lx) on a plane perpendicular to the beam:
 //! illuminance is a ratio, flux (lm) an area (m2).
 
+mod beam;
 mod mesh;
+mod node;
 mod paraxial;
 pub mod reference_tracer;
+mod spot;
 
 use std::sync::Arc;
 
-use glam::{DVec2, DVec3};
+use glam::DVec2;
 
-pub use mesh::{EntranceWindow, GhostMesh, GhostMeshNode};
+pub use beam::Beam;
+pub use mesh::{GhostMesh, GhostMethod};
+pub use node::{EntranceWindow, GhostMeshNode};
 pub use paraxial::{Crossing, ParaxialGhost};
+pub use spot::GhostSpot;
 
 use super::{lens::Lens, paraxial::ReflectionPair, trace::Losses};
-
-/// Light from a distant source.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Beam {
-    direction: DVec3,
-    radius: f64,
-}
-
-impl Beam {
-    /// A beam along a direction (toward +Z, any length) from a disk of an angular radius (rad).
-    /// `None` if it does not come from in front of the lens or is not finite.
-    #[must_use]
-    pub fn new(direction: DVec3, radius: f64) -> Option<Self> {
-        let unit = direction.try_normalize()?;
-        (unit.is_finite() && unit.z > 1e-3 && (0.0..1.0).contains(&radius))
-            .then_some(Self { direction: unit, radius })
-    }
-
-    /// A beam from a source at an angle (rad) from the axis; azimuth 0 is right and pi/2 up in the
-    /// image.
-    #[must_use]
-    pub fn from_angles(field: f64, azimuth: f64, radius: f64) -> Option<Self> {
-        let (sine, cosine) = field.sin_cos();
-        Self::new(DVec3::new(-sine * azimuth.cos(), -sine * azimuth.sin(), cosine), radius)
-    }
-
-    /// Direction of travel, a unit vector.
-    #[must_use]
-    pub const fn direction(&self) -> DVec3 {
-        self.direction
-    }
-
-    /// Angular radius (rad) of the source.
-    #[must_use]
-    pub const fn radius(&self) -> f64 {
-        self.radius
-    }
-
-    /// Slopes `dx/dz` and `dy/dz`.
-    #[must_use]
-    pub fn slope(&self) -> DVec2 {
-        self.direction.truncate() / self.direction.z
-    }
-
-    /// Unit vectors perpendicular to the beam: the first lies in the plane of beam and axis, or, if
-    /// `level`, is as horizontal as possible.
-    fn across(&self, level: bool) -> [DVec3; 2] {
-        let aside = self
-            .direction
-            .truncate()
-            .try_normalize()
-            .filter(|_| !level)
-            .unwrap_or(DVec2::X)
-            .extend(0.0);
-        let first = (aside - self.direction * aside.dot(self.direction)).normalize();
-        [first, self.direction.cross(first)]
-    }
-}
-
-/// Tracing method of ghosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GhostMethod {
-    /// Ray transfer matrices: accurate near the axis.
-    Paraxial,
-    /// Exact rays.
-    #[default]
-    Traced,
-}
 
 /// Anti-reflection coatings of a lens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,42 +73,6 @@ pub struct LensGhosts {
 
 /// Default of `LensGhosts::cull`, a fraction of white: half of an 8-bit step.
 pub const DEFAULT_CULL_THRESHOLD: f64 = 1.0 / 512.0;
-
-/// Moments of a ghost on the sensor. Lengths in m from the sensor's center.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GhostSpot {
-    /// Flux: lumens per lux (m2).
-    pub flux: f64,
-    /// Centroid, weighted by light.
-    pub center: DVec2,
-    /// Root-mean-square distance from the centroid along x and y, including the source's disk.
-    pub extent: DVec2,
-    /// Maximum illuminance relative to that across the beam, including the source's disk. Without a
-    /// disk, it is infinite where the mesh degenerates.
-    pub peak: f64,
-}
-
-impl GhostSpot {
-    /// Moments from sums of light, light * position and light * position squared, blurred by a disk
-    /// (semi-axes in m).
-    fn of(flux: f64, first: DVec2, second: DVec2, peak: f64, blur: DVec2) -> Self {
-        if flux.is_nan() || flux <= 0.0 {
-            return Self::default();
-        }
-        let center = first / flux;
-        let variance = (second / flux - center * center).max(DVec2::ZERO);
-        // A disk of radius r has a variance of r^2 / 4 along each axis, and spreads the light over
-        // at least pi r^2.
-        let extent = (variance + blur * blur / 4.0).map(f64::sqrt);
-        let spread = std::f64::consts::PI * blur.x * blur.y;
-        Self {
-            flux,
-            center,
-            extent,
-            peak: if spread > 0.0 { peak.min(flux / spread) } else { peak },
-        }
-    }
-}
 
 /// One ghost of a beam.
 #[derive(Clone, Copy, Debug, PartialEq)]

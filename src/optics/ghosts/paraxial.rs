@@ -3,12 +3,12 @@
 use glam::DVec2;
 
 use super::{
-    Beam,
-    mesh::{EntranceWindow, GhostMeshNode},
+    beam::Beam,
+    node::{EntranceWindow, GhostMeshNode},
 };
 use crate::optics::{
-    lens::Lens,
-    paraxial::{Axis, RayTransferMatrix, ReflectionPair, SurfaceEvent},
+    lens::{Axis, Lens},
+    paraxial::{RayTransferMatrix, ReflectionPair, SurfaceEvent},
 };
 
 /// A crossing of a ghost's path with a surface, at `height * p + slope * u` for light that crosses

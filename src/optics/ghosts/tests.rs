@@ -3,13 +3,16 @@
 
 use std::path::Path;
 
+use glam::DVec3;
+
 use super::{reference_tracer::SensorFilm, *};
 use crate::{
     camera::Iris,
     optics::{
         glass::LINE_D,
-        lens::LensSettings,
-        paraxial::{Axis, RayTransferMatrix},
+        lens::Axis,
+        lens_settings::LensSettings,
+        paraxial::RayTransferMatrix,
         prescription::{ElementKind, Prescription},
     },
 };

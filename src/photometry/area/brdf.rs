@@ -3,10 +3,16 @@
 
 use std::f64::consts::PI;
 
-use glam::DVec3;
+use glam::{DVec3, dvec3};
 
 /// Minimum cosine to the viewer, as in the shader.
 pub const MIN_VIEW_COSINE: f64 = 1e-4;
+
+/// The direction to a viewer from the cosine of its angle to the normal.
+#[must_use]
+pub fn view_direction(cos: f64) -> DVec3 {
+    dvec3((1.0 - cos * cos).max(0.0).sqrt(), 0.0, cos)
+}
 
 /// Specular lobe and Fresnel weight for one pair of directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

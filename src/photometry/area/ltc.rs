@@ -9,7 +9,7 @@ use std::{f64::consts::PI, sync::OnceLock};
 
 use glam::{DVec3, dvec3};
 
-use super::{brdf, view_direction};
+use super::brdf::{self, view_direction};
 
 /// Rows (roughness) and columns (cosine to the viewer) of the table, both from 0 to 1.
 pub const SIZE: usize = 32;

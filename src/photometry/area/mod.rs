@@ -10,63 +10,17 @@
 
 pub mod brdf;
 pub mod ltc;
+mod shape;
 pub mod spherical_polygon;
 
 use std::f64::consts::PI;
 
-use glam::{DVec3, dvec3};
+use glam::DVec3;
 
-pub use brdf::BrdfWeights;
+pub use brdf::{BrdfWeights, view_direction};
 pub use ltc::Ltc;
+pub use shape::AreaShape;
 pub use spherical_polygon::SphericalPolygon;
-
-/// An emitter in the surface's frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AreaShape {
-    /// A flat polygon of three or four corners, counter-clockwise as seen from the point; of three
-    /// corners the last is repeated.
-    Polygon([DVec3; 4]),
-    /// A flat disk.
-    Disk {
-        /// Center.
-        center: DVec3,
-        /// Unit normal; the sign does not matter.
-        axis: DVec3,
-        /// Its radius.
-        radius: f64,
-    },
-    /// A sphere.
-    Sphere {
-        /// Center.
-        center: DVec3,
-        /// Its radius.
-        radius: f64,
-    },
-    /// A tube with round ends: all points within the radius of a line.
-    Tube {
-        /// One end of the line.
-        start: DVec3,
-        /// The other.
-        end: DVec3,
-        /// The radius.
-        radius: f64,
-    },
-}
-
-impl AreaShape {
-    /// A rectangle from its middle and the two half axes.
-    #[must_use]
-    pub fn rectangle(center: DVec3, right: DVec3, up: DVec3) -> Self {
-        let corners =
-            [center - right - up, center + right - up, center + right + up, center - right + up];
-        // Seen from the back, the corner order is reversed.
-        if right.cross(up).dot(center) > 0.0 {
-            Self::Polygon([corners[0], corners[3], corners[2], corners[1]])
-        } else {
-            Self::Polygon(corners)
-        }
-    }
-}
 
 /// Projected solid angle (sr, up to pi) of the shape's part above the horizon: the integral of the
 /// cosine to the normal over its directions. Luminance in nits times this is illuminance in lux.
@@ -232,15 +186,11 @@ pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> 
     }
 }
 
-/// The direction to a viewer from the cosine of its angle to the normal.
-#[must_use]
-pub fn view_direction(cos: f64) -> DVec3 {
-    dvec3((1.0 - cos * cos).max(0.0).sqrt(), 0.0, cos)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use glam::dvec3;
+
     use super::*;
 
     fn near(got: f64, want: f64, relative: f64) {

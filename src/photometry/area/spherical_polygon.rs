@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::DVec3;
 
-use super::AreaShape;
+use super::shape::AreaShape;
 
 /// Concentration of a circle's corners by its size over alpha, and its maximum.
 const DENSITY: f64 = 0.25;

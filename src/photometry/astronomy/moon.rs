@@ -6,10 +6,13 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation,
-    polynomial, sun,
+    coordinates::{
+        ASTRONOMICAL_UNIT, Ecliptic, HorizontalCoordinates, Nutation, nutation, polynomial,
+    },
+    geolocation::{EARTH_RADIUS, GeoLocation, topocentric},
+    sun,
     tables::{MOON_LATITUDE, MOON_LONGITUDE_DISTANCE},
-    topocentric,
+    time::Moment,
 };
 use crate::photometry::Lux;
 
@@ -48,7 +51,7 @@ pub fn moon(moment: Moment, place: GeoLocation) -> Moon {
     let geometric = topocentric(moment, place, body, nutation);
     let lifted = geometric.elevation + place.refraction(geometric.elevation);
     // Topocentric: the observer is nearer to a high Moon by up to an Earth radius.
-    let nearer = super::EARTH_RADIUS * geometric.elevation.sin();
+    let nearer = EARTH_RADIUS * geometric.elevation.sin();
     // Meeus, equations 48.2, 48.3 and 48.1.
     let elongation =
         (body.latitude.cos() * (body.longitude - sun.longitude).cos()).clamp(-1.0, 1.0).acos();

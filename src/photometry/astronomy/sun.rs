@@ -6,10 +6,12 @@
 use std::f64::consts::{PI, TAU};
 
 use super::{
-    ASTRONOMICAL_UNIT, Ecliptic, GeoLocation, HorizontalCoordinates, Moment, Nutation, nutation,
-    polynomial,
+    coordinates::{
+        ASTRONOMICAL_UNIT, Ecliptic, HorizontalCoordinates, Nutation, nutation, polynomial,
+    },
+    geolocation::{GeoLocation, topocentric},
     tables::{B0, B1, L0, L1, L2, L3, L4, L5, R0, R1, R2, R3, R4},
-    topocentric,
+    time::Moment,
 };
 
 /// The Sun's angular radius in radians from 1 au: IAU 2015 resolution B3 (695 700 km).

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use glam::{DVec3, Vec3, dvec3};
 use rayon::prelude::*;
 
-use super::RadianceMap;
+use super::radiance_map::RadianceMap;
 
 /// Sides of the octahedral maps: irradiance, then luminance at the roughnesses `1/7, 2/7 ... 1`.
 pub const IRRADIANCE_SIZE: usize = 64;

@@ -9,6 +9,7 @@
 pub mod atmosphere;
 pub mod spectrum;
 
+mod body;
 mod scattering;
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -17,25 +18,13 @@ use glam::{DVec3, dvec3};
 use rayon::prelude::*;
 
 pub use atmosphere::{Atmosphere, AtmosphereParams, SkyError};
+pub use body::SkyBody;
 pub use scattering::{mie_phase, rayleigh_phase};
 pub use spectrum::{SkySource, solar_illuminance};
 
-use crate::photometry::{Lux, astronomy::HorizontalCoordinates, color::luminance, lights::SunDisk};
+use crate::photometry::{Lux, color::luminance, lights::SunDisk};
 use scattering::{MultipleScattering, ViewPath};
 use spectrum::{BANDS, Bands};
-
-/// The body that lights the sky.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SkyBody {
-    /// Sun or Moon.
-    pub source: SkySource,
-    /// Apparent position. Azimuth counts from north over east (`Horizontal::direction`).
-    pub position: HorizontalCoordinates,
-    /// Illuminance outside of the atmosphere, on a plane that faces it.
-    pub illuminance: Lux,
-    /// Angular radius in rad, above 0.
-    pub angular_radius: f64,
-}
 
 /// Half of the table's rows, and its columns of azimuth relative to the body.
 const ROWS: usize = 56;

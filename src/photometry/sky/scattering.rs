@@ -5,10 +5,10 @@ use std::f64::consts::PI;
 use rayon::prelude::*;
 
 use super::{
-    SkyBody,
     atmosphere::{
         AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at,
     },
+    body::SkyBody,
     spectrum::{BANDS, Spectrum},
 };
 

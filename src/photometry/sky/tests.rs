@@ -1,7 +1,10 @@
 //! The sky against limits, published values and a separate path tracer.
 
 use super::{atmosphere::GROUND, *};
-use crate::photometry::color::{Chromaticity, REC709_TO_XYZ, correlated_temperature};
+use crate::photometry::{
+    astronomy::HorizontalCoordinates,
+    color::{Chromaticity, REC709_TO_XYZ, correlated_temperature},
+};
 use atmosphere::{distance_to_ground, distance_to_top};
 
 fn sun(degrees: f64) -> SkyBody {

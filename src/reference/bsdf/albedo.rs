@@ -4,7 +4,7 @@ use std::{num::NonZero, sync::LazyLock, thread};
 
 use glam::{DVec2, DVec3};
 
-use super::microfacet::{Alpha, lambda, sample_visible_normal};
+use super::microfacet::{Alpha, MIN_ALPHA, lambda, sample_visible_normal};
 
 /// A bilinear table over cosine and roughness, each 0 to 1. Samples are uniform in the square root
 /// of the cosine: denser at grazing angles.
@@ -55,7 +55,7 @@ static GGX: LazyLock<AlbedoTable> = LazyLock::new(|| {
     AlbedoTable::of(112, |cos, roughness| {
         ggx_by_quadrature(
             cos.max(1e-4),
-            Alpha::isotropic((roughness * roughness).max(super::MIN_ALPHA)),
+            Alpha::isotropic((roughness * roughness).max(MIN_ALPHA)),
             0.0,
         )
     })

@@ -5,12 +5,13 @@ use std::f64::consts::PI;
 use glam::{DVec2, DVec3};
 
 use super::{
-    BaseSample, Bsdf, BsdfSample, BsdfValue, GlassInterface, MIN_ALPHA,
     albedo::multiscatter_gain,
     microfacet::{
-        Alpha, fresnel, ggx, lambda, refract, refracting_normal, sample_cosine_hemisphere,
-        sample_visible_normal, schlick, visible_normal_pdf,
+        Alpha, MIN_ALPHA, fresnel, ggx, lambda, refract, refracting_normal,
+        sample_cosine_hemisphere, sample_visible_normal, schlick, visible_normal_pdf,
     },
+    parameters::{Bsdf, GlassInterface},
+    value::{BsdfSample, BsdfValue},
 };
 
 /// Relative difference of indices below which rough glass does not bend light visibly and counts as
@@ -29,6 +30,14 @@ struct LobeProbabilities {
     diffuse: f64,
     /// Fraction of diffuse samples that are transmitted.
     through: f64,
+}
+
+/// Sample of the base.
+pub(super) enum BaseSample {
+    /// One of the two directions of smooth glass.
+    Delta(BsdfSample),
+    /// Any other direction.
+    Direction(DVec3),
 }
 
 /// Terms of the base that do not depend on the light.

@@ -4,9 +4,8 @@
 
 use glam::{DVec2, DVec3};
 
-use super::{
-    MIN_ALPHA,
-    microfacet::{Alpha, ggx, lambda, sample_visible_normal, schlick, visible_normal_pdf},
+use super::microfacet::{
+    Alpha, MIN_ALPHA, ggx, lambda, sample_visible_normal, schlick, visible_normal_pdf,
 };
 
 /// Reflectance of index 1.5 at normal incidence.

@@ -5,6 +5,11 @@ use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
 
+/// Alpha below which the highlight of a point-like source is always narrower than a pixel
+/// (`shaders/lib/brdf.glsl`). Metal and opaque dielectrics are clamped to it, and glass is smooth
+/// below it.
+pub const MIN_ALPHA: f64 = 0.002;
+
 /// GGX alpha along the tangent and across it; equal for isotropic roughness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alpha {

@@ -1,5 +1,9 @@
 //! Samplers, energy and symmetry of the material.
 
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
+
 use super::{microfacet::visible_normal_pdf, *};
 use crate::reference::{
     chi_square::{Cells, Test, TrialSampler, check},

@@ -1,11 +1,13 @@
 //! The lobes of the material extensions: samplers, energy, symmetry, limits.
 
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::{
     albedo::{ggx_by_quadrature, multiscatter_gain},
     sheen::albedo_by_quadrature,
-    thin_film::ThinFilm,
     *,
 };
 use crate::reference::{

@@ -2,11 +2,12 @@
 
 use glam::DVec3;
 
-use super::{
-    FirstScatter, LightComponents, PathSettings, PathState, SamplingStrategy, fade, power_heuristic,
-};
+use super::{fade, power_heuristic};
 use crate::reference::{
+    light_components::{FirstScatter, LightComponents},
     lights::LightSample,
+    path_settings::{PathSettings, SamplingStrategy},
+    path_state::PathState,
     sampler::Sampler,
     volumes::{FreeFlight, VolumeRng, henyey_greenstein, sample_henyey_greenstein},
     world::World,

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, DVec4};
 
-use super::{VertexAttributes, World};
+use super::{HitSide, VertexAttributes, World};
 use crate::{
     bvh::PreciseHit,
     reference::{
@@ -19,16 +19,6 @@ pub(super) struct TangentFrame {
     bitangent: DVec3,
     /// True if the mesh has tangents.
     has_tangents: bool,
-}
-
-/// The side of a surface that a ray hits.
-pub(super) struct HitSide {
-    /// True on the front side as glTF defines it.
-    pub(super) front: bool,
-    /// True if the surface bounds a volume.
-    pub(super) is_volume_boundary: bool,
-    /// Shading normal, on the side of the ray.
-    pub(super) normal: DVec3,
 }
 
 impl World<'_> {

@@ -3,8 +3,6 @@
 use glam::{DMat3, DMat4, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use crate::scene::Primitive;
-
 /// A primitive's rest shape with its morph targets and skin influences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deform {
@@ -145,13 +143,6 @@ impl Deform {
             unit(n, was(&self.normals)),
             unit(t, tangent.truncate()).extend(tangent.w),
         )
-    }
-
-    /// Replaces the vertices of a primitive with the deformed ones.
-    pub fn write(&self, primitive: &mut Primitive, weights: &[f32], palette: &[DMat4]) {
-        let DeformedVertices { positions, normals, tangents } = self.shape(weights, palette);
-        (primitive.positions, primitive.normals, primitive.tangents) =
-            (positions, normals, tangents);
     }
 }
 

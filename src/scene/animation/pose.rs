@@ -1,4 +1,4 @@
-//! The pose of a scene at a time.
+//! The pose of a scene at a time, and its deformed vertices.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -7,56 +7,8 @@ use std::{
 
 use glam::{DMat4, DVec3, DVec4};
 
-use super::{Animation, AnimationTarget, Trs, ValueTarget};
-use crate::scene::{Scene, address::AddressTable};
-
-/// Animations to play. Each starts at time 0 and loops.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum AnimationSelection {
-    /// All animations if no two have a common target, else the first.
-    #[default]
-    Auto,
-    /// All animations; for a common target the later one wins.
-    All,
-    /// One animation, by index.
-    Index(usize),
-}
-
-/// Animated state at a time; everything else keeps the scene's values.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScenePose {
-    /// Node index and local-to-parent transform.
-    pub locals: Vec<(usize, DMat4)>,
-    /// Node index and all morph weights of the node.
-    pub weights: Vec<(usize, Vec<f32>)>,
-    /// Values of properties of materials, lights and cameras.
-    pub values: Vec<(ValueTarget, DVec4)>,
-}
-
-impl Animation {
-    /// Time (s) within the animation: times after the end wrap; the end itself does not.
-    #[must_use]
-    pub fn loop_time(&self, time: f64) -> f64 {
-        if self.duration.is_finite() && self.duration > 0.0 && time > self.duration {
-            time.rem_euclid(self.duration)
-        } else {
-            time
-        }
-    }
-
-    /// Targets of the channels: kind, node and property.
-    fn moves(&self) -> impl Iterator<Item = (u8, usize, String)> + '_ {
-        self.channels.iter().map(|channel| match channel.target {
-            AnimationTarget::Translation(node) => (0, node, String::new()),
-            AnimationTarget::Rotation(node) => (1, node, String::new()),
-            AnimationTarget::Scale(node) => (2, node, String::new()),
-            AnimationTarget::Weights(node) | AnimationTarget::Weight(node, _) => {
-                (3, node, String::new())
-            }
-            AnimationTarget::Value(value) => (4, 0, format!("{value:?}")),
-        })
-    }
-}
+use super::{AnimationSelection, AnimationTarget, Deform, DeformedVertices, ScenePose, Trs};
+use crate::scene::{Mesh, Node, Primitive, Scene, address::AddressTable};
 
 impl Scene {
     /// Index of the animation with a name or number, for `AnimationSelection::Index`.
@@ -245,9 +197,7 @@ impl Scene {
         let mut of_mesh: HashMap<usize, usize> = HashMap::new();
         for placed in self.walk() {
             let Some(mesh) = placed.node.mesh else { continue };
-            let moves = |m: &crate::scene::Mesh| {
-                m.primitives.iter().any(|primitive| primitive.deform.is_some())
-            };
+            let moves = |m: &Mesh| m.primitives.iter().any(|primitive| primitive.deform.is_some());
             if self.meshes.get(mesh).is_some_and(moves) {
                 of_mesh.entry(mesh).or_insert(placed.index);
             }
@@ -282,7 +232,7 @@ impl Scene {
     /// One primitive with its vertices deformed by the scene's pose, as `bake` computes them;
     /// `None` if the primitive does not deform.
     #[must_use]
-    pub fn baked(&self, mesh: usize, primitive: usize) -> Option<super::super::Primitive> {
+    pub fn baked(&self, mesh: usize, primitive: usize) -> Option<Primitive> {
         let (node, _) = self.deformed().into_iter().find(|&(_, of)| of == mesh)?;
         let mut moved = self.meshes.get(mesh)?.primitives.get(primitive)?.clone();
         let deform = moved.deform.clone()?;
@@ -309,10 +259,19 @@ impl Scene {
     }
 }
 
-impl crate::scene::Node {
+impl Node {
     /// Local transform as translation, rotation and scale.
     #[must_use]
     pub fn rest(&self) -> Trs {
         self.trs.unwrap_or_else(|| Trs::of_matrix(&self.local))
+    }
+}
+
+impl Deform {
+    /// Replaces the vertices of a primitive with the deformed ones.
+    pub fn write(&self, primitive: &mut Primitive, weights: &[f32], palette: &[DMat4]) {
+        let DeformedVertices { positions, normals, tangents } = self.shape(weights, palette);
+        (primitive.positions, primitive.normals, primitive.tangents) =
+            (positions, normals, tangents);
     }
 }

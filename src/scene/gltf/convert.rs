@@ -12,7 +12,7 @@ use super::{
     files::Files,
     geometry::{self, TooLarge},
     ies, images, instancing,
-    json::{extension, index, indices, items, number, numbers, text},
+    json::{extension, index, indices, items, narrow, number, numbers, text},
     lobes,
     report::{At, ImportReport, one_line},
     schema,
@@ -33,18 +33,6 @@ use crate::{
 
 /// Difference (rad) of the half angles for the sharpest edge that can be computed.
 const SHARP_EDGE: f64 = 1e-3;
-
-#[allow(clippy::cast_possible_truncation)]
-pub(super) const fn narrow(x: f64) -> f32 {
-    let x = x as f32;
-    if x.is_finite() {
-        x
-    } else if x > 0.0 {
-        f32::MAX
-    } else {
-        f32::MIN
-    }
-}
 
 /// Makes the scene; the report tells whether it is usable.
 pub(super) fn scene(

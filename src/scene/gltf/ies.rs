@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::{
     accessor::{Bytes, ReadError, Store},
-    convert::narrow,
     files::Files,
-    json::{extension, index, items, number, numbers, text},
+    json::{extension, index, items, narrow, number, numbers, text},
     report::{At, ImportReport, one_line},
 };
 use crate::{

@@ -22,6 +22,19 @@ pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
     value.get(key).and_then(Value::as_f64)
 }
 
+/// A number in single precision; one out of range is clamped.
+#[allow(clippy::cast_possible_truncation)]
+pub(super) const fn narrow(x: f64) -> f32 {
+    let x = x as f32;
+    if x.is_finite() {
+        x
+    } else if x > 0.0 {
+        f32::MAX
+    } else {
+        f32::MIN
+    }
+}
+
 /// A fixed number of numbers.
 pub(super) fn numbers<const N: usize>(value: &Value, key: &str) -> Option<[f64; N]> {
     let list = value.get(key)?.as_array()?;

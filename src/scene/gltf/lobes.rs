@@ -4,8 +4,7 @@ use glam::Vec3;
 use serde_json::Value;
 
 use super::{
-    convert::narrow,
-    json::{extension, number, numbers},
+    json::{extension, narrow, number, numbers},
     report::At,
 };
 use crate::scene::{

@@ -2,7 +2,7 @@
 
 use glam::{DMat4, DVec3};
 
-use super::{LookError, Reader, RigLook, effects::exposure_stop, lights::aimed};
+use super::{LookError, RigLook, lights::aimed, reader::Reader, rig::exposure_stop};
 use crate::{
     camera::{Exposure, ExposureDials},
     photometry::Ev100,

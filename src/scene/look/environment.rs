@@ -7,7 +7,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, Reader};
+use super::{LookError, reader::Reader};
 use crate::{
     photometry::{
         Lux,

@@ -1,6 +1,6 @@
 //! `gi.*`: global illumination by virtual point lights (VPLs).
 
-use super::{LookError, Reader};
+use super::{LookError, reader::Reader};
 
 /// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[

@@ -10,7 +10,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, Reader, unknown_address, unknown_property};
+use super::{LookError, reader::Reader, suggestions::unknown_address};
 use crate::{
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
@@ -210,7 +210,7 @@ pub(super) fn set(
 ) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Err(unknown_property(read.path));
+        return Ok(false);
     };
     let mut light = lights.get(name).cloned().unwrap_or_default();
     let set = light.set(property, read)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec4};
 
-use super::{LookError, Reader, unknown_address, unknown_property};
+use super::{LookError, reader::Reader, suggestions::unknown_address};
 use crate::scene::{Scene, address::AddressTable};
 
 /// Every property of this section with its description; `*` stands for a material's address.
@@ -48,7 +48,7 @@ pub(super) fn set(
 ) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("materials.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Err(unknown_property(read.path));
+        return Ok(false);
     };
     let within = |low: f64, high: f64| {
         let inside = |v: &DVec3| v.to_array().iter().all(|c| (low..=high).contains(c));

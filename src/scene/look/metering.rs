@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use glam::{DMat3, DVec3};
 
-use super::{LookError, Reader};
+use super::{LookError, reader::Reader};
 use crate::{
     camera::{AutoExposure, Body, DialRanges, ExposureMode, LensSpec},
     photometry::{

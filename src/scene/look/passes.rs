@@ -1,6 +1,6 @@
 //! `passes.*`: settings of the render passes.
 
-use super::{LookError, Reader};
+use super::{LookError, reader::Reader};
 use crate::camera::ToneMapper;
 
 /// Every property of this section with its description.

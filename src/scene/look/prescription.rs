@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{LookError, nearest};
+use super::{LookError, suggestions::nearest};
 use crate::optics::{Prescription, library, parse::MAX_BYTES};
 
 /// Prefix of the names of builtin lenses.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{LookError, Reader, unknown_property};
+use super::{LookError, reader::Reader};
 use crate::scene::{Probe, Scene, probe::MAX_PROBES};
 
 /// Every property of this section with its description; `*` stands for a name of your choice.
@@ -55,14 +55,14 @@ pub struct ProbeLook {
 /// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; an error if probes have none of this name.
+/// Sets one property; false if probes have none of this name.
 pub(super) fn set(
     probes: &mut BTreeMap<String, ProbeLook>,
     read: &Reader<'_>,
 ) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("probes.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Err(unknown_property(read.path));
+        return Ok(false);
     };
     let place = || {
         read.vector()
@@ -86,7 +86,7 @@ pub(super) fn set(
         "resolution" => probe.resolution = Some(read.integer(16, 512)?),
         "bounces" => probe.bounces = Some(read.integer(1, 8)?),
         "parallax_correction" => probe.parallax_correction = Some(read.boolean()?),
-        _ => return Err(unknown_property(read.path)),
+        _ => return Ok(false),
     }
     probes.insert(name.into(), probe);
     Ok(true)

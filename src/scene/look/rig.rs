@@ -3,7 +3,7 @@
 
 use glam::DVec3;
 
-use super::{LookError, Reader, prescription::read_prescription};
+use super::{LookError, prescription::read_prescription, reader::Reader};
 use crate::{
     camera::{
         GateFit, Iris, SensorSize, ThinLens,
@@ -12,8 +12,7 @@ use crate::{
         post_effects::{CameraRig, Rim},
     },
     optics::{
-        LensAberrations, LensSettings, MountedLens, lens::LensSettingsError,
-        mounted_lens::MountError,
+        LensAberrations, LensSettings, LensSettingsError, MountedLens, mounted_lens::MountError,
     },
 };
 
@@ -439,6 +438,11 @@ fn blades(read: &Reader<'_>) -> Result<u32, LookError> {
         .ok()
         .filter(|blades| *blades == 0 || (3..=64).contains(blades))
         .ok_or_else(|| read.bad_value())
+}
+
+/// The f-number for exposure: the T-number if there is one.
+pub(super) fn exposure_stop(f_stop: Option<f64>, t_stop: Option<f64>) -> f64 {
+    t_stop.or(f_stop).unwrap_or(DEFAULT_F_STOP)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use glam::{DMat4, DQuat, DVec3, EulerRot};
 
-use super::{LookError, Reader, nearest, unknown_property};
+use super::{LookError, reader::Reader, suggestions::nearest};
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
     address::AddressTable,
@@ -99,14 +99,14 @@ pub struct VolumeLook {
 /// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; an error if volumes have none of this name.
+/// Sets one property; false if volumes have none of this name.
 pub(super) fn set(
     volumes: &mut BTreeMap<String, VolumeLook>,
     read: &Reader<'_>,
 ) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("volumes.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Err(unknown_property(read.path));
+        return Ok(false);
     };
     let place = || {
         read.vector()
@@ -155,7 +155,7 @@ pub(super) fn set(
                 Some(DensityFormat::from_name(read.value).ok_or_else(|| read.bad_value())?)
         }
         "density_scale" => volume.density_scale = Some(read.in_range(0.0, 1e6)?),
-        _ => return Err(unknown_property(read.path)),
+        _ => return Ok(false),
     }
     volumes.insert(name.into(), volume);
     Ok(true)

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use glam::{DVec2, DVec3};
 
-use super::{LookError, Reader, nearest, unknown_property};
+use super::{LookError, reader::Reader, suggestions::nearest};
 use crate::{
     photometry::water::WaterKind,
     scene::{FlowMap, Scene, WaterSettings, address::AddressTable},
@@ -104,7 +104,8 @@ pub struct WaterLook {
 }
 
 impl WaterLook {
-    fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
+    /// Sets one property; false if water has none of this name.
+    pub(super) fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
         let pair = || -> Result<DVec2, LookError> {
             let v = Reader { value: &format!("{},0", read.value), ..*read }
                 .vector()
@@ -225,39 +226,21 @@ fn number_of<'a>(settings: &'a mut WaterSettings, name: &str) -> Option<&'a mut 
     })
 }
 
-/// Properties by name from a scene file's extras, without `flow`, which the importer resolves.
-///
-/// # Errors
-/// An unknown property, an invalid value.
-pub fn from_extras<'a>(
-    properties: impl Iterator<Item = (&'a str, String)>,
-) -> Result<WaterLook, LookError> {
-    let mut look = WaterLook::default();
-    for (name, value) in properties.filter(|(name, _)| *name != "flow") {
-        let path = format!("water.extras.{name}");
-        let read = Reader { path: &path, value: &value, folder: std::path::Path::new("") };
-        if !look.set(name, &read)? {
-            return Err(unknown_property(&path));
-        }
-    }
-    Ok(look)
-}
-
-/// Sets one property; an error if water has none of this name.
+/// Sets one property; false if water has none of this name.
 pub(super) fn set(
     waters: &mut BTreeMap<String, WaterLook>,
     read: &Reader<'_>,
 ) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("water.").and_then(|rest| rest.rsplit_once('.'));
     let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Err(unknown_property(read.path));
+        return Ok(false);
     };
     let mut water = waters.get(name).cloned().unwrap_or_default();
-    if !water.set(property, read)? {
-        return Err(unknown_property(read.path));
+    let set = water.set(property, read)?;
+    if set {
+        waters.insert(name.into(), water);
     }
-    waters.insert(name.into(), water);
-    Ok(true)
+    Ok(set)
 }
 
 /// Makes a scene's surfaces water.

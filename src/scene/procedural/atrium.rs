@@ -6,6 +6,8 @@ use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
 
 use super::{
     atrium_parts::{banner, column, curtain, door, flipped, keystone, pilaster, surround},
+    atrium_plan::{ARCADE, BAYS, GALLERY, GROUND, HALF, PITCH, RADIUS, Storey, UPPER, WALL},
+    kit::up,
     random::SplitMix64,
     shapes::{self, CREASE, append, transformed},
     solids::{Arcade, archivolt, cloth, ring},
@@ -85,36 +87,6 @@ enabled = true
 operator = \"agx\"
 ";
 
-/// Column spacing (m), center to center.
-const PITCH: f32 = 3.2;
-/// Number of arches along X and along Z.
-const BAYS: [usize; 2] = [6, 3];
-/// Distance (m) from the columns' axes to the wall behind them.
-const GALLERY: f32 = 3.4;
-/// Thickness of the outer walls (m).
-const WALL: f32 = 0.6;
-/// Thickness of the walls on arches (m).
-pub(super) const ARCADE: f32 = 0.5;
-/// Radius of the arches (m).
-pub(super) const RADIUS: f32 = 1.26;
-
-/// A story; heights in m above its floor unless stated.
-struct Storey {
-    floor: f32,
-    /// Springing line of its arches, above its floor.
-    spring: f32,
-    /// Bottom of the structure that it carries, above its floor.
-    top: f32,
-    /// Radius of a column's shaft at its foot (m).
-    shaft: f32,
-}
-
-const GROUND: Storey = Storey { floor: 0.0, spring: 3.3, top: 5.0, shaft: 0.30 };
-const UPPER: Storey = Storey { floor: 5.4, spring: 2.7, top: 4.3, shaft: 0.24 };
-
-/// Half of the court between the columns' axes (m), along X and Z.
-const HALF: Vec2 = Vec2::new(BAYS[0] as f32 * PITCH * 0.5, BAYS[1] as f32 * PITCH * 0.5);
-
 /// A court of 19.2 m x 9.6 m with arcades and galleries around it in two stories, fluted columns,
 /// balustrades, a fountain and hanging cloth: 246,860 triangles as instanced.
 ///
@@ -184,10 +156,6 @@ struct Atrium {
     timber: MaterialId,
     terracotta: MaterialId,
     slate: MaterialId,
-}
-
-pub(super) fn up(y: f32) -> DAffine3 {
-    DAffine3::from_translation(DVec3::Y * f64::from(y))
 }
 
 fn at(x: f32, y: f32, z: f32) -> DMat4 {

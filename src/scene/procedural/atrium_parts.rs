@@ -5,7 +5,8 @@ use std::f32::consts::{PI, TAU};
 use glam::{DAffine3, DVec3, Vec2, Vec3};
 
 use super::{
-    atrium::{ARCADE, RADIUS, up},
+    atrium_plan::{ARCADE, RADIUS},
+    kit::up,
     shapes::{self, CREASE, append, transformed},
     solids::fluted,
 };

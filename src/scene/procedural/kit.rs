@@ -26,6 +26,11 @@ pub(super) fn turned(x: f64, y: f64, z: f64, angle: f64) -> DMat4 {
     at(x, y, z) * DMat4::from_rotation_y(angle)
 }
 
+/// A translation along +Y (m), for parts.
+pub(super) fn up(y: f32) -> DAffine3 {
+    DAffine3::from_translation(DVec3::Y * f64::from(y))
+}
+
 /// A translated part.
 pub(super) fn moved(part: &Primitive, x: f32, y: f32, z: f32) -> Primitive {
     transformed(part, &DAffine3::from_translation(Vec3::new(x, y, z).as_dvec3()))

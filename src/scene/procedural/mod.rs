@@ -1,6 +1,7 @@
 //! Procedural geometry, textures and built-in scenes.
 pub mod atrium;
 mod atrium_parts;
+mod atrium_plan;
 pub mod cornell;
 pub mod corridor;
 pub mod courtyard;

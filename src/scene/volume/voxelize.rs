@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::DensityGrid;
-use crate::scene::Mesh;
+use crate::scene::{Mesh, Primitive};
 
 /// Voxels along the longest side of a mesh's grid.
 pub const VOXELS_ACROSS: u32 = 96;
@@ -75,7 +75,7 @@ pub fn encloses(mesh: &Mesh) -> bool {
         return false;
     };
     let middle = (low + high) / 2.0;
-    let six_times = |part: &crate::scene::Primitive| -> f64 {
+    let six_times = |part: &Primitive| -> f64 {
         let corners = part.indices.as_chunks::<3>().0.iter();
         let at = |i: u32| {
             part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3() - middle
@@ -137,7 +137,7 @@ fn cross_rows(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::scene::{Primitive, procedural::shapes};
+    use crate::scene::procedural::shapes;
 
     #[test]
     fn what_is_open_or_inside_out_encloses_nothing() {

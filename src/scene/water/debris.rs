@@ -3,8 +3,8 @@
 
 use glam::{DMat4, DQuat, DVec2, DVec3};
 
-use super::Water;
-use crate::scene::{Scene, address::AddressTable, animation::ScenePose};
+use super::{FloatingObject, Water};
+use crate::scene::{PlacedNode, Scene, address::AddressTable, animation::ScenePose};
 
 /// Time step (s) of streamline integration.
 const STEP: f64 = 0.1;
@@ -25,20 +25,6 @@ const RING: [f64; 2] = [0.05, 0.5];
 const RING_TEXELS: f64 = 2.0;
 /// Maximum number of objects that float on one water: their streamlines take 60 MB.
 const MAX_FLOATING: usize = 1024;
-
-/// An object that floats.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FloatingObject {
-    node: usize,
-    /// World to parent space.
-    into_parent: DMat4,
-    /// Authored transform to world space.
-    rest: DMat4,
-    /// Position (m) and rotation (rad, about +Y) after each step.
-    line: Vec<(DVec2, f64)>,
-    /// Step at which the object has its authored position.
-    laid: usize,
-}
 
 /// Half of the flow's curl about +Y (1/s), the angular velocity of floating objects: mean
 /// tangential velocity on a ring over its radius (Stokes' theorem).
@@ -95,11 +81,6 @@ fn streamline(
 }
 
 impl FloatingObject {
-    /// Authored height (m).
-    pub(super) fn height(&self) -> f64 {
-        self.rest.w_axis.y
-    }
-
     /// Transform to parent space at a time (s).
     fn at(&self, water: &Water, time: f64) -> DMat4 {
         let whole = self.line.len().saturating_sub(1) as f64 * STEP;
@@ -200,7 +181,7 @@ impl Scene {
                 named.len()
             ));
         }
-        let of = |placed: &&crate::scene::PlacedNode<'_>| {
+        let of = |placed: &&PlacedNode<'_>| {
             let into_parent = placed.node.local * placed.world.inverse();
             let (line, laid) =
                 streamline(water, flat(placed.world.w_axis.truncate()), (flat(low), flat(high)));

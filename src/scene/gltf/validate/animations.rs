@@ -11,7 +11,8 @@ use super::{
         json::{extension, index, items, text},
         report::{At, ImportReport},
     },
-    Input, data,
+    data,
+    input::Input,
 };
 
 pub(super) fn check(input: &Input<'_>, report: &mut ImportReport) {

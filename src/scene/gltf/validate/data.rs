@@ -5,7 +5,7 @@ use super::{
         accessor::{Accessor, Component},
         report::{At, ImportReport},
     },
-    Input,
+    input::Input,
 };
 
 /// Tolerance of unit length: half precision and 8-bit integers pass.

@@ -10,7 +10,8 @@ use super::{
         json::{entries, extension, index, items},
         report::{At, ImportReport},
     },
-    Input, data,
+    data,
+    input::Input,
 };
 
 /// Cache of findings on accessors, which many primitives may share.

@@ -5,6 +5,7 @@
 
 mod animations;
 mod data;
+mod input;
 mod meshes;
 mod nodes;
 
@@ -15,38 +16,15 @@ use std::{
 
 use serde_json::Value;
 
-pub(super) use nodes::Forest;
+use self::input::Input;
+pub(super) use self::nodes::Forest;
 
 use super::{
-    accessor::{Accessor, Component, ReadError, Store},
+    accessor::{Component, ReadError, Store},
     json::{entries, extension, index, items, number, text},
     report::{At, ImportReport},
     schema,
 };
-
-/// Input of the rules.
-pub(super) struct Input<'a> {
-    pub(super) root: &'a Value,
-    pub(super) store: &'a Store<'a>,
-    /// Set if the data is too large to check all of it.
-    exhausted: Cell<bool>,
-}
-
-impl<'a> Input<'a> {
-    fn accessor(&self, index: usize) -> Option<&'a Accessor> {
-        self.store.accessor(index).ok()
-    }
-
-    /// Visits an accessor's numbers if it has any; unreadable data is reported elsewhere.
-    fn visit(&self, accessor: &Accessor, f: &mut dyn FnMut(usize, &[f64])) {
-        if accessor.view.is_none() && accessor.sparse.is_none() || self.exhausted.get() {
-            return;
-        }
-        if matches!(self.store.visit(accessor, f), Err(ReadError::TooLarge(_))) {
-            self.exhausted.set(true);
-        }
-    }
-}
 
 /// Checks the glTF version; returns an explanation if it is not supported.
 pub(super) fn version(root: &Value, report: &mut ImportReport) -> Result<(), String> {

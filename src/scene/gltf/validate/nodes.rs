@@ -12,8 +12,8 @@ use super::{
         report::{At, ImportReport},
         schema,
     },
-    Input,
     data::{self, UNIT_TOLERANCE},
+    input::Input,
 };
 
 /// The node hierarchy, which is a forest.

@@ -1,0 +1,34 @@
+//! Acceptance of a candidate hit: by distance, alpha mask and the caller's filter.
+
+use super::{
+    mask,
+    node::NONE,
+    ray::{Hit, Ray},
+    scene::{BvhInstance, SceneBvh},
+};
+
+impl SceneBvh {
+    /// True if a hit replaces the one found: it precedes it, passes the alpha test, and `counts`
+    /// accepts it.
+    #[inline(always)]
+    pub(super) fn accepts_hit(
+        &self,
+        instance: &BvhInstance,
+        hit: &Hit,
+        found: Option<&Hit>,
+        ray: &Ray,
+        counts: &mut impl FnMut(&Hit) -> bool,
+    ) -> bool {
+        hit.comes_before(found, ray.t_max) && self.passes_alpha_test(instance, hit) && counts(hit)
+    }
+
+    pub(super) fn passes_alpha_test(&self, instance: &BvhInstance, hit: &Hit) -> bool {
+        if instance.mask == NONE {
+            return true;
+        }
+        let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
+        corners.is_none_or(|corners| {
+            mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric)
+        })
+    }
+}

@@ -1,0 +1,369 @@
+//! The look: overrides by property path, read from a file or from assignments.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use super::{
+    CameraLook, EffectsLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook,
+    MeteringLook, PassesLook, ProbeLook, RenamedPaths, VolumeLook, WaterLook, current_path, lights,
+    materials, probes,
+    properties::{description, unknown_property},
+    read_prescription,
+    reader::Reader,
+    toml_text::{flatten, line_of, syntax_error},
+    volumes, water,
+};
+use crate::{
+    camera::Exposure,
+    scene::{Scene, address::AddressTable},
+};
+
+/// Maximum size of a look file (bytes).
+const MAX_FILE: u64 = 16 << 20;
+
+/// Overrides by property path; absent ones keep their default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// `camera.*`.
+    pub camera: CameraLook,
+    /// `environment.*`.
+    pub environment: EnvironmentLook,
+    /// `effects.*`.
+    pub effects: EffectsLook,
+    /// `camera.metering.*`, auto exposure and `camera.white_balance.*`.
+    pub metering: MeteringLook,
+    /// `passes.*`.
+    pub passes: PassesLook,
+    /// `gi.*`.
+    pub gi: GiLook,
+    /// `scene.default_light`: adds a sun behind the camera and a sky. Unless set, only scenes
+    /// without any light get them.
+    pub default_light: Option<bool>,
+    /// `scene.animation`: the animations to play, by name or number, or `all`.
+    pub animation: Option<String>,
+    /// `scene.emissive_lights`: whether emissive surfaces light others, the default.
+    pub emissive_lights: Option<bool>,
+    /// `scene.max_emissive_lights`.
+    pub max_emissive_lights: Option<u32>,
+    /// `scene.multiscatter`: multiple scattering between microfacets keeps the energy of rough
+    /// surfaces. Off by default, as glTF's material model loses it.
+    pub multiscatter: Option<bool>,
+    /// `scene.variant`: the material variant of the file (KHR_materials_variants).
+    pub variant: Option<String>,
+    /// `lights.NAME.*` by the light's address: its name, its node's name, or its number.
+    pub lights: BTreeMap<String, LightLook>,
+    /// `materials.NAME.*` by the material's address.
+    pub materials: BTreeMap<String, MaterialLook>,
+    /// `probes.NAME.*`.
+    pub probes: BTreeMap<String, ProbeLook>,
+    /// `water.NAME.*` by the material's address or a node's.
+    pub water: BTreeMap<String, WaterLook>,
+    /// `volumes.NAME.*`.
+    pub volumes: BTreeMap<String, VolumeLook>,
+    /// Properties that were set by an old name.
+    pub renamed: RenamedPaths,
+}
+
+/// Path and value of an assignment `PATH=VALUE`, trimmed; `None` without `=`.
+///
+/// Names in a path may contain `=`, and so may values: the path is the shortest that names a
+/// property, or ends at the first `=` if there is none.
+#[must_use]
+pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
+    let at = |(place, _)| (text[..place].trim(), text[place + 1..].trim());
+    let names = |&(path, value): &(&str, &str)| {
+        !matches!(Look::default().set(path, value), Err(LookError::UnknownPath { .. }))
+    };
+    let mut ways = text.match_indices('=').map(at).peekable();
+    let first = ways.peek().copied();
+    ways.find(names).or(first)
+}
+
+impl Look {
+    /// Reads a look file into this look.
+    ///
+    /// # Errors
+    /// An unreadable file, invalid TOML, an unknown property, an invalid value; each names the
+    /// file.
+    pub fn read(&mut self, file: &Path) -> Result<(), LookError> {
+        self.parse(&file.display().to_string(), &Self::text_of(file)?)
+    }
+
+    /// Text of a look file.
+    ///
+    /// # Errors
+    /// An unreadable file, or one that is too large.
+    pub fn text_of(file: &Path) -> Result<String, LookError> {
+        let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
+        let length = fs::metadata(file)
+            .map_err(|error| invalid(format!("{error}; check the path of --look")))?
+            .len();
+        if length > MAX_FILE {
+            return Err(invalid(format!(
+                "{length} bytes exceed the maximum of a look file ({MAX_FILE})"
+            )));
+        }
+        fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Reads the text of a look file into this look; `name` is for messages.
+    ///
+    /// # Errors
+    /// Invalid TOML, an unknown property, an invalid value.
+    pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
+        let invalid = |detail: String| LookError::File { file: name.into(), detail };
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
+        let mut flat = Vec::new();
+        flatten("", &table, &mut flat);
+        let at = |path: &str| {
+            line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
+        };
+        if let Some([one, other]) = lights::rivals(&flat) {
+            let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
+            let [unit, second] =
+                [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+            let text = format!(
+                "{light} has two strengths, {unit} and {second}; keep the one of its data sheet"
+            );
+            return Err(invalid(at(other) + &text));
+        }
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
+        for (path, _) in &flat {
+            if let Some(new) = current_path(path)
+                && flat.iter().any(|(other, _)| *other == new)
+            {
+                return Err(invalid(format!(
+                    "{}{path} is the old name of {new}, which the file sets too; remove {path}",
+                    at(path)
+                )));
+            }
+        }
+        for (path, value) in flat {
+            self.set_in(folder, &path, &value)
+                .map_err(|error| invalid(format!("{}{error}", at(&path))))?;
+        }
+        Ok(())
+    }
+
+    /// Warnings about the lights that it changes, by name.
+    #[must_use]
+    pub fn light_warnings(&self) -> Vec<String> {
+        self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
+    }
+
+    /// Warnings about numbers of the lens prescription that are replaced; empty if it cannot be
+    /// read.
+    #[must_use]
+    pub fn lens_warnings(&self) -> Vec<String> {
+        let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
+        let read = read_prescription("camera.lens.prescription", name);
+        let notes = read.map(|lens| lens.notes().to_vec()).unwrap_or_default();
+        notes.into_iter().map(|note| format!("{name}: {note}")).collect()
+    }
+
+    /// Notices of properties that were set by an old name, one line each.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        self.renamed.notices().collect()
+    }
+
+    /// Sets `PATH=VALUE` from the command line.
+    ///
+    /// # Errors
+    /// No `=`, an unknown property, an invalid value.
+    pub fn assign(&mut self, text: &str) -> Result<(), LookError> {
+        let (path, value) = split_assignment(text).ok_or_else(|| LookError::BadValue {
+            path: text.into(),
+            value: String::new(),
+            expected: "expected PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
+        })?;
+        self.set(path, value)
+    }
+
+    /// Sets one property; file names are relative to the working directory.
+    ///
+    /// # Errors
+    /// An unknown property or an invalid value.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), LookError> {
+        self.set_in(Path::new(""), path, value)
+    }
+
+    /// Sets one property; file names are relative to a folder.
+    fn set_in(&mut self, folder: &Path, path: &str, value: &str) -> Result<(), LookError> {
+        let bare = value.trim_matches('"');
+        if let Some(new) = current_path(path) {
+            self.set_in(folder, &new, value)?;
+            self.renamed.add(path, &new);
+            return Ok(());
+        }
+        let read = Reader { path, value: bare, folder, expected: description(path) };
+        if path == "scene.default_light" {
+            self.default_light = Some(read.boolean()?);
+            return Ok(());
+        }
+        if path == "scene.animation" {
+            self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
+            return if self.animation.is_some() { Ok(()) } else { Err(read.bad_value()) };
+        }
+        if path == "scene.emissive_lights" {
+            self.emissive_lights = Some(read.boolean()?);
+            return Ok(());
+        }
+        if path == "scene.max_emissive_lights" {
+            self.max_emissive_lights = Some(read.integer(1, 65_536)?);
+            return Ok(());
+        }
+        if path == "scene.multiscatter" {
+            self.multiscatter = Some(read.boolean()?);
+            return Ok(());
+        }
+        if path == "scene.variant" {
+            self.variant = Some(bare.to_owned());
+            return Ok(());
+        }
+        let set = match path.split('.').next() {
+            Some("effects") => self.effects.set(&read)?,
+            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
+            Some("passes") => self.passes.set(&read)?,
+            Some("gi") => self.gi.set(&read)?,
+            Some("environment") => self.environment.set(&read)?,
+            Some("lights") => lights::set(&mut self.lights, &read)?,
+            Some("materials") => materials::set(&mut self.materials, &read)?,
+            Some("probes") => probes::set(&mut self.probes, &read)?,
+            Some("water") => water::set(&mut self.water, &read)?,
+            Some("volumes") => volumes::set(&mut self.volumes, &read)?,
+            _ => false,
+        };
+        if set { Ok(()) } else { Err(unknown_property(path)) }
+    }
+
+    /// `CameraLook::exposure`.
+    ///
+    /// # Errors
+    /// Settings out of range of an exposure.
+    pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
+        self.camera.exposure()
+    }
+
+    /// Applies the overrides that change a scene: environment, probes, materials, water, volumes,
+    /// lights and `scene.*`. `lights.sun` and `lights.moon` are those of the sky.
+    ///
+    /// # Errors
+    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
+    /// used.
+    pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        scene.max_emissive_lights = self.max_emissive_lights;
+        scene.multiscatter = self.multiscatter.unwrap_or(false);
+        if let Some(name) = &self.variant
+            && !scene.choose_variant(name)
+        {
+            let names = AddressTable::from_names(
+                scene.variants.iter().map(|variant| variant.name.as_str()),
+            )
+            .suggestions();
+            let expected = match names.as_slice() {
+                [] => "the file has no variants".to_owned(),
+                names => format!("expected one of {}", names.join(", ")),
+            };
+            return Err(LookError::BadValue {
+                path: "scene.variant".into(),
+                value: name.clone(),
+                expected,
+            });
+        }
+        self.environment.apply(scene)?;
+        probes::apply(&self.probes, scene)?;
+        materials::apply(&self.materials, scene)?;
+        water::apply(&self.water, scene)?;
+        volumes::apply(&self.volumes, scene)?;
+        lights::apply(&self.lights, scene)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_of_an_assignment_may_contain_equals_signs() {
+        for (text, want) in [
+            ("lights.x=y.candela=500", ("lights.x=y.candela", "500")),
+            (" scene.variant = a=b ", ("scene.variant", "a=b")),
+            ("no.such=1=2", ("no.such", "1=2")),
+        ] {
+            assert_eq!(split_assignment(text), Some(want));
+        }
+        assert_eq!(split_assignment("scene.variant"), None);
+        let mut look = Look::default();
+        look.assign("lights.x=y.candela=500").unwrap();
+        assert!(look.lights.contains_key("x=y"), "{:?}", look.lights);
+    }
+
+    #[test]
+    fn the_file_and_the_command_line_set_the_same_properties() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        let text = "[camera.body]\niso = 400\nshutter = \"1/60\"\n[camera.lens]\nf_stop = 2.8\n\
+                    prescription = \"builtin:dgauss-50-f2\"\n\
+                    [lights.Key]\nlumens = 800\n[passes.tonemap]\noperator = \"aces\"\n";
+        fs::write(&file, text).unwrap();
+        let mut read = Look::default();
+        read.read(&file).unwrap();
+        let mut set = Look::default();
+        for assignment in [
+            "camera.body.iso=400",
+            "camera.body.shutter=1/60",
+            "camera.lens.f_stop=2.8",
+            // A builtin prescription is no file.
+            "camera.lens.prescription=builtin:dgauss-50-f2",
+            "lights.Key.lumens=800",
+            "passes.tonemap.operator=aces",
+        ] {
+            set.assign(assignment).unwrap();
+        }
+        assert_eq!(read, set);
+        let ev = read.exposure().unwrap().unwrap().ev100().get();
+        assert!((ev - 6.877_744).abs() < 1e-6, "formulas, section 1: {ev}");
+    }
+
+    #[test]
+    fn a_wrong_path_names_the_right_one() {
+        let error = Look::default().assign("camera.lens.fstop=2").unwrap_err().to_string();
+        assert!(error.contains("camera.lens.f_stop"), "{error}");
+        let error = Look::default().assign("lights.Key.lumen=2").unwrap_err().to_string();
+        assert!(error.contains("lights.*.lumens"), "{error}");
+    }
+
+    #[test]
+    fn wrong_values_say_what_is_right() {
+        for bad in [
+            "camera.body.iso=0",
+            "camera.lens.f_stop=NaN",
+            "camera.body.shutter=1/0",
+            "lights.A.lux=-1",
+        ] {
+            let error = Look::default().assign(bad).unwrap_err().to_string();
+            assert!(error.contains("expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_gets_wrong_is_named_with_its_line() {
+        for (text, line) in [
+            ("[camera.body]\niso = 100\n\n[camera.lens]\nf_stop = -1\n", "line 5"),
+            ("camera.body.iso = 100\ncamera.lens.f_stp = 2\n", "line 2"),
+            ("[camera.lens]\nf_stop = {a = 1}\n", "line 2"),
+            ("[camera\n", "line 1"),
+        ] {
+            let error = Look::default().parse("a.look.toml", text).unwrap_err().to_string();
+            assert!(error.contains("a.look.toml") && error.contains(line), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn without_dials_the_scene_is_metered() {
+        assert_eq!(Look::default().exposure().unwrap(), None);
+    }
+}

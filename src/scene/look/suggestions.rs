@@ -1,0 +1,72 @@
+//! Suggestions for names that do not exist.
+
+use super::LookError;
+use crate::scene::address::AddressTable;
+
+/// Error for an address that no item of a section has.
+pub(super) fn unknown_address(
+    section: &str,
+    address: &str,
+    things: &AddressTable<'_>,
+) -> LookError {
+    let path = format!("{section}.{address}");
+    let names: Vec<String> =
+        things.suggestions().iter().map(|name| format!("{section}.{name}")).collect();
+    if names.is_empty() {
+        return LookError::BadValue {
+            path,
+            value: String::new(),
+            expected: format!("the scene has no {section}"),
+        };
+    }
+    LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
+}
+
+/// Up to three names to suggest for `wanted`, each once: those within edit distance 2
+/// (Levenshtein), that continue it, or with one group too many or too few; else the three of least
+/// edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
+pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    const CLOSE: usize = 2;
+    let ends_with =
+        |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+    let distance = |name: &str| {
+        let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
+        if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
+            0
+        } else if name.starts_with(wanted) {
+            1
+        } else {
+            strsim::levenshtein(wanted, name)
+        }
+    };
+    let named = names.filter(|name| !name.is_empty());
+    let mut ranked: Vec<(usize, &str)> = named.map(|name| (distance(name), name)).collect();
+    ranked.sort_unstable();
+    ranked.dedup();
+    if ranked.is_empty() {
+        return "nothing (the scene has none)".into();
+    }
+    let is_close = |&(distance, _): &(usize, &str)| distance <= CLOSE;
+    if ranked.iter().any(is_close) {
+        ranked.retain(is_close);
+    }
+    ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_are_close_or_else_the_nearest() {
+        let names = ["a.width", "a.wide", "b.height", "c.depth.enabled", "d.depth"];
+        let nearest = |wanted: &str| nearest(wanted, names.into_iter());
+        assert_eq!(nearest("a.wodths"), "a.width", "two edits");
+        assert_eq!(nearest("x.b.height"), "b.height", "a group too many");
+        assert_eq!(nearest("c.depth"), "c.depth.enabled, d.depth", "a group and its twin");
+        assert_eq!(nearest("b.he"), "b.height", "a beginning");
+        assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
+        assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");
+        assert_eq!(super::nearest("a", ["", ""].into_iter()), "nothing (the scene has none)");
+    }
+}
