@@ -6,13 +6,13 @@ use std::{any::Any, sync::Arc};
 use ash::vk;
 
 use super::{
-    acceleration::Tlas,
     context::{Gpu, LiveEntry, c_name, lock},
+    descriptors::{Bind, Interface, write_set},
     device_selection::MULTI_DRAW_INDIRECT,
     error::{GpuError, GpuResult},
     fault_injection::FaultPoint,
     memory::{Buffer, BufferKind, Image},
-    pipeline::{ComputePipeline, GraphicsPipeline, Interface, SamplerInfo, TextureSet, sampler},
+    pipeline::{ComputePipeline, GraphicsPipeline, TextureSet},
 };
 
 /// Maximum number of timed passes per frame; further passes run without timers.
@@ -24,23 +24,6 @@ const SETS_PER_POOL: u32 = 64;
 /// Bytes of an indirect draw (`VkDrawIndexedIndirectCommand`): index count, instance count, first
 /// index, vertex offset, first instance.
 pub const DRAW_COMMAND_BYTES: u64 = 20;
-
-/// A resource bound to a shader variable.
-#[derive(Clone, Copy)]
-pub enum Bind<'a> {
-    /// A uniform buffer.
-    Uniform(&'a Arc<Buffer>),
-    /// A storage buffer.
-    Storage(&'a Arc<Buffer>),
-    /// An image read by texel, without a sampler.
-    Sampled(&'a Arc<Image>),
-    /// An image read through a sampler.
-    Texture(&'a Arc<Image>, SamplerInfo),
-    /// An image read and written by texel.
-    StorageImage(&'a Arc<Image>),
-    /// An acceleration structure for ray query.
-    Structure(&'a Arc<Tlas>),
-}
 
 /// A color attachment of a pass.
 #[derive(Clone, Copy)]
@@ -1122,79 +1105,4 @@ impl Slot {
             .map_err(|result| GpuError::from_vk("vkAllocateDescriptorSets", "frame", result))?;
         Ok(sets.first().copied().unwrap_or_default())
     }
-}
-
-/// Writes all bindings of a set; each must be bound exactly once.
-pub(super) fn write_set(
-    gpu: &Gpu,
-    interface: &Interface,
-    set: u32,
-    handle: vk::DescriptorSet,
-    binds: &[(&str, Bind<'_>)],
-) -> GpuResult<()> {
-    for binding in interface.bindings.iter().filter(|binding| binding.set == set) {
-        if !binds.iter().any(|(name, _)| *name == binding.name) {
-            return Err(GpuError::Pipeline {
-                pipeline: binding.name.clone(),
-                detail: "no resource is bound to it".into(),
-            });
-        }
-    }
-    for (name, bind) in binds {
-        let binding = interface.find(set, name)?;
-        let mut buffers = [vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE)];
-        let mut images = [vk::DescriptorImageInfo::default()
-            .image_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
-        let mut structures = [vk::AccelerationStructureKHR::null()];
-        let kind = match bind {
-            Bind::Uniform(buffer) => {
-                buffers[0].buffer = buffer.handle;
-                vk::DescriptorType::UNIFORM_BUFFER
-            }
-            Bind::Storage(buffer) => {
-                buffers[0].buffer = buffer.handle;
-                vk::DescriptorType::STORAGE_BUFFER
-            }
-            Bind::Sampled(image) => {
-                images[0].image_view = image.view;
-                vk::DescriptorType::SAMPLED_IMAGE
-            }
-            Bind::Texture(image, info) => {
-                images[0].image_view = image.view;
-                images[0].sampler = sampler(gpu, *info)?;
-                vk::DescriptorType::COMBINED_IMAGE_SAMPLER
-            }
-            Bind::StorageImage(image) => {
-                images[0].image_view = image.view;
-                images[0].image_layout = vk::ImageLayout::GENERAL;
-                vk::DescriptorType::STORAGE_IMAGE
-            }
-            Bind::Structure(structure) => {
-                structures[0] = structure.handle;
-                vk::DescriptorType::ACCELERATION_STRUCTURE_KHR
-            }
-        };
-        if kind != binding.kind {
-            return Err(GpuError::Pipeline {
-                pipeline: (*name).to_string(),
-                detail: format!("bound as {kind:?}, declared as {:?}", binding.kind),
-            });
-        }
-        let mut write = vk::WriteDescriptorSet::default()
-            .dst_set(handle)
-            .dst_binding(binding.binding)
-            .descriptor_type(kind)
-            .descriptor_count(1);
-        let mut of_structures = vk::WriteDescriptorSetAccelerationStructureKHR::default()
-            .acceleration_structures(&structures);
-        write = match bind {
-            Bind::Uniform(_) | Bind::Storage(_) => write.buffer_info(&buffers),
-            Bind::Structure(_) => write.push_next(&mut of_structures),
-            _ => write.image_info(&images),
-        };
-        // SAFETY: the set is not in use; the resource outlives it (the frame or the texture set
-        // keeps it).
-        unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
-    }
-    Ok(())
 }

@@ -18,10 +18,9 @@ use super::{
     device_selection::{self, DeviceInfo},
     error::{GpuError, GpuResult},
     fault_injection::{Fault, FaultPoint},
-    pipeline::SharedLayouts,
     pipeline_cache,
     shader::Replacement,
-    window,
+    shared_layouts::SharedLayouts,
 };
 
 /// Ray tracing backend of shaders; both give the same hits (docs/bvh.md).
@@ -253,6 +252,11 @@ impl Gpu {
             entry,
         })))
     }
+
+    /// Sets the replacements for pipelines created from now on. Earlier replacements are dropped.
+    pub fn replace_shaders(&self, modules: Vec<Replacement>) {
+        *lock(&self.replaced) = modules;
+    }
 }
 
 impl Inner {
@@ -454,7 +458,7 @@ fn create_instance(entry: &ash::Entry, options: &GpuOptions) -> GpuResult<ash::I
         .api_version(vk::API_VERSION_1_3);
     let mut layers = Vec::new();
     let mut extensions = match options.display {
-        Some(display) => window::instance_extensions(entry, display)?,
+        Some(display) => surface_extensions(entry, display)?,
         None => Vec::new(),
     };
     if validation {
@@ -486,6 +490,27 @@ fn create_instance(entry: &ash::Entry, options: &GpuOptions) -> GpuResult<ash::I
         vk::Result::ERROR_INCOMPATIBLE_DRIVER => GpuError::NoDevice,
         other => GpuError::from_vk("vkCreateInstance", "sunny16", other),
     })
+}
+
+/// The instance extensions for a display's windows, and the one for color spaces beyond sRGB, if
+/// present.
+fn surface_extensions(
+    entry: &ash::Entry,
+    display: RawDisplayHandle,
+) -> GpuResult<Vec<*const std::ffi::c_char>> {
+    let needed = ash_window::enumerate_required_extensions(display).map_err(|_| {
+        GpuError::NoWindow { detail: "this display type does not support Vulkan surfaces".into() }
+    })?;
+    // SAFETY: the loader is alive.
+    let present =
+        unsafe { entry.enumerate_instance_extension_properties(None) }.map_err(|result| {
+            GpuError::from_vk("vkEnumerateInstanceExtensionProperties", "loader", result)
+        })?;
+    let colors = ext::swapchain_colorspace::NAME;
+    let offers = present
+        .iter()
+        .any(|extension| extension.extension_name_as_c_str().is_ok_and(|name| name == colors));
+    Ok(needed.iter().copied().chain(offers.then_some(colors.as_ptr())).collect())
 }
 
 type Messenger = (ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);

@@ -5,6 +5,7 @@
 pub mod acceleration;
 pub mod commands;
 pub mod context;
+pub mod descriptors;
 pub mod device_selection;
 pub mod error;
 pub mod fault_injection;
@@ -15,15 +16,18 @@ pub mod readback;
 pub mod reflect;
 pub mod shader;
 pub mod shader_structs;
+pub mod shared_layouts;
 pub mod surface_formats;
 pub mod upload;
 pub mod window;
 
 pub use acceleration::{BlasSet, Tlas, TlasInstance, TriangleRange};
 pub use ash::vk;
-pub use commands::{Bind, ColorTarget, DepthTarget, Frames, PassTime, Recorder};
+pub use commands::{ColorTarget, DepthTarget, Frames, PassTime, Recorder};
 pub use context::{Gpu, GpuOptions, RayBackend};
+pub use descriptors::Bind;
 pub use device_selection::{DeviceInfo, RAY_QUERY, enumerate_devices};
 pub use error::{GpuError, GpuResult};
 pub use memory::{Buffer, BufferKind, Image, ImageInfo, MemoryBlock};
-pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, SamplerInfo, TextureSet};
+pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, TextureSet};
+pub use shared_layouts::SamplerInfo;

@@ -1,9 +1,6 @@
 //! Compiled shaders, by name.
 
-use super::{
-    context::{Gpu, lock},
-    reflect::{Module, reflect},
-};
+use super::reflect::{Module, reflect};
 
 /// A compiled shader, embedded in the executable.
 pub struct Shader {
@@ -92,11 +89,4 @@ impl Shader {
 pub struct Replacement {
     pub(super) name: &'static str,
     pub(super) words: Vec<u32>,
-}
-
-impl Gpu {
-    /// Sets the replacements for pipelines created from now on. Earlier replacements are dropped.
-    pub fn replace_shaders(&self, modules: Vec<Replacement>) {
-        *lock(&self.replaced) = modules;
-    }
 }

@@ -9,8 +9,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use ash::{ext, khr, vk};
-use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
+use ash::{khr, vk};
+use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 
 use crate::camera::DisplayEncoding;
 
@@ -22,27 +22,6 @@ use super::{
     memory::{Image, ImageInfo},
     surface_formats,
 };
-
-/// The instance extensions for a display's windows, and the one for color spaces beyond sRGB, if
-/// present.
-pub(super) fn instance_extensions(
-    entry: &ash::Entry,
-    display: RawDisplayHandle,
-) -> GpuResult<Vec<*const std::ffi::c_char>> {
-    let needed = ash_window::enumerate_required_extensions(display).map_err(|_| {
-        GpuError::NoWindow { detail: "this display type does not support Vulkan surfaces".into() }
-    })?;
-    // SAFETY: the loader is alive.
-    let present =
-        unsafe { entry.enumerate_instance_extension_properties(None) }.map_err(|result| {
-            GpuError::from_vk("vkEnumerateInstanceExtensionProperties", "loader", result)
-        })?;
-    let colors = ext::swapchain_colorspace::NAME;
-    let offers = present
-        .iter()
-        .any(|extension| extension.extension_name_as_c_str().is_ok_and(|name| name == colors));
-    Ok(needed.iter().copied().chain(offers.then_some(colors.as_ptr())).collect())
-}
 
 /// A window surface.
 pub struct Surface {

@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Access, BufferHandle, Graph, Handle, ImageHandle, PassBuilder, PassContext};
+use super::{
+    access::Access,
+    declaration::{Graph, PassBuilder, PassContext},
+    resource::{BufferHandle, Handle, ImageHandle},
+};
 use crate::gpu::{
     Bind, Buffer, BufferKind, ComputePipeline, GpuResult, GraphicsPipeline, Image, SamplerInfo,
     Tlas,

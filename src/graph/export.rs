@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Access, Prepared};
+use super::{access::Access, execution::Prepared};
 
 /// The diagram language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
