@@ -13,8 +13,8 @@ use sunny16::{
     compare::flip,
     frame::{AntiAliasing, RenderSettings, Renderer, TemporalSettings},
     gpu::{Gpu, GpuOptions},
+    gpu_scene::{GpuScene, View},
     output,
-    passes::{GpuScene, View},
     scene::{Scene, procedural::still_life},
 };
 

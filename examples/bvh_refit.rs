@@ -10,7 +10,7 @@ use sunny16::{
     bvh::{SceneBvh, casts_shadow},
     frame::{RenderSettings, Renderer, ShadowSettings},
     gpu::{Buffer, BufferKind, Gpu, GpuOptions, upload::Uploader},
-    passes::View,
+    gpu_scene::View,
     scene::{
         Node, Scene, animation::AnimationSelection, gltf, look::ShadowMethod, procedural::atrium,
     },

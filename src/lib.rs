@@ -11,6 +11,7 @@ pub mod compare;
 pub mod frame;
 pub mod gi;
 pub mod gpu;
+pub mod gpu_scene;
 pub mod graph;
 pub mod image_io;
 pub mod optics;

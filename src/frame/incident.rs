@@ -10,11 +10,16 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
-use super::{AoSettings, Aov, ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings};
+use super::{
+    aov::Aov,
+    renderer::Renderer,
+    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
+};
 use crate::{
     camera::{Exposure, exposure::Receptor},
     gpu::GpuError,
-    passes::{GpuScene, View},
+    gpu_scene::{GpuScene, View},
+    passes::ao::AoSettings,
     photometry::{Ev100, Lux, color::luminance},
     scene::{
         Node, Projection, Scene,

@@ -1,5 +1,6 @@
 //! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
 
+use super::readback::{decode_half2, decode_u32, read_report};
 use crate::{
     gpu::GpuResult,
     graph::{BufferHandle, Graph},
@@ -89,11 +90,10 @@ impl LimitReports {
             motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
         let depth_of_field = depth_of_field.map(|bound| {
             let words = 2 * u64::from(bound.tiles);
-            (super::read_report(g, ("depth of field counts", words), bound.counts), bound.drawn)
+            (read_report(g, ("depth of field counts", words), bound.counts), bound.drawn)
         });
         // The list's header: the number of sources kept and dropped.
-        let starburst =
-            bright.map(|bright| super::read_report(g, ("starburst sources", 4), bright.list));
+        let starburst = bright.map(|bright| read_report(g, ("starburst sources", 4), bright.list));
         Self { motion_blur, depth_of_field, starburst }
     }
 
@@ -105,12 +105,11 @@ impl LimitReports {
         let mut limits = EffectLimits::default();
         if let Some((handle, drawn)) = self.motion_blur {
             let bytes = bytes(handle)?;
-            let longest =
-                super::decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
+            let longest = decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
             limits.motion_blur = ClampedEffect::of(longest, drawn);
         }
         if let Some((handle, drawn)) = self.depth_of_field {
-            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::decode_u32).collect();
+            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(decode_u32).collect();
             let greatest = words[words.len() / 2..]
                 .iter()
                 .map(|&bits| f32::from_bits(bits))
@@ -118,7 +117,7 @@ impl LimitReports {
             limits.depth_of_field = ClampedEffect::of(greatest, drawn);
         }
         if let Some(handle) = self.starburst {
-            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(super::decode_u32).collect();
+            let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(decode_u32).collect();
             limits.starbursts_dropped = words.get(DROPPED_WORD).copied().unwrap_or_default();
         }
         Ok(limits)

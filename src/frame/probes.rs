@@ -3,11 +3,16 @@
 use glam::{DMat3, DMat4, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::{ClusteredLightSettings, Readback, RenderSettings, Renderer, ShadowSettings};
+use super::{
+    readback::Readback,
+    renderer::Renderer,
+    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
+};
 use crate::{
     camera::Exposure,
     gpu::{GpuError, GpuResult},
-    passes::{GpuScene, View, culling::CullingSettings},
+    gpu_scene::{GpuScene, View},
+    passes::culling::CullingSettings,
     photometry::{
         Ev100,
         environment::{RadianceMap, RowMapping},
@@ -115,14 +120,14 @@ impl Renderer {
         let mut maps: Vec<Option<RadianceMap>> = vec![None; scene.probes.len()];
         let rounds = scene.probes.iter().map(|probe| probe.bounces).max().unwrap_or(0);
         for round in 0..rounds {
-            capture.swap_materials(on_device);
+            capture.swap_materials(&mut on_device.materials);
             for (probe, map) in scene.probes.iter().zip(&mut maps) {
                 if round < probe.bounces {
                     *map = Some(self.cube(probe, on_device, shadows)?.map()?);
                 }
             }
-            capture.swap_materials(on_device);
-            capture.light(&gpu, on_device, &maps)?;
+            capture.swap_materials(&mut on_device.materials);
+            on_device.environment = capture.light(&gpu, &mut on_device.probes, &maps)?;
         }
         Ok(())
     }

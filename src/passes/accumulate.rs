@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, gbuffer::LIGHT};
+use super::formats::LIGHT;
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu_scene::FrameUniforms,
     graph::{Graph, ImageHandle},
 };
 
@@ -43,16 +44,16 @@ impl AccumulatePass {
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        data: &FrameData,
+        frame: &FrameUniforms,
         light: ImageHandle,
         frames: u32,
     ) -> ImageHandle {
-        let [width, height] = data.values.size;
+        let [width, height] = frame.values.size;
         let (previous, current) = g.history("accumulated light", width, height, HISTORY);
         let out = g.image("accumulated light", width, height, LIGHT);
         let weight = (1.0 / (f64::from(frames) + 1.0)) as f32;
         g.fullscreen("accumulate", &self.pipeline)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("light_image", light)
             .sampled("history_image", previous)
             .push(&weight)

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use super::{
-    FrameData, GpuScene,
     effects::make,
     morphological::MorphologicalPass,
     skin::SkinPass,
@@ -12,6 +11,7 @@ use super::{
 };
 use crate::{
     gpu::{Gpu, GpuResult},
+    gpu_scene::{FrameData, GpuScene},
     graph::{Graph, ImageHandle},
 };
 
@@ -79,7 +79,7 @@ impl AntiAliasingPasses {
     ) -> TaaOutput {
         match (method, self.morphological.get(), self.temporal.get()) {
             (Method::Morphological, Some(pass), _) => {
-                TaaOutput { light: pass.declare(g, data.values.size, light), depth }
+                TaaOutput { light: pass.declare(g, data.uniforms.values.size, light), depth }
             }
             (Method::Temporal(frame, motion), _, Some(pass)) => {
                 let velocity = velocity

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, gbuffer::Gbuffer};
+use super::gbuffer::Gbuffer;
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk},
+    gpu_scene::FrameData,
     graph::{Graph, ImageHandle},
 };
 
@@ -79,7 +80,7 @@ impl AoPass {
         gbuffer: Gbuffer,
         settings: &AoSettings,
     ) -> ImageHandle {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let scale = if settings.half_resolution { 2 } else { 1 };
         let constants = AoConstants {
             radius: settings.radius as f32,

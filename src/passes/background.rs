@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{
-    FrameData,
-    gbuffer::{Gbuffer, LIGHT},
-    lighting::LitImages,
-};
+use super::{formats::LIGHT, gbuffer::Gbuffer, lighting::LitImages};
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    gpu_scene::FrameData,
     graph::Graph,
 };
 

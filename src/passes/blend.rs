@@ -1,17 +1,19 @@
 //! Alpha-blended surfaces over the lit image, back to front.
 
 use super::{
-    FrameData, GpuScene, ShadowInputs,
+    formats::LIGHT,
     forward::{ForwardPass, RefractionBackgroundImages, background_handles},
-    gbuffer::{Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
+    gbuffer::Gbuffer,
     lighting::LitImages,
     refraction::RefractionBackground,
-    scene_data::{Draw, RenderQueue},
+    scene_draws::{TextureSets, draw_all, geometry_state},
+    shadow_inputs::ShadowInputs,
     variants::{Features, LightVariants},
     volumes::{Volumetrics, VolumetricsImages},
 };
 use crate::{
     gpu::{Bind, Gpu, GraphicsPipeline},
+    gpu_scene::{Draw, FrameData, GpuScene, RenderQueue},
     graph::{Access, Graph},
 };
 
@@ -44,7 +46,7 @@ impl BlendPass {
         (layered, background): (&'a ForwardPass, Option<RefractionBackground>),
         volumetrics: Option<Volumetrics>,
     ) {
-        if !data.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
+        if !data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
             return;
         }
         let mut pass = g.pass("blend").depth_tested(gbuffer.depth).color_loaded(lit.light);
@@ -60,12 +62,17 @@ impl BlendPass {
             let shadow_inputs = shadow_inputs.objects(cx, scene, data);
             let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
-            binds.extend(data.light_binds(&shadow_inputs));
+            binds.extend(shadow_inputs.light_binds(data));
             let volumetrics = VolumetricsImages::of(cx, volumetrics, scene);
             binds.extend(volumetrics.binds());
             let images = RefractionBackgroundImages::of(cx, background, scene);
-            let draws: Vec<&Draw> =
-                data.visible.draws.iter().filter(|draw| draw.queue == RenderQueue::Blend).collect();
+            let draws: Vec<&Draw> = data
+                .draws
+                .visible
+                .draws
+                .iter()
+                .filter(|draw| draw.queue == RenderQueue::Blend)
+                .collect();
             for run in draws.chunk_by(|a, b| a.extended == b.extended) {
                 if run.first().is_some_and(|draw| draw.extended) {
                     layered.draw_over(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::gbuffer::LIGHT;
+use super::formats::LIGHT;
 use crate::{
     camera::{effects::glare_within, post_effects::Bloom},
     gpu::{

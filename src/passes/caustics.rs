@@ -6,12 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{
-    FrameData, GpuScene,
-    ray_query::BvhDependencies,
-    scene_bvh::{FrameBvh, LazyFrameBvh},
-    scene_data::WaterTextures,
-};
+use super::ray_query::BvhDependencies;
 use crate::{
     gpu::{
         Bind, ComputePipeline, Gpu, GpuResult,
@@ -20,6 +15,7 @@ use crate::{
             frame::{FrameConstants, LIGHT_CAUSTICS, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light},
         },
     },
+    gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, WaterTextures},
     graph::{Access, BufferHandle, Graph},
 };
 
@@ -202,10 +198,10 @@ impl CausticsPass {
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
-        data: &'a FrameData,
+        (data, caustics): (&'a FrameData, Option<&'a FrameCaustics>),
         gpu_bvh: BvhDependencies,
     ) -> Option<BufferHandle> {
-        let (pipelines, caustics) = (self.pipelines.get()?, data.caustics.as_ref()?);
+        let (pipelines, caustics) = (self.pipelines.get()?, caustics?);
         let [counted, blurred] = caustics.bytes();
         let counts = g.storage("caustic counts", counted);
         let maps = g.storage("caustics", blurred);

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, GpuScene, gbuffer::Gbuffer};
+use super::gbuffer::Gbuffer;
 use crate::{
     gpu::{ComputePipeline, Gpu, GpuResult},
+    gpu_scene::{FrameData, GpuScene},
     graph::{Access, BufferHandle, Graph},
 };
 
@@ -62,13 +63,15 @@ impl ClusteredLightsPass {
         data: &FrameData,
         gbuffer: Gbuffer,
     ) -> ClusteredLights {
-        let [across, down] = data.values.tiles;
+        let [across, down] = data.uniforms.values.tiles;
         let tiles = u64::from(across) * u64::from(down);
         let out = ClusteredLights {
             tiles: g.storage("clustered lights tiles", tiles * 4),
             clusters: g.storage("clustered lights clusters", tiles * SLICES * 8),
-            entries: g
-                .storage("clustered lights entries", u64::from(data.values.list_capacity) * 4),
+            entries: g.storage(
+                "clustered lights entries",
+                u64::from(data.uniforms.values.list_capacity) * 4,
+            ),
             report: g.storage("clustered lights report", REPORT_WORDS * 4),
         };
         g.pass("clear clustered lights report").uses(out.report, Access::Fill).record(move |cx| {

@@ -9,18 +9,17 @@
 
 use std::sync::Arc;
 
-use super::{
-    FrameData, GpuScene, dynamic_buffer,
-    gbuffer::DEPTH,
-    scene_data::{self, GpuInstances, LodSelection, RenderQueue, SplitPoint},
-    view::View,
-};
+use super::formats::DEPTH;
 use crate::{
     gpu::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder,
         commands::DRAW_COMMAND_BYTES,
         shader_structs::{culling::CullConstants, frame},
         vk,
+    },
+    gpu_scene::{
+        self, FrameData, GpuInstances, GpuScene, LodSelection, RenderQueue, SplitPoint, View,
+        dynamic_buffer,
     },
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
@@ -156,6 +155,8 @@ pub struct CullingOutput {
     pub commands: BufferHandle,
     /// Report: instances drawn, instances occluded.
     pub report: BufferHandle,
+    /// Levels of detail per bucket.
+    pub levels: u32,
 }
 
 /// Pipelines of the culling passes.
@@ -193,8 +194,8 @@ impl CullingPass {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState {
-            vertex_stride: scene_data::VERTEX_STRIDE,
-            attributes: scene_data::vertex_attributes()
+            vertex_stride: gpu_scene::VERTEX_STRIDE,
+            attributes: gpu_scene::vertex_attributes()
                 .into_iter()
                 .filter(|attribute| attribute.0 == 0)
                 .collect(),
@@ -220,16 +221,16 @@ impl CullingPass {
         })
     }
 
-    /// Declares the passes; `None` if the host culls. `moved`: deformed vertices, if a pass deforms
-    /// them.
+    /// Declares the passes; `None` if the host culls (no `frame`). `moved`: deformed vertices, if a
+    /// pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
-        data: &'a FrameData,
+        (data, frame): (&'a FrameData, Option<&'a FrameCulling>),
         moved: Option<BufferHandle>,
     ) -> Option<CullingOutput> {
-        let (placements, frame) = (scene.gpu_instances.as_ref()?, data.culling.as_ref()?);
+        let (placements, frame) = (scene.gpu_instances.as_ref()?, frame?);
         let (count, blocks) =
             (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
@@ -237,6 +238,7 @@ impl CullingPass {
             instances: g.storage("drawn instances", count * size_of::<frame::Instance>() as u64),
             commands: g.storage("draw commands", commands * DRAW_COMMAND_BYTES),
             report: g.storage("culling report", REPORT_WORDS * 4),
+            levels: frame.levels,
         };
         let between = CullingScratch {
             seen: g.external(&placements.was_visible),
@@ -315,7 +317,7 @@ impl CullingPass {
         (placements, frame): (&'a GpuInstances, &'a FrameCulling),
         (occluders, moved): (CullingOutput, Option<BufferHandle>),
     ) -> Pyramid {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let depth = g.image("occluder depth", width, height, DEPTH);
         let levels = g.storage("depth pyramid", frame.pyramid_texels * 4);
         let mut pass = g.pass("cull: depth");
@@ -361,15 +363,16 @@ impl CullingPass {
     }
 }
 
-/// Draws the culled instances of a render queue with the bound pipeline.
+/// Draws the culled instances of a render queue with the bound pipeline. `levels`: levels of detail
+/// per bucket (`CullingOutput::levels`).
 pub fn draw_culled(
     rec: &mut Recorder<'_>,
-    (scene, data): (&GpuScene, &FrameData),
-    commands: &Arc<Buffer>,
+    scene: &GpuScene,
+    (commands, levels): (&Arc<Buffer>, u32),
     layer: RenderQueue,
     pipeline: &Arc<GraphicsPipeline>,
 ) {
-    let (Some(placements), Some(frame)) = (&scene.gpu_instances, &data.culling) else { return };
+    let Some(placements) = &scene.gpu_instances else { return };
     let mut material = None;
     for run in placements.runs.iter().filter(|run| run.queue == layer) {
         if material != Some(run.material) {
@@ -380,6 +383,6 @@ pub fn draw_culled(
             rec.push_graphics(pipeline, &run.material);
         }
         rec.set_culling(!run.double_sided, run.mirrored);
-        rec.draw_indexed_indirect(commands, run.first * frame.levels, run.count * frame.levels);
+        rec.draw_indexed_indirect(commands, run.first * levels, run.count * levels);
     }
 }

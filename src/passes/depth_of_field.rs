@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, gbuffer::LIGHT};
+use super::formats::LIGHT;
 use crate::{
     camera::post_effects::DepthOfField,
     gpu::{
@@ -15,6 +15,7 @@ use crate::{
         shader_structs::effects::{DepthOfFieldConstants, HIGHLIGHTS_PER_TILE, Highlight},
         vk,
     },
+    gpu_scene::FrameUniforms,
     graph::{BufferHandle, Graph, ImageHandle},
 };
 
@@ -84,8 +85,8 @@ struct Circles {
 }
 
 /// Shader constants for the image size in pixels, and the index of the largest size class.
-fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
-    let [width, height] = data.values.size.map(f64::from);
+fn constants(field: &DepthOfField, frame: &FrameUniforms) -> DepthOfFieldConstants {
+    let [width, height] = frame.values.size.map(f64::from);
     let pixels = width / field.gate_width;
     // The constructor rejects a focus inside the lens; a CoC of zero blurs nothing.
     let [at_infinity, slope] = field.radius().unwrap_or_default();
@@ -152,24 +153,24 @@ impl DepthOfFieldPass {
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        data: &FrameData,
+        frame: &FrameUniforms,
         depth: ImageHandle,
         light: ImageHandle,
         field: &DepthOfField,
     ) -> (ImageHandle, CocLimit) {
-        let constants = constants(field, data);
-        let circles = self.declare_circles(g, data, depth, light, constants);
+        let constants = constants(field, frame);
+        let circles = self.declare_circles(g, frame, depth, light, constants);
         let classes: Vec<SizeClass> = (1..=constants.last_level)
             .map(|level| {
                 let of_level = DepthOfFieldConstants { level, ..constants };
-                self.declare_class(g, data.values.size, circles.image, of_level)
+                self.declare_class(g, frame.values.size, circles.image, of_level)
             })
             .collect();
         let mut above = nothing(g);
         for class in classes.iter().rev() {
             above = self.declare_spread(g, *class, above);
         }
-        let out = self.declare_whole(g, data.values.size, circles, above, constants);
+        let out = self.declare_whole(g, frame.values.size, circles, above, constants);
         let [across, down] = circles.tiles;
         (
             out,
@@ -180,12 +181,12 @@ impl DepthOfFieldPass {
     fn declare_circles(
         &self,
         g: &mut Graph<'_>,
-        data: &FrameData,
+        frame: &FrameUniforms,
         depth: ImageHandle,
         light: ImageHandle,
         constants: DepthOfFieldConstants,
     ) -> Circles {
-        let [width, height] = data.values.size;
+        let [width, height] = frame.values.size;
         let tiles = [width.div_ceil(TILE), height.div_ceil(TILE)];
         let count = u64::from(tiles[0]) * u64::from(tiles[1]);
         let out = Circles {
@@ -199,7 +200,7 @@ impl DepthOfFieldPass {
             tiles,
         };
         g.compute("depth of field: circles of confusion", &self.circles)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("depth_image", depth)
             .sampled("light_image", light)
             .image_written("coc_image", out.image)

@@ -4,7 +4,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{
-    FrameData, GpuScene, View,
     bloom::BloomPass,
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::{CocLimit, DepthOfFieldPass},
@@ -14,7 +13,6 @@ use super::{
     lens_image::LensImagePass,
     motion_blur::{MotionBlurLimit, MotionBlurPass},
     ray_query::BvhDependencies,
-    scene_data::GpuScenePose,
     skin::SkinPass,
     starburst::StarburstPass,
     velocity::{MotionState, VelocityPass},
@@ -23,6 +21,7 @@ use super::{
 use crate::{
     camera::CameraEffects,
     gpu::{Gpu, GpuResult},
+    gpu_scene::{FrameData, FrameUniforms, GpuScene, GpuScenePose, View},
     graph::{BufferHandle, Graph, ImageHandle},
     optics::{MountedLens, ghosts::LensGhosts},
 };
@@ -99,28 +98,29 @@ impl EffectPasses {
     pub fn depth_of_field<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        data: &'a FrameData,
+        frame: &FrameUniforms,
         depth: ImageHandle,
         light: ImageHandle,
         effects: &CameraEffects,
     ) -> (ImageHandle, Option<CocLimit>) {
         match (self.depth_of_field.get(), &effects.depth_of_field) {
-            (Some(pass), Some(field)) if !data.parallel() => {
-                let (light, bound) = pass.declare(g, data, depth, light, field);
+            (Some(pass), Some(field)) if !frame.parallel() => {
+                let (light, bound) = pass.declare(g, frame, depth, light, field);
                 (light, Some(bound))
             }
             _ => (light, None),
         }
     }
 
-    /// Motion blur and its limit; returns `light` unchanged if it is off. The first data and depth
-    /// are at render resolution, the second at output resolution. `shutter`: motion states at
-    /// opening and closing.
+    /// Motion blur and its limit; returns `light` unchanged if it is off. `data` and the first depth
+    /// are at render resolution, `after` and the second at output resolution. `shutter`: motion
+    /// states at opening and closing.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, [data, after], skin): (&'a GpuScene, [&'a FrameData; 2], &'a SkinPass),
-        (view, [rendered, depth]): (&View, [ImageHandle; 2]),
+        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
+        (view, after): (&View, &FrameUniforms),
+        [rendered, depth]: [ImageHandle; 2],
         light: ImageHandle,
         effects: &CameraEffects,
         shutter: Option<&[Arc<GpuScenePose>; 2]>,
@@ -134,7 +134,8 @@ impl EffectPasses {
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
                 let moving =
                     velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
-                let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
+                let moving =
+                    velocity.enlarged(g, moving, data.uniforms.values.size, after.values.size);
                 let (light, bound) = pass.declare(g, after, depth, moving, light, blur);
                 (light, Some(bound))
             }
@@ -142,33 +143,33 @@ impl EffectPasses {
         }
     }
 
-    /// Flare sources, if any effect needs them. Data and depth are at output resolution; the BVH is
-    /// the one refitted in this frame.
+    /// Flare sources, if any effect needs them. `frame` and depth are at output resolution; the BVH
+    /// is the one refitted in this frame.
     pub fn flare_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        data: &'a FrameData,
+        (data, frame): (&'a FrameData, &'a FrameUniforms),
         (depth, light): (ImageHandle, ImageHandle),
         gpu_bvh: BvhDependencies,
         wanted: bool,
     ) -> Option<FlareSources> {
-        let pass = self.flare_sources.get().filter(|_| wanted && !data.parallel())?;
-        Some(pass.declare(g, data, (depth, light), gpu_bvh))
+        let pass = self.flare_sources.get().filter(|_| wanted && !frame.parallel())?;
+        Some(pass.declare(g, (data, frame), (depth, light), gpu_bvh))
     }
 
-    /// Starbursts; returns `light` unchanged if they are off. Data and depth are at output
+    /// Starbursts; returns `light` unchanged if they are off. `frame` and depth are at output
     /// resolution.
     pub fn starburst<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        data: &'a FrameData,
+        (data, frame): (&'a FrameData, &'a FrameUniforms),
         (depth, light): (ImageHandle, ImageHandle),
         bright: Option<FlareSources>,
         effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.starburst.get(), &effects.starburst, bright) {
             (Some(pass), Some(starburst), Some(bright)) => {
-                pass.declare(g, data, (depth, light), bright, starburst)
+                pass.declare(g, (data, frame), (depth, light), bright, starburst)
             }
             _ => light,
         }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec3, Vec4, vec4};
 
-use super::{FrameData, ray_query::BvhDependencies};
+use super::ray_query::BvhDependencies;
 use crate::{
     gpu::{
         ComputePipeline, Gpu, GpuResult,
         shader_structs::flare_sources::{FlareConstants, FlareSource, FlareTile},
     },
+    gpu_scene::{FrameBvh, FrameData, FrameUniforms},
     graph::{BufferHandle, Graph, ImageHandle},
 };
 
@@ -54,16 +55,16 @@ pub struct FlareSourcesPass {
 /// Camera right and up in world axes, and the tangent of the angle that a pixel subtends on the
 /// axis.
 #[must_use]
-pub fn camera_axes(data: &FrameData) -> ([Vec4; 2], f32) {
-    let inverse = data.values.inverse_projection;
+pub fn camera_axes(frame: &FrameUniforms) -> ([Vec4; 2], f32) {
+    let inverse = frame.values.inverse_projection;
     let at = |x: f32, y: f32| -> Vec3 {
         let p = inverse * vec4(x, y, 1.0, 1.0);
         p.truncate() / p.w
     };
     // Image y points down.
     let (across, along) = (at(1.0, 0.0) - at(-1.0, 0.0), at(0.0, -1.0) - at(0.0, 1.0));
-    let near = at(0.0, 0.0).dot(data.values.forward.truncate());
-    let pitch = across.length() / near / data.values.size[0] as f32;
+    let near = at(0.0, 0.0).dot(frame.values.forward.truncate());
+    let pitch = across.length() / near / frame.values.size[0] as f32;
     ([across.normalize_or_zero().extend(0.0), along.normalize_or_zero().extend(0.0)], pitch)
 }
 
@@ -102,18 +103,18 @@ impl FlareSourcesPass {
         Ok(pipeline)
     }
 
-    /// Declares the passes. `data`, depth and light are at output resolution in a perspective
+    /// Declares the passes. `frame`, depth and light are at output resolution in a perspective
     /// projection; `gpu_bvh` is the BVH refitted in this frame.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        data: &'a FrameData,
+        (data, frame): (&'a FrameData, &'a FrameUniforms),
         (depth, light): (ImageHandle, ImageHandle),
         gpu_bvh: BvhDependencies,
     ) -> FlareSources {
-        let tiles = data.values.size.map(|side| side.div_ceil(TILE));
-        let light_count = data.values.light_count;
-        let ([right, up], pitch) = camera_axes(data);
+        let tiles = frame.values.size.map(|side| side.div_ceil(TILE));
+        let light_count = frame.values.light_count;
+        let ([right, up], pitch) = camera_axes(frame);
         let constants = FlareConstants { right, up, pitch, light_count, tiles };
         let source = size_of::<FlareSource>() as u64;
         let candidates =
@@ -127,17 +128,17 @@ impl FlareSourcesPass {
         };
         let traced = gpu_bvh.by_compute().filter(|_| data.flare_bvh.is_some());
         g.compute_with("flare sources: lights", move || self.light_pipeline(data))
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("depth_image", depth)
             .storage("light_block", &data.lights)
             .storage("profile_block", &data.profiles)
             .also_uses(traced)
-            .binds(data.flare_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds))
+            .binds(data.flare_bvh.iter().flat_map(FrameBvh::binds))
             .written("candidate_block", candidates)
             .push(&constants)
             .dispatch([light_count.div_ceil(GROUP).max(1), 1, 1]);
         g.compute("flare sources: tiles", &self.tiles)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("depth_image", depth)
             .sampled("light_image", light)
             .storage("light_block", &data.lights)
@@ -146,7 +147,7 @@ impl FlareSourcesPass {
             .push(&constants)
             .dispatch([tiles[0], tiles[1], 1]);
         g.compute("flare sources", &self.sources)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .updated("candidate_block", candidates)
             .updated("flare_tile_block", out.tiles)
             .written("flare_source_block", out.list)

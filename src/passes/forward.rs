@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene, ShadowBindings,
-    gbuffer::{DEPTH, LIGHT, TextureSets, draw_all, geometry_state},
+    formats::{DEPTH, LIGHT},
     lighting::{LightingInputs, LitImages},
     refraction::RefractionBackground,
-    scene_bvh::FrameBvh,
-    scene_data::{Draw, RenderQueue},
+    scene_draws::{TextureSets, draw_all, geometry_state},
+    shadow_inputs::ShadowBindings,
     variants::{Features, LightVariants},
     volumes::VolumetricsImages,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, Image, Recorder, vk},
+    gpu_scene::{Draw, FrameBvh, FrameData, GpuScene, RenderQueue},
     graph::{Access, Graph, ImageHandle, PassContext},
 };
 
@@ -74,7 +74,7 @@ impl ForwardPass {
             shadow_inputs,
             bent_normal_ao: open,
         } = inputs;
-        if !data.visible.draws.iter().any(is_forward) {
+        if !data.draws.visible.draws.iter().any(is_forward) {
             return;
         }
         let mut pass = g
@@ -107,10 +107,10 @@ impl ForwardPass {
                 ("extended_material_block", Bind::Storage(&layers.materials)),
                 ("extended_lut_block", Bind::Storage(&layers.tables)),
             ];
-            binds.extend(data.light_binds(&shadow_inputs));
+            binds.extend(shadow_inputs.light_binds(data));
             binds.push(shadow_inputs.caustics());
             let draws: Vec<&Draw> =
-                data.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
+                data.draws.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
             draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
         });
     }
@@ -146,7 +146,7 @@ impl ForwardPass {
                 .zip(&background.levels)
                 .map(|(&name, level)| (name, Bind::Sampled(level))),
         );
-        binds.extend(data.light_binds(shadow_inputs));
+        binds.extend(shadow_inputs.light_binds(data));
         binds.extend(volumetrics.binds());
         if data.shadow_bvh.is_none() {
             binds.extend(data.refraction_bvh.iter().flat_map(FrameBvh::binds));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gbuffer::LIGHT;
+use super::formats::LIGHT;
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
     graph::{Graph, ImageHandle},

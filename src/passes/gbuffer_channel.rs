@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, gbuffer::Gbuffer};
+use super::gbuffer::Gbuffer;
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu_scene::FrameData,
     graph::{Graph, ImageHandle},
 };
 
@@ -74,7 +75,7 @@ impl GbufferChannelPass {
         (gbuffer, open): (Gbuffer, Option<ImageHandle>),
         channel: GbufferChannel,
     ) -> ImageHandle {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let out = g.image(&format!("{channel:?}"), width, height, vk::Format::R32G32B32A32_SFLOAT);
         // Without AO the depth image is bound as a placeholder and not read.
         let open = open.filter(|_| channel.measured()).unwrap_or(gbuffer.depth);

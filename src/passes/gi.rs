@@ -4,34 +4,30 @@
 
 use std::sync::Arc;
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::DMat4;
 
 use super::{
-    FrameData, GpuScene, View, dynamic_buffer,
-    gbuffer::{DEPTH, Gbuffer, LIGHT},
+    formats::{DEPTH, LIGHT},
+    gbuffer::Gbuffer,
     lighting::LitImages,
     ray_query::BvhDependencies,
-    scene_bvh::{FrameBvh, LazyFrameBvh},
     ssr::SsrFrame,
-    storage_buffer,
     variants::{Features, LightVariants},
     velocity::MotionState,
 };
 use crate::{
-    bvh::SceneBvh,
-    gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
     gpu::{
         Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::gi::{
             GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
-            GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants, HitMaterial,
+            GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
         },
-        upload::Uploader,
         vk,
     },
+    gpu_scene::{
+        FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer, gi::GiSettings,
+    },
     graph::{Graph, ImageHandle, ImageSource},
-    photometry::color::{luminance, srgb_eotf},
-    scene::{Material, Scene, TextureRef},
 };
 
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
@@ -60,311 +56,6 @@ const DISPLAYED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Further limit on that history length: a small fraction of the flux may be all the light of one
 /// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
-
-/// Host layouts of a VPL and a VPL tree node, for the layout test.
-pub const VPL_LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [
-    crate::gpu::reflect::HostLayout {
-        name: "Vpl",
-        size: size_of::<Vpl>(),
-        fields: &[
-            ("position", std::mem::offset_of!(Vpl, position)),
-            ("normal", std::mem::offset_of!(Vpl, normal)),
-            ("flux", std::mem::offset_of!(Vpl, flux)),
-            ("size", std::mem::offset_of!(Vpl, size)),
-        ],
-    },
-    crate::gpu::reflect::HostLayout {
-        name: "VplNode",
-        size: size_of::<VplNode>(),
-        fields: &[
-            ("low", std::mem::offset_of!(VplNode, low)),
-            ("flux", std::mem::offset_of!(VplNode, flux)),
-            ("high", std::mem::offset_of!(VplNode, high)),
-            ("axis", std::mem::offset_of!(VplNode, axis)),
-            ("cos_spread", std::mem::offset_of!(VplNode, cos_spread)),
-            ("first", std::mem::offset_of!(VplNode, first)),
-            ("leaf", std::mem::offset_of!(VplNode, leaf)),
-            ("pad0", std::mem::offset_of!(VplNode, pad)),
-        ],
-    },
-];
-
-/// Minimum specular reflectance at normal incidence of materials whose narrow lobes are traced from
-/// ray hits: metals.
-const CAUSTIC_FROM: f64 = 0.2;
-
-/// Settings of indirect light (`gi.*`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GiSettings {
-    /// Off: direct light only.
-    pub enabled: bool,
-    /// Maximum number of VPLs.
-    pub vpls: u32,
-    /// Photons emitted by all lights together; `None`: derived from `vpls`.
-    pub photons: Option<u32>,
-    /// Maximum number of reflections of a photon.
-    pub bounces: u32,
-    /// Merges VPLs of similar position and direction.
-    pub merge: bool,
-    /// Cell size (m) for merging; `None`: derived from `vpls`.
-    pub merge_cell_size: Option<f64>,
-    /// VPLs that each pixel samples per frame, 1 to 256.
-    pub vpl_samples: u32,
-    /// Evaluates all VPLs at each pixel instead of a sampled subset of the tree: for comparison.
-    pub all: bool,
-    /// Traces shadow rays to VPLs.
-    pub vpl_visibility: bool,
-    /// Clamps the light of near VPLs to that at this distance (multiples of the VPL radius); 0: no
-    /// clamp.
-    pub clamp_radius: f64,
-    /// Compensates the clamp loss with short rays.
-    pub bias_compensation: bool,
-    /// Traces environment occlusion.
-    pub environment_visibility: bool,
-    /// Specular highlights of VPLs on rough surfaces.
-    pub specular: bool,
-    /// Averages over neighboring pixels.
-    pub denoise: bool,
-    /// Maximum history length in frames, in motion; 0: no history.
-    pub max_history_frames: u32,
-    /// Number of static frames after which the result is frozen.
-    pub freeze_after: u32,
-    /// Draws VPLs as balls.
-    pub show_vpls: bool,
-}
-
-impl Default for GiSettings {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            vpls: 32_768,
-            photons: None,
-            bounces: 8,
-            merge: false,
-            merge_cell_size: None,
-            vpl_samples: 4,
-            all: false,
-            vpl_visibility: true,
-            clamp_radius: 4.0,
-            bias_compensation: true,
-            environment_visibility: true,
-            specular: true,
-            denoise: true,
-            max_history_frames: 32,
-            freeze_after: 64,
-            show_vpls: false,
-        }
-    }
-}
-
-impl GiSettings {
-    fn photons(&self) -> RadiositySettings {
-        RadiositySettings {
-            vpls: self.vpls,
-            photons: self.photons,
-            bounces: self.bounces,
-            merge: self.merge,
-            merge_cell_size: self.merge_cell_size,
-        }
-    }
-
-    /// True if a history is kept between frames.
-    #[must_use]
-    pub const fn has_history(&self) -> bool {
-        self.enabled && self.max_history_frames > 0
-    }
-}
-
-/// VPLs of a scene on the device.
-pub struct SceneGi {
-    host: Radiosity,
-    bvh: SceneBvh,
-    /// The VPLs on the host.
-    pub set: Arc<VplSet>,
-    vpls: Arc<Buffer>,
-    nodes: Arc<Buffer>,
-    hit_materials: Arc<Buffer>,
-    /// True if any material reflects photons in a narrow lobe.
-    caustics: bool,
-    /// Flux-weighted mean radius of the VPLs (m).
-    radius: f64,
-    /// Radius (m) of the debug ball of a VPL of 1 lm.
-    ball: f32,
-    /// Incremented with each change of the VPLs.
-    pub generation: u64,
-    /// Fraction of the flux that changed since the last generation, 0 to 1.
-    pub changed_fraction: f32,
-}
-
-impl SceneGi {
-    /// Traces photons through a scene and uploads the VPLs.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out or the device is lost.
-    pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
-        let mut bvh = SceneBvh::new(scene, |_| true);
-        bvh.build_wide();
-        let mut host = Radiosity::default();
-        let (set, _) = host.update(scene, &bvh, &settings.photons());
-        Ok(Self { host, bvh, ..Self::from_vpls(gpu, scene, set)? })
-    }
-
-    /// Uploads the given VPLs instead of those of traced photons.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out or the device is lost.
-    pub fn from_vpls(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
-        let mut uploader = Uploader::new(gpu)?;
-        let plain = Material::default();
-        let means: Vec<HitMaterial> = scene
-            .materials
-            .iter()
-            .chain([&plain])
-            .map(|material| hit_material(scene, material))
-            .collect();
-        let caustics = means.iter().any(|m| m.specular != Vec3::ZERO);
-        let bytes = bytemuck::cast_slice(&means);
-        let reflectances =
-            upload(gpu, &mut uploader, "gi hit materials", bytes, size_of::<HitMaterial>())?;
-        let [vpls, nodes] = upload_set(gpu, &mut uploader, &set)?;
-        uploader.finish()?;
-        let radius = mean_radius(&set);
-        let ball = ball(&set, radius);
-        let (host, bvh) = (Radiosity::default(), SceneBvh::default());
-        Ok(Self {
-            host,
-            bvh,
-            set,
-            vpls,
-            nodes,
-            hit_materials: reflectances,
-            caustics,
-            radius,
-            ball,
-            generation: 0,
-            changed_fraction: 1.0,
-        })
-    }
-
-    /// Updates the VPLs after lights, nodes or vertices of the scene have moved.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out or the device is lost.
-    pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
-        if !self.bvh.matches(scene) || !scene.deformed().is_empty() {
-            self.bvh = SceneBvh::new(scene, |_| true);
-            self.bvh.build_wide();
-        } else {
-            self.bvh.rebuild_tlas(scene);
-        }
-        let (set, change) = self.host.update(scene, &self.bvh, &settings.photons());
-        if Arc::ptr_eq(&set, &self.set) {
-            return Ok(());
-        }
-        let mut uploader = Uploader::new(gpu)?;
-        // New buffers: a frame in flight reads the old ones.
-        [self.vpls, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
-        uploader.finish()?;
-        self.radius = mean_radius(&set);
-        self.ball = ball(&set, self.radius);
-        self.set = set;
-        self.generation += 1;
-        self.changed_fraction = change.0;
-        Ok(())
-    }
-}
-
-fn upload(
-    gpu: &Gpu,
-    uploader: &mut Uploader,
-    name: &str,
-    bytes: &[u8],
-    least: usize,
-) -> GpuResult<Arc<Buffer>> {
-    storage_buffer(gpu, uploader, (name, least as u64), bytes, "choose fewer, --set gi.vpls=...")
-}
-
-fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {
-    Ok([
-        upload(gpu, uploader, "vpls", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
-        upload(
-            gpu,
-            uploader,
-            "vpl light tree",
-            bytemuck::cast_slice(&set.nodes),
-            size_of::<VplNode>(),
-        )?,
-    ])
-}
-
-/// Flux-weighted mean radius of the VPLs (m).
-fn mean_radius(set: &VplSet) -> f64 {
-    let (sum, flux) = set.vpls.iter().fold((0.0, 0.0), |(sum, flux), vpl| {
-        let own = f64::from(vpl.flux.element_sum());
-        (sum + own * f64::from(vpl.size), flux + own)
-    });
-    if flux > 0.0 { sum / flux } else { 0.0 }
-}
-
-/// Radius (m) of the debug ball of 1 lm: a VPL of mean flux gets half the mean VPL radius.
-fn ball(set: &VplSet, radius: f64) -> f32 {
-    let flux: f64 = set.vpls.iter().map(|vpl| luminance(vpl.flux.as_dvec3())).sum();
-    let mean = flux / set.vpls.len().max(1) as f64;
-    if mean > 0.0 { (0.5 * radius / mean.sqrt()) as f32 } else { 0.0 }
-}
-
-/// Approximate number of texels that a texture mean samples.
-const MEAN_TEXELS: usize = 1 << 14;
-
-/// Reflectance of a material averaged over its textures, for ray hits, where no textures are bound.
-/// Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
-fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
-    let base = mean_of(scene, material.base_color_texture, true)
-        * material.base_color.truncate().as_dvec3();
-    let base = base.clamp(DVec3::ZERO, DVec3::ONE);
-    let mixed = mean_of(scene, material.metallic_roughness_texture, false);
-    let metallic = (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0);
-    let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
-    if material.unlit {
-        return HitMaterial::default();
-    }
-    let opaque = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
-    let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
-    let entry = dfg_lookup(0.7, roughness);
-    let wide = diffuse_lobe_weight(roughness * roughness);
-    let diffuse_part =
-        base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
-    let gloss = (f0 * (1.0 - wide)).as_vec3();
-    HitMaterial {
-        diffuse: diffuse_part.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
-        alpha: (roughness * roughness) as f32,
-        specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
-        ..HitMaterial::default()
-    }
-}
-
-/// Mean of a texture's texels, in linear light for colors (`srgb`); 1 without a texture.
-fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
-    texture
-        .and_then(|reference| scene.textures.get(reference.texture))
-        .and_then(|texture| scene.images.get(texture.image))
-        .map_or(DVec3::ONE, |image| {
-            let texels = image.rgba8.len() / 4;
-            let step = (texels / MEAN_TEXELS).max(1);
-            let value = |code: u8| f64::from(code) / 255.0;
-            let linear: Vec<f64> = (0..=255)
-                .map(|code| if srgb { srgb_eotf(value(code)) } else { value(code) })
-                .collect();
-            let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold(
-                (DVec3::ZERO, 0.0),
-                |(sum, count), t| {
-                    let of = |i: usize| linear[usize::from(t[i])];
-                    (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
-                },
-            );
-            if count > 0.0 { sum / count } else { DVec3::ONE }
-        })
-}
 
 /// State of the last frame that kept GI history.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -721,7 +412,7 @@ impl GiPass {
         spacing: Option<i32>,
         (light, shine): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let (name, pipeline) = match spacing {
             None => ("gi variance".to_owned(), &self.variance),
             Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
@@ -741,30 +432,5 @@ impl GiPass {
             .target(outs[1])
             .draw();
         (outs[0], outs[1])
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::scene::build::{SceneBuilder, dielectric, metal};
-
-    /// The split into narrow and wide lobes must conserve energy at every roughness.
-    #[test]
-    fn metals_keep_their_light_at_every_roughness() {
-        let scene = SceneBuilder::new("nothing").build().unwrap();
-        let all = |roughness: f32| {
-            let met = hit_material(&scene, &metal("metal", Vec3::splat(0.9), roughness));
-            f64::from(met.diffuse.x + met.specular.x)
-        };
-        for step in 0..100u8 {
-            let [here, next] = [step, step + 1].map(|step| all(f32::from(step) / 100.0));
-            // Single scattering loses energy as roughness grows, about two thirds at roughness 1,
-            // but little within a hundredth of roughness.
-            assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
-        }
-        let plastic = hit_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));
-        assert!(plastic.specular == Vec3::ZERO && plastic.diffuse.x > 0.4);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec2, Vec3, Vec4, vec2, vec4};
 
-use super::gbuffer::LIGHT;
+use super::formats::LIGHT;
 use crate::{
     gpu::{
         Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec2, Vec4};
 
-use super::{dynamic_buffer, gbuffer::LIGHT};
+use super::formats::LIGHT;
 use crate::{
     gpu::{
         Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::LensImageConstants,
     },
+    gpu_scene::dynamic_buffer,
     graph::{Graph, ImageHandle},
     optics::{MountedLens, imaging::NODES},
 };

@@ -1,13 +1,15 @@
 //! Direct light of all clustered lights with the glTF BRDF, pre-exposed.
 
 use super::{
-    FrameData, GpuScene, ShadowInputs,
     clustered_lights::ClusteredLights,
-    gbuffer::{Gbuffer, LIGHT},
+    formats::LIGHT,
+    gbuffer::Gbuffer,
+    shadow_inputs::ShadowInputs,
     variants::{Features, LightVariants},
 };
 use crate::{
     gpu::{Gpu, GraphicsPipeline, GraphicsState},
+    gpu_scene::{FrameData, GpuScene},
     graph::{BufferSource, Graph, ImageHandle, ImageSource},
 };
 
@@ -69,7 +71,7 @@ impl LightingPass {
             shadow_inputs,
             bent_normal_ao: open,
         } = inputs;
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
             (

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use glam::Vec2;
 
-use super::{FrameData, gbuffer::LIGHT, velocity::VELOCITY};
+use super::formats::{LIGHT, VELOCITY};
 use crate::{
     camera::post_effects::MotionBlur,
     gpu::{
         Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::MotionBlurConstants,
     },
+    gpu_scene::FrameUniforms,
     graph::{Graph, ImageHandle},
 };
 
@@ -61,13 +62,13 @@ impl MotionBlurPass {
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        data: &FrameData,
+        frame: &FrameUniforms,
         depth: ImageHandle,
         velocity: ImageHandle,
         light: ImageHandle,
         blur: &MotionBlur,
     ) -> (ImageHandle, MotionBlurLimit) {
-        let [width, height] = data.values.size;
+        let [width, height] = frame.values.size;
         let tile = ((height as f32 * TILE_PART) as u32).max(4);
         let constants = MotionBlurConstants {
             size: Vec2::new(width as f32, height as f32),
@@ -80,7 +81,7 @@ impl MotionBlurPass {
         let around = tile_pass(g, "around", &self.neighborhood, longest, tiles, None);
         let out = g.image("light with motion blur", width, height, LIGHT);
         g.fullscreen("motion blur", &self.blur)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("light_image", light)
             .sampled("depth_image", depth)
             .sampled("velocity_image", velocity)

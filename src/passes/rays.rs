@@ -5,7 +5,6 @@ use std::{sync::Arc, time::Instant};
 
 use glam::DVec3;
 
-use super::{GpuScene, scene_bvh::FrameBvh, storage_buffer};
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
@@ -16,6 +15,7 @@ use crate::{
         },
         upload::Uploader,
     },
+    gpu_scene::{FrameBvh, GpuScene, storage_buffer},
     graph::{Access, Graph, GraphCache},
     scene::Scene,
 };

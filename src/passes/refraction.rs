@@ -4,20 +4,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    FrameData, GpuScene,
-    gbuffer::{DEPTH, Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
+    formats::{DEPTH, LIGHT},
+    gbuffer::Gbuffer,
     lighting::LitImages,
-    scene_data::Draw,
+    scene_draws::{TextureSets, draw_all, geometry_state},
 };
 use crate::{
-    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    gpu_scene::{BACK_FACES, Draw, FrameData, GpuScene},
     graph::{Graph, ImageHandle},
 };
 
 /// Levels of halving sizes, the full-size one first.
 pub const LEVELS: usize = 6;
-/// Depth bits, and normal.
-pub const BACK_FACES: vk::Format = vk::Format::R32G32_UINT;
 
 /// Images that refractive surfaces sample.
 #[derive(Clone, Copy)]
@@ -81,10 +80,10 @@ impl RefractionPass {
         gbuffer: Gbuffer,
         lit: LitImages,
     ) -> Option<RefractionBackground> {
-        if !data.visible.draws.iter().any(|draw| draw.refracts) {
+        if !data.draws.visible.draws.iter().any(|draw| draw.refracts) {
             return None;
         }
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let back_faces = data.refraction_bvh.is_none().then(|| self.declare_backs(g, scene, data));
         let mut levels = [lit.light; LEVELS];
         for (level, out) in levels.iter_mut().enumerate() {
@@ -117,7 +116,7 @@ impl RefractionPass {
         scene: &'a GpuScene,
         data: &'a FrameData,
     ) -> ImageHandle {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let backs_depth = g.image("refraction back faces depth", width, height, DEPTH);
         let back_faces = g.image("refraction back faces", width, height, BACK_FACES);
         g.pass("refraction back faces")
@@ -128,6 +127,7 @@ impl RefractionPass {
                 // Seen from behind: winding is reversed, and double-sided surfaces count as
                 // single-sided.
                 let turned: Vec<Draw> = data
+                    .draws
                     .visible
                     .draws
                     .iter()

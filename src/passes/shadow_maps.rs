@@ -9,12 +9,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DMat4, DVec2, DVec3, DVec4, Vec4};
 
-use super::{
-    FrameData, GpuScene, dynamic_buffer,
-    gbuffer::DEPTH,
-    scene_data::{self, Casters, RenderQueue, WorldLight},
-    view::View,
-};
+use super::formats::DEPTH;
 use crate::{
     gpu::{
         Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
@@ -23,6 +18,7 @@ use crate::{
         },
         vk,
     },
+    gpu_scene::{self, Casters, GpuScene, RenderQueue, View, WorldLight, dynamic_buffer},
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
@@ -526,8 +522,8 @@ impl ShadowMapsPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let make = |name: &str, vertex: &str, fragment: &str, used: &[u32]| {
             let state = GraphicsState {
-                vertex_stride: scene_data::VERTEX_STRIDE,
-                attributes: scene_data::vertex_attributes()
+                vertex_stride: gpu_scene::VERTEX_STRIDE,
+                attributes: gpu_scene::vertex_attributes()
                     .into_iter()
                     .filter(|a| used.contains(&a.0))
                     .collect(),
@@ -553,16 +549,16 @@ impl ShadowMapsPass {
     }
 
     /// Declares the pass, which draws each map that is not `kept` from an earlier frame. Does
-    /// nothing without maps. `moved`: deformed vertices, if a pass deforms them.
+    /// nothing without maps. `camera`: its position in the world (m); `moved`: deformed vertices, if
+    /// a pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
-        data: &'a FrameData,
+        (shadows, camera): (&'a FrameShadows, DVec3),
         kept: Option<&ShadowAtlasPlan>,
         moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
-        let shadows = &data.shadows;
         if shadows.plan.maps.is_empty() {
             return None;
         }
@@ -604,7 +600,7 @@ impl ShadowMapsPass {
                 cx.rec.keep(Arc::clone(&scene.textures) as _);
                 for (index, map) in maps() {
                     cx.rec.set_viewport(map.rect);
-                    let to_clip = map.to_clip(data.camera).as_mat4();
+                    let to_clip = map.to_clip(camera).as_mat4();
                     for group in
                         shadows.casters.groups.iter().filter(|group| layers.contains(&group.queue))
                     {
@@ -687,7 +683,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        passes::scene_data::world_lights,
+        gpu_scene::world_lights,
         photometry::{Candela, Lux},
         scene::{
             Projection,
@@ -714,7 +710,7 @@ mod tests {
         builder
             .build()
             .map(|scene| {
-                world_lights(&scene, &mut crate::passes::ies_profiles::Profiles::default())
+                world_lights(&scene, &mut crate::gpu_scene::ies_profiles::Profiles::default())
             })
             .unwrap_or_default()
     }

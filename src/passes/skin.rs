@@ -3,15 +3,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{
-    GpuScene, dynamic_buffer,
-    scene_data::{Deformers, GpuScenePose},
-};
 use crate::{
     gpu::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, Recorder,
         shader_structs::skin::SkinConstants,
     },
+    gpu_scene::{Deformers, GpuScene, GpuScenePose, dynamic_buffer},
     graph::{Access, BufferHandle, Graph},
 };
 

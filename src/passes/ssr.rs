@@ -8,9 +8,9 @@ use std::sync::Arc;
 use glam::{DMat4, DVec2, DVec3, Mat4};
 
 use super::{
-    FrameData, GpuScene, Uploader, View, dynamic_buffer,
-    gbuffer::{Gbuffer, LIGHT},
-    velocity::{MotionState, VELOCITY},
+    formats::{LIGHT, VELOCITY},
+    gbuffer::Gbuffer,
+    velocity::MotionState,
 };
 use crate::{
     gpu::{
@@ -20,8 +20,10 @@ use crate::{
             SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
             SsrConstants,
         },
+        upload::Uploader,
         vk,
     },
+    gpu_scene::{FrameData, GpuScene, View, dynamic_buffer},
     graph::{Access, Graph, ImageHandle, ImageSource},
     photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,

@@ -8,9 +8,8 @@ use glam::vec4;
 use rayon::prelude::*;
 
 use super::{
-    FrameData,
     flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
-    gbuffer::LIGHT,
+    formats::LIGHT,
 };
 use crate::{
     camera::{LensError, post_effects::Starburst},
@@ -20,6 +19,7 @@ use crate::{
         shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
+    gpu_scene::{FrameData, FrameUniforms},
     graph::{Graph, ImageHandle},
     optics::{
         aperture::Aperture,
@@ -159,11 +159,11 @@ impl StarburstPass {
         Ok(())
     }
 
-    /// Declares the passes. `data` and the images are at output resolution.
+    /// Declares the passes. `frame` and the images are at output resolution.
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        data: &FrameData,
+        (data, frame): (&FrameData, &FrameUniforms),
         (depth, light): (ImageHandle, ImageHandle),
         bright: FlareSources,
         settings: &Starburst,
@@ -171,8 +171,8 @@ impl StarburstPass {
         let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
             return light;
         };
-        let [width, height] = data.values.size;
-        let ([right, up], pitch) = camera_axes(data);
+        let [width, height] = frame.values.size;
+        let ([right, up], pitch) = camera_axes(frame);
         let [a, b, c] = table.beyond;
         let constants = StarburstConstants {
             steps: starburst::steps(settings.gate_width / f64::from(width), settings.f_number)
@@ -189,7 +189,7 @@ impl StarburstPass {
             u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64,
         );
         g.compute("starburst: sprites", &self.sprites)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .storage("flare_source_block", bright.list)
             .storage("burst_block", &table.texels)
             .written("sprite_block", sprites)
@@ -197,7 +197,7 @@ impl StarburstPass {
             .dispatch([1, 1, 1]);
         let out = g.image("light with starbursts", width, height, LIGHT);
         g.fullscreen("starburst: cores", &self.core)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .sampled("depth_image", depth)
             .sampled("light_image", light)
             .storage("light_block", &data.lights)
@@ -208,7 +208,7 @@ impl StarburstPass {
             .target(out)
             .draw();
         g.fullscreen("starburst", &self.draw)
-            .binds([data.uniform()])
+            .binds([frame.uniform()])
             .vertex_storage("sprite_block", sprites)
             .storage("burst_block", &table.texels)
             .push(&constants)

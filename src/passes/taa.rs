@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec4};
 
-use super::{FrameData, gbuffer::LIGHT};
+use super::formats::LIGHT;
 use crate::{
     gpu::{
         Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
         shader_structs::effects::TaaConstants, vk,
     },
+    gpu_scene::FrameData,
     graph::{BoundPass, Graph, ImageHandle},
 };
 
@@ -98,7 +99,7 @@ impl TaaPass {
         let (history, joined) = g.history("taa light", width, height, LIGHT);
         let (shown, light) = g.history("taa displayed", width, height, LIGHT);
         let (past, now) = g.history("taa depth and speed", width, height, PAST);
-        let scaled = data.values.size != frame.size;
+        let scaled = data.uniforms.values.size != frame.size;
         let depth = if scaled { g.image("taa depth", width, height, DEPTH) } else { inputs.depth };
         let constants = TaaConstants {
             previous_depth: frame.previous_depth,

@@ -5,12 +5,12 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use super::dynamic_buffer;
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
         ImageInfo, SamplerInfo, vk,
     },
+    gpu_scene::dynamic_buffer,
     graph::{Access, Graph, ImageHandle, SharedImage},
 };
 

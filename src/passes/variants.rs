@@ -9,13 +9,15 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::FrameData;
-use crate::gpu::{
-    Gpu, GpuResult, GraphicsPipeline,
-    shader_structs::features::{
-        FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
-        FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS, FEATURE_VOLUMES, FEATURE_WATER,
+use crate::{
+    gpu::{
+        Gpu, GpuResult, GraphicsPipeline,
+        shader_structs::features::{
+            FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
+            FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS, FEATURE_VOLUMES, FEATURE_WATER,
+        },
     },
+    gpu_scene::FrameData,
 };
 
 /// Shader features of light evaluation that a frame needs: `// features:` in the shader sources,

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Mat4};
 
 use super::{
-    FrameData, GpuScene, View, dynamic_buffer,
-    gbuffer::DEPTH,
-    scene_data::{Draw, GpuScenePose, RenderQueue, VERTEX_STRIDE, vertex_attributes},
+    formats::{DEPTH, VELOCITY},
     skin::SkinPass,
 };
 use crate::{
@@ -19,11 +17,12 @@ use crate::{
         },
         vk,
     },
+    gpu_scene::{
+        Draw, FrameData, GpuScene, GpuScenePose, RenderQueue, VERTEX_STRIDE, View, dynamic_buffer,
+        vertex_attributes,
+    },
     graph::{Access, Graph, ImageHandle},
 };
-
-/// Pixels right and down, from the first time to the last.
-pub const VELOCITY: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// Start or end of a motion: a camera and the pose of the scene.
 #[derive(Clone, Debug)]
@@ -126,7 +125,7 @@ impl VelocityPass {
         name: &str,
         moments: &[MotionState; 2],
     ) -> ImageHandle {
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let out = g.image(name, width, height, VELOCITY);
         let [open, close] = [&moments[0], &moments[1]].map(|moment| moment.to_clip.as_mat4());
         let constants = VelocityConstants { open, close };
@@ -168,7 +167,7 @@ impl VelocityPass {
                 &self.moving,
                 &[
                     data.uniform(),
-                    ("instance_block", Bind::Storage(&data.instances)),
+                    ("instance_block", Bind::Storage(&data.draws.instances)),
                     ("move_block", Bind::Storage(&moves)),
                     ("first_position_block", Bind::Storage(&first)),
                     ("last_position_block", Bind::Storage(&last)),
@@ -215,11 +214,11 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2])
             .flat_map(|deformers| &deformers.parts)
             .find(|part| part.group == group as usize)
     };
-    let eye = DMat4::from_translation(-data.camera);
-    for draw in data.visible.draws.iter().filter(|draw| draw.queue != RenderQueue::Blend) {
+    let eye = DMat4::from_translation(-data.uniforms.camera);
+    for draw in data.draws.visible.draws.iter().filter(|draw| draw.queue != RenderQueue::Blend) {
         let range =
             draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
-        let sources = data.visible.sources.get(range).unwrap_or_default();
+        let sources = data.draws.visible.sources.get(range).unwrap_or_default();
         let Some(&(group, _)) = sources.first() else { continue };
         let places = |posed: &GpuScenePose| {
             posed.groups.get(group as usize).map(|group| Arc::clone(&group.world_transforms))

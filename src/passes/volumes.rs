@@ -4,15 +4,15 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{
-    FrameData, GpuScene,
-    gbuffer::{Gbuffer, LIGHT},
+    formats::LIGHT,
+    gbuffer::Gbuffer,
     lighting::LitImages,
     ray_query::BvhDependencies,
     variants::{Features, LightVariants},
-    volumes_scene::VolumeSettings,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image},
+    gpu_scene::{FrameBvh, FrameData, GpuScene, volumes::VolumeSettings},
     graph::{Graph, ImageHandle, ImageSource, PassContext},
 };
 
@@ -76,7 +76,7 @@ impl VolumesPass {
         (atlas, gpu_bvh): (Option<ImageHandle>, BvhDependencies),
     ) -> Option<Volumetrics> {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
-        let [width, height] = data.values.size;
+        let [width, height] = data.uniforms.values.size;
         let [across, down] = [width, height].map(|side| side.div_ceil(data.volumes.scale));
         let marched = [
             g.image("volume light", across, down, LIGHT),
@@ -88,7 +88,7 @@ impl VolumesPass {
             .sampled("depth_image", gbuffer.depth)
             .storage("light_block", &data.lights)
             .storage("profile_block", &data.profiles)
-            .storage("shadow_map_block", &data.shadows.maps)
+            .storage("shadow_map_block", &data.shadow_maps)
             .target(marched[0])
             .target_cleared(marched[1], [1.0; 4])
             .sampled("shadow_atlas", atlas)
@@ -96,7 +96,7 @@ impl VolumesPass {
             .storage("volume_density_block", &data.volumes.densities)
             .storage("volume_environment_block", &data.volumes.environment)
             .also_uses(gpu_bvh.by_fragments())
-            .binds(data.shadow_bvh.iter().flat_map(super::scene_bvh::FrameBvh::binds))
+            .binds(data.shadow_bvh.iter().flat_map(FrameBvh::binds))
             .draw();
         let light = g.image("light with volumes", width, height, LIGHT);
         g.fullscreen("volumes composite", composite)

@@ -18,7 +18,8 @@ use sunny16::{
     camera::Exposure,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
     gpu::{Gpu, GpuOptions, RayBackend, fault_injection::Fault},
-    passes::{View, gbuffer_channel::GbufferChannel},
+    gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     photometry::{
         Ev100, Lumen, Lux,
         environment::{RadianceMap, RowMapping},

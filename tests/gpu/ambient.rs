@@ -8,7 +8,8 @@ use crate::common::{
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{AoSettings, Aov, GiSettings, RenderSettings, RenderedImage, Renderer, SsrSettings},
-    passes::{View, gbuffer_channel::GbufferChannel},
+    gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     photometry::environment::dfg::specular_scale_bias,
     reference::{
         Film, FilmSettings, Pinhole, World,

@@ -12,7 +12,8 @@ use sunny16::{
     camera::{CameraEffects, body::Shutter, post_effects::MotionBlur},
     compare::flip,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
-    passes::{View, gbuffer_channel::GbufferChannel},
+    gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     reference::{
         Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World,
         shutter::samples_after,

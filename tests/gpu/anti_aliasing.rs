@@ -6,7 +6,7 @@ use sunny16::{
     camera::{Exposure, ToneMapper},
     compare::flip,
     frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Renderer, TemporalSettings},
-    passes::{GpuScene, View},
+    gpu_scene::{GpuScene, View},
     photometry::Ev100,
     scene::{
         Scene,

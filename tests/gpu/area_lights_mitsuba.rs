@@ -26,7 +26,7 @@ const SIZE: (u32, u32) = (300, 100);
 const FINER: usize = 4;
 
 /// True if a pixel's ray passes within `part` of a sphere's radius from its center.
-fn on_ball(view: &sunny16::passes::View, x: usize, y: usize, center: DVec3, part: f64) -> bool {
+fn on_ball(view: &sunny16::gpu_scene::View, x: usize, y: usize, center: DVec3, part: f64) -> bool {
     let (from, along) = pixel_ray(view, x, y);
     (from - center).cross(along).length() < 0.4 * part
 }

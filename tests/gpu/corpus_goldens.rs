@@ -9,8 +9,8 @@ use sunny16::{
     camera::{Exposure, MeterMode, metering},
     compare::flip,
     frame::{RenderSettings, Renderer},
+    gpu_scene::View,
     output,
-    passes::View,
     photometry::color,
     scene::{Projection, Scene, defaults, gltf},
 };

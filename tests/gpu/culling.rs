@@ -6,7 +6,8 @@ use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     compare::flip,
     frame::{RenderSettings, RenderedImage, ShadowSettings},
-    passes::{View, culling::CullingSettings, scene_data::LodGeneration},
+    gpu_scene::{LodGeneration, View},
+    passes::culling::CullingSettings,
     photometry::Lux,
     scene::{
         AlphaMode, Material, Scene,

@@ -18,7 +18,7 @@ use sunny16::{
         AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings,
         limits::EffectLimits,
     },
-    passes::View,
+    gpu_scene::View,
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
         build::{SceneBuilder, look_at_transform},

@@ -9,7 +9,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
     frame::{RenderSettings, RenderedImage, Renderer},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Ev100,
         color::luminance,

@@ -15,7 +15,7 @@ use sunny16::{
         ClusteredLightSettings, Readback, RenderSettings, RenderedImage, Renderer, ShadowSettings,
         incident::{self, IncidentError},
     },
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Ev100, Kelvin, Lumen, Lux, Nit,
         color::{self, Adaptation, WhiteBalance, srgb_eotf, srgb_oetf},

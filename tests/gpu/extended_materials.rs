@@ -7,7 +7,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     compare::flip::{self, PIXELS_PER_DEGREE},
     frame::{RenderSettings, Renderer, ShadowSettings},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Lux, Nit, color,
         environment::{RadianceMap, RowMapping},

@@ -6,7 +6,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{Aov, Readback, RenderSettings, Renderer},
     gpu::{GpuError, GpuResult, fault_injection::Fault},
-    passes::View,
+    gpu_scene::View,
     photometry::Lumen,
     scene::{
         Sampler, Scene,

@@ -8,7 +8,8 @@ use glam::{DAffine3, DMat3, DMat4, DVec3, EulerRot, Vec2, Vec3, Vec4};
 use sunny16::{
     camera::Exposure,
     frame::{Aov, ClusteredLightSettings, Readback, RenderSettings, RenderedImage, ShadowSettings},
-    passes::{View, gbuffer_channel::GbufferChannel},
+    gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
         AlphaMode, Material, Primitive, Sampler, Scene, TextureRef,

@@ -12,7 +12,8 @@ use sunny16::{
     bvh::pack_normal,
     frame::{Aov, GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings},
     gi::{Vpl, VplSet, light_tree},
-    passes::{GpuScene, View, gbuffer_channel::GbufferChannel},
+    gpu_scene::{GpuScene, View},
+    passes::gbuffer_channel::GbufferChannel,
     photometry::{
         Candela, Lumen, Lux, color,
         lights::{Emitter, LightStrength, Sides},

@@ -10,7 +10,8 @@ use crate::common::{
 use glam::{DMat4, DVec2, DVec3, Vec3};
 use sunny16::{
     frame::{Aov, GiSettings, RenderSettings, Renderer, ShadowSettings},
-    passes::{View, gbuffer_channel::GbufferChannel},
+    gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     reference::{Film, FilmSettings, LightComponents, Pinhole, World},
     scene::{
         Projection, Scene,

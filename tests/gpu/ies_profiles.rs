@@ -7,7 +7,7 @@ use glam::{DMat3, DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
     frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Cone, IesProfile, SpotFlux,
         lights::{Emitter, LightStrength, PhysicalLight},

@@ -7,13 +7,13 @@ use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
     camera::CameraEffects,
     frame::{RenderSettings, Renderer},
+    gpu_scene::View,
     optics::{
         MountedLens,
         glass::LINE_D,
         imaging::{CHANNELS, tangents},
         trace::Losses,
     },
-    passes::View,
     reference::{Film, FilmSettings, LensCamera, LightComponents, World},
     scene::{Projection, Scene, build::SceneBuilder, look::Look},
 };

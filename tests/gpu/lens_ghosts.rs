@@ -12,6 +12,7 @@ use sunny16::{
         shader_structs::{flare_sources::FlareSource, ghosts::GHOST_REPORT_WORDS},
         vk,
     },
+    gpu_scene::dynamic_buffer,
     graph::{Graph, GraphCache},
     optics::{
         Lens, LensSettings, Prescription,
@@ -19,10 +20,7 @@ use sunny16::{
         imaging::CHANNELS,
         trace::Losses,
     },
-    passes::{
-        dynamic_buffer,
-        lens_ghosts::{GhostReport, LensGhostsPass},
-    },
+    passes::lens_ghosts::{GhostReport, LensGhostsPass},
 };
 
 const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;

@@ -14,7 +14,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
     frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer},
-    passes::View,
+    gpu_scene::View,
     photometry::{Candela, Lux},
     scene::{
         Material, Scene,

@@ -11,7 +11,8 @@ use sunny16::{
     bvh::{NO_SHADOW, NONE, Ray, SLACK, SceneBvh, SceneTlas},
     frame::{GiSettings, RenderSettings, RenderedImage, ShadowSettings},
     gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayBackend, shader_structs::rays::TraceHit, vk},
-    passes::{View, rays::DeviceTracer},
+    gpu_scene::View,
+    passes::rays::DeviceTracer,
     photometry::{Candela, Lux},
     reference::World,
     scene::{

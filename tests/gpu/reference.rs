@@ -6,7 +6,7 @@ use crate::common::{exposure_for, gpu, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Lux, Nit, color,
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},

@@ -12,8 +12,8 @@ use sunny16::{
     bvh::{self, BvhNode, BvhTriangle, SceneBvh, sah_cost, unpack_normal},
     frame::{RenderSettings, Renderer, ShadowSettings},
     gpu::{Buffer, Frames},
+    gpu_scene::{GpuScene, View},
     graph::{Access, Graph, GraphCache},
-    passes::{GpuScene, View},
     photometry::Lux,
     scene::{Scene, animation::AnimationSelection, build::SceneBuilder, gltf, look::ShadowMethod},
 };
@@ -101,7 +101,7 @@ fn check(what: &str, renderer: &Renderer, on_device: &GpuScene, posed: &Scene) -
         }
         worst = worst.max(sah_cost(found) / sah_cost(&host.nodes[range]));
     }
-    let drift = gpu_bvh.refit().map_or(1.0, sunny16::passes::refit::Refit::max_drift);
+    let drift = gpu_bvh.refit().map_or(1.0, sunny16::gpu_scene::refit::Refit::max_drift);
     assert!(
         (drift / worst - 1.0).abs() < 1e-3,
         "{what}: costs grew by {worst}, the device says {drift}"

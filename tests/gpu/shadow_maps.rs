@@ -4,7 +4,7 @@ use crate::common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{RenderSettings, Renderer, ShadowSettings},
-    passes::View,
+    gpu_scene::View,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
         Material, Scene,

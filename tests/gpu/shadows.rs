@@ -7,7 +7,7 @@ use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::{Ray, SceneBvh, SceneTlas, casts_shadow},
     frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Lux, Nit,
         lights::{Emitter, LightStrength, Sides},

@@ -12,7 +12,7 @@ use sunny16::{
         AntiAliasing, Aov, RenderSettings, RenderedImage, Reprojection, SsrAov, SsrSettings,
         TemporalSettings,
     },
-    passes::{GpuScene, View},
+    gpu_scene::{GpuScene, View},
     reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     scene::{
         Material, Projection, Scene,

@@ -8,8 +8,8 @@ use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
     camera::{CameraEffects, Iris, post_effects::Starburst},
     frame::{RenderSettings, RenderedImage, Renderer},
+    gpu_scene::View,
     optics::{aperture::Aperture, starburst},
-    passes::View,
     photometry::{Candela, Emitter, LightStrength, Lux, Nit, lights::Sides},
     scene::{
         Scene,

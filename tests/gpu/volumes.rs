@@ -8,7 +8,7 @@ use sunny16::{
     camera::ToneMapper,
     compare::flip,
     frame::{RenderSettings, Renderer, ShadowSettings, VolumeSettings},
-    passes::View,
+    gpu_scene::View,
     photometry::{
         Candela, Lux, Nit,
         environment::{RadianceMap, RowMapping},

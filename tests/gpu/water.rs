@@ -10,7 +10,8 @@ use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     compare::flip::{self, PIXELS_PER_DEGREE},
     frame::{RenderSettings, Renderer, ShadowSettings},
-    passes::{View, caustics::CausticSettings},
+    gpu_scene::View,
+    passes::caustics::CausticSettings,
     photometry::{
         Lux, color,
         environment::{RadianceMap, RowMapping},

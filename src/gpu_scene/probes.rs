@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
-use super::{GpuScene, environment};
+use super::environment;
 use crate::{
     gpu::{
         Buffer, BufferKind, Gpu, GpuError, GpuResult,
@@ -64,8 +64,8 @@ impl PlacedProbe {
 
 /// Probes relative to the camera.
 #[must_use]
-pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<frame::Probe> {
-    scene.probes.iter().map(|probe| probe.shader(camera)).collect()
+pub fn probes_for(probes: &[PlacedProbe], camera: DVec3) -> Vec<frame::Probe> {
+    probes.iter().map(|probe| probe.shader(camera)).collect()
 }
 
 impl Capture {
@@ -100,25 +100,25 @@ impl Capture {
     }
 
     /// Swaps the scene's materials with these; a second call restores them.
-    pub fn swap_materials(&mut self, scene: &mut GpuScene) {
-        std::mem::swap(&mut self.materials, &mut scene.materials);
+    pub fn swap_materials(&mut self, materials: &mut Arc<Buffer>) {
+        std::mem::swap(&mut self.materials, materials);
     }
 
-    /// Updates the scene's environment buffer with the captured probes. A probe without a map is
-    /// black.
+    /// Environment buffer of the scene with the captured probes, which then refer to their maps. A
+    /// probe without a map is black.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the data exceeds the device's buffer size.
     pub fn light(
         &self,
         gpu: &Gpu,
-        scene: &mut GpuScene,
+        probes: &mut [PlacedProbe],
         maps: &[Option<RadianceMap>],
-    ) -> GpuResult<()> {
+    ) -> GpuResult<Arc<Buffer>> {
         let mut bytes = self.environment.clone();
         let filtered: Vec<Option<PrefilteredEnvironment>> =
             maps.par_iter().map(|map| map.as_ref().map(PrefilteredEnvironment::new)).collect();
-        for ((placed, map), filtered) in scene.probes.iter_mut().zip(maps).zip(filtered) {
+        for ((placed, map), filtered) in probes.iter_mut().zip(maps).zip(filtered) {
             let (Some(map), Some(filtered)) = (map, filtered) else { continue };
             placed.map = Some((environment::texels_in(&bytes), map.width() as u32));
             environment::append(&mut bytes, map, &filtered);
@@ -137,7 +137,6 @@ impl Capture {
         let buffer = Buffer::new(gpu, "environment", bytes.len() as u64, BufferKind::Storage)?;
         uploader.buffer(&buffer, &bytes)?;
         uploader.finish()?;
-        scene.environment = buffer;
-        Ok(())
+        Ok(buffer)
     }
 }

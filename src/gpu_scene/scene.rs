@@ -1,15 +1,4 @@
-//! Scene on the device: geometry, materials, textures, lights; and its visible draws for a view.
-
-mod blend_order;
-mod deform;
-mod extended_materials;
-mod geometry;
-mod instances;
-mod lights;
-mod lod;
-mod materials;
-mod pose;
-mod water;
+//! Scene on the device: geometry, materials, textures, lights, BVH and VPLs.
 
 use std::{
     collections::HashMap,
@@ -19,110 +8,41 @@ use std::{
     },
 };
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-pub(in crate::passes) use self::deform::Deformers;
-pub use self::extended_materials::{
-    ExtendedMaterials, WaterTextures, is_extended, needs_blend_pass, refracts,
-};
-pub(super) use self::lights::{STRONGEST, light_axes};
-pub use self::{
-    blend_order::MAX_SORTED,
-    geometry::{LodGeneration, VERTEX_STRIDE, vertex_attributes},
-    instances::{GpuInstances, LodSelection, OcclusionGain, Run, SplitPoint, in_view},
-    lights::{WorldLight, world_lights},
-    pose::GpuScenePose,
-    water::PlacedWater,
-};
-use self::{
-    extended_materials::upload_layers,
-    geometry::{Group, Level, Part, scene_parts, upload_geometry},
-    lights::tree_over,
-    materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
-};
 use super::{
-    area_lights, environment,
+    area_lights, blend_order,
+    buffers::storage_buffer,
+    deform::Deformers,
+    draws::RenderQueue,
+    environment,
+    extended_materials::{self, ExtendedMaterials, refracts, upload_layers},
+    geometry::{Group, LodGeneration, Part, scene_parts, upload_geometry},
     gi::{GiSettings, SceneGi},
     ies_profiles::Profiles,
+    instances::GpuInstances,
     light_tree,
+    lights::{tree_over, world_lights},
+    materials::{self, materials_with_tangents, texture_image, upload_textures},
     mips::TextureSemantic,
+    packed_materials::{all_materials, any_emitter, pack_all},
+    pose::GpuScenePose,
     probes::{Capture, PlacedProbe},
     scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
-    storage_buffer,
     view::View,
-    volumes_scene::SceneVolumes,
+    volumes::SceneVolumes,
+    water::PlacedWater,
+    world_light::WorldLight,
 };
 use crate::{
     gi::VplSet,
     gpu::{
         Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet,
-        shader_structs::{
-            culling::InstanceTransform,
-            frame::{
-                self, EMITTER_MARK, FORWARD_MARK, LIGHT_KIND_BITS, LIGHT_SPHERE,
-                MATERIAL_LIGHT_SURFACE, NONE,
-            },
-        },
+        shader_structs::frame::{self, LIGHT_KIND_BITS, LIGHT_SPHERE},
         upload::Uploader,
     },
-    scene::{self, Scene},
+    scene::Scene,
 };
-
-/// Render queue of a draw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RenderQueue {
-    /// G-buffer, material without textures.
-    Untextured,
-    /// G-buffer, textured.
-    Opaque,
-    /// G-buffer, alpha-tested.
-    Mask,
-    /// Over the lit image: blended or refractive.
-    Blend,
-}
-
-/// Draw call.
-#[derive(Clone, Copy, Debug)]
-pub struct Draw {
-    /// First index in the scene's indices.
-    pub first_index: u32,
-    /// Number of indices.
-    pub index_count: u32,
-    /// Vertex offset of the draw.
-    pub vertex_offset: i32,
-    /// First instance in the frame's instances.
-    pub first_instance: u32,
-    /// Number of instances.
-    pub instance_count: u32,
-    /// Material index in the scene.
-    pub material: u32,
-    /// Disables back-face culling.
-    pub double_sided: bool,
-    /// The transform mirrors, which reverses the winding.
-    pub mirrored: bool,
-    /// Render queue.
-    pub queue: RenderQueue,
-    /// Extended material: the forward pass lights it.
-    pub extended: bool,
-    /// Refractive surface.
-    pub refracts: bool,
-    /// Uses the view's own indices, sorted back to front (`Visible::sorted`).
-    pub sorted: bool,
-}
-
-/// Visible part of a scene for a view.
-pub struct Visible {
-    /// Draw calls: opaque ones grouped, blended ones back to front.
-    pub draws: Vec<Draw>,
-    /// Instances that the draws refer to.
-    pub instances: Vec<frame::Instance>,
-    /// Group and transform index of each instance.
-    pub(in crate::passes) sources: Vec<(u32, u32)>,
-    /// Number of instances outside the view.
-    pub culled: usize,
-    /// Indices of blended triangles, back to front, for draws with `sorted`.
-    pub sorted: Vec<u32>,
-}
 
 /// Scene on the device.
 pub struct GpuScene {
@@ -181,123 +101,22 @@ pub struct GpuScene {
     /// Pose of the coming frames.
     pub current_pose: Arc<GpuScenePose>,
     /// Deformed meshes.
-    pub(in crate::passes) deformers: Option<Deformers>,
+    pub(crate) deformers: Option<Deformers>,
     /// Groups from `own_groups` on are emitting surfaces of lights: visible, but they cast no
     /// shadow.
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// Triangles of blended groups.
-    blended: HashMap<usize, blend_order::Triangles>,
-    own_groups: usize,
+    pub(super) blended: HashMap<usize, blend_order::Triangles>,
+    pub(super) own_groups: usize,
     /// Instances with a static draw order, for culling on the device; `None` if the device cannot
     /// cull them.
     pub gpu_instances: Option<GpuInstances>,
     /// The only material visible to cameras; `None`: all are visible.
-    only_material: Option<u32>,
-}
-
-/// Shadow casters.
-#[derive(Default)]
-pub struct Casters {
-    /// Camera-relative instances.
-    pub instances: Vec<frame::Instance>,
-    /// Primitives that cast shadows.
-    pub groups: Vec<CasterGroup>,
-}
-
-/// Primitive with all instances that cast shadows.
-pub struct CasterGroup {
-    /// First index in the scene's indices.
-    pub first_index: u32,
-    /// Number of indices.
-    pub index_count: u32,
-    /// Vertex offset of the draw.
-    pub vertex_offset: i32,
-    /// Material index in the scene.
-    pub material: u32,
-    /// Render queue: alpha-tested or opaque.
-    pub queue: RenderQueue,
-    /// First instance in the casters' instances.
-    first_instance: u32,
-    /// Bounding sphere of each instance: camera-relative center, and radius.
-    spheres: Vec<(Vec3, f32)>,
-}
-
-impl CasterGroup {
-    /// Runs of instances (first, count) that a projection may see. The near plane does not cull.
-    #[must_use]
-    pub fn visible_ranges(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
-        let m = to_clip.transpose();
-        let planes =
-            [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for (index, (center, radius)) in (self.first_instance..).zip(&self.spheres) {
-            let seen = planes
-                .iter()
-                .all(|plane| plane.dot(center.extend(1.0)) >= -radius * plane.truncate().length());
-            match runs.last_mut() {
-                _ if !seen => {}
-                Some((first, count)) if *first + *count == index => *count += 1,
-                _ => runs.push((index, 1)),
-            }
-        }
-        runs
-    }
+    pub(super) only_material: Option<u32>,
 }
 
 /// Source of upload and pose numbers.
-static UPLOADS: AtomicU64 = AtomicU64::new(0);
-
-/// The scene's materials, the default one, and those of emitting light surfaces.
-fn all_materials(scene: &Scene, bodies: &[area_lights::LightBody]) -> Vec<scene::Material> {
-    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
-    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
-}
-
-/// Packs the square roots of a linear color (at most 1) into ten bits per channel.
-fn packed_mean(color: Vec3) -> u32 {
-    let bits =
-        color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
-    bits[0] | bits[1] << 10 | bits[2] << 20
-}
-
-/// Packs all materials. `numbers`: indices of their extended materials.
-fn pack_all(
-    scene: &Scene,
-    materials: &[scene::Material],
-    default_material: usize,
-    numbers: &[Option<u32>],
-) -> Vec<frame::Material> {
-    let has_tangents = materials_with_tangents(scene);
-    let pack = |(index, material): (usize, &scene::Material)| {
-        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-        packed.flags |= if index > default_material { MATERIAL_LIGHT_SURFACE } else { 0 };
-        packed.mean_color =
-            packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
-        packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
-        let lights = index > default_material || scene.emissive_lights && !material.unlit;
-        if lights && material.emission != Vec3::ZERO && packed.forward_mark < FORWARD_MARK {
-            packed.forward_mark = EMITTER_MARK;
-        }
-        packed.layers = numbers.get(index).copied().flatten().unwrap_or(NONE);
-        packed
-    };
-    materials.iter().enumerate().map(pack).collect()
-}
-
-/// True if any surface emission is also a light (`EMITTER_MARK`).
-fn any_emitter(materials: &[frame::Material]) -> bool {
-    materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
-}
-
-/// Packs all materials for the shaders.
-fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<frame::Material> {
-    pack_all(
-        scene,
-        &all_materials(scene, &area_lights::light_bodies(scene)),
-        scene.materials.len(),
-        numbers,
-    )
-}
+pub(super) static UPLOADS: AtomicU64 = AtomicU64::new(0);
 
 impl GpuScene {
     /// True if the BVH includes shadow casters for shadow rays.
@@ -517,7 +336,7 @@ impl GpuScene {
     }
 
     /// Uploads the current instance transforms.
-    fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
+    pub(super) fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
         let mut uploader = Uploader::new(gpu)?;
         let before = self.gpu_instances.take();
         // Culling on the device does not support hidden materials.
@@ -537,126 +356,6 @@ impl GpuScene {
     pub fn show_only_material(&mut self, material: u32) {
         self.only_material = Some(material);
         self.gpu_instances = None;
-    }
-
-    /// Visible draws of this view in draw order. If the device culls (`on_device`), only draws that
-    /// the host sorts, and those drawn twice at equal depth. Optionally includes the emitting
-    /// surfaces of lights.
-    #[must_use]
-    pub fn visible(
-        &self,
-        view: &View,
-        detail: LodSelection,
-        (lamps, on_device): (bool, bool),
-    ) -> Visible {
-        let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
-        let mut visible = Visible {
-            draws: Vec::new(),
-            instances: Vec::new(),
-            sources: Vec::new(),
-            culled: 0,
-            sorted: Vec::new(),
-        };
-        let mut blended: Vec<blend_order::Item<'_>> = Vec::new();
-        let shown = if lamps { self.groups.len() } else { self.own_groups };
-        for (number, (group, posed)) in
-            self.groups.iter().zip(&self.current_pose.groups).take(shown).enumerate()
-        {
-            if on_device && group.culled_on_device()
-                || self.only_material.is_some_and(|material| material != group.material)
-            {
-                continue;
-            }
-            // Sorted triangles always use the finest level.
-            let levels = if group.queue == RenderQueue::Blend { 1 } else { group.levels() };
-            let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
-            for (mirrored, level) in
-                [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level)))
-            {
-                let first = visible.instances.len() as u32;
-                let Level { first_index, index_count, .. } = group.level(level);
-                let draw = |first_instance, instance_count| Draw {
-                    first_index,
-                    index_count,
-                    vertex_offset: group.vertex_offset,
-                    first_instance,
-                    instance_count,
-                    material: group.material,
-                    double_sided: group.double_sided,
-                    mirrored,
-                    queue: group.queue,
-                    extended: group.lobes,
-                    refracts: group.refracts,
-                    sorted: false,
-                };
-                for (index, place) in posed.world_transforms.iter().enumerate() {
-                    if (place.determinant() < 0.0) != mirrored {
-                        continue;
-                    }
-                    let placement = InstanceTransform::new(place, posed, 0);
-                    let (instance, center) = placement.relative_to(camera);
-                    if !in_view(&frustum, center, placement.radius) {
-                        visible.culled += usize::from(level == 0);
-                        continue;
-                    }
-                    if detail.level(&errors, placement.stretch, center, placement.radius) != level {
-                        continue;
-                    }
-                    if group.queue == RenderQueue::Blend {
-                        blended.push(blend_order::Item {
-                            distance: center.dot(view.forward),
-                            draw: draw(visible.instances.len() as u32, 1),
-                            world: *place,
-                            triangles: self.blended.get(&number),
-                        });
-                    }
-                    visible.instances.push(instance);
-                    visible.sources.push((number as u32, index as u32));
-                }
-                let count = visible.instances.len() as u32 - first;
-                if count > 0 && group.queue != RenderQueue::Blend {
-                    visible.draws.push(draw(first, count));
-                }
-            }
-        }
-        visible.draws.sort_by_key(|draw| (draw.queue, draw.material));
-        let (draws, sorted) = blend_order::back_to_front(view, blended);
-        visible.draws.extend(draws);
-        visible.sorted = sorted;
-        visible
-    }
-
-    /// All shadow casters: everything but blended surfaces and transmissive thin walls.
-    #[must_use]
-    pub fn casters(&self, camera: DVec3) -> Casters {
-        let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        let camera = SplitPoint::new(camera);
-        let groups = self.groups.iter().zip(&self.current_pose.groups).take(self.own_groups);
-        for (group, posed) in groups.filter(|(group, _)| group.casts) {
-            let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(posed.world_transforms.len());
-            for place in posed.world_transforms.iter() {
-                let placement = InstanceTransform::new(place, posed, 0);
-                let (instance, center) = placement.relative_to(camera);
-                spheres.push((center, placement.radius));
-                casters.instances.push(instance);
-            }
-            casters.groups.push(CasterGroup {
-                first_index: group.first_index,
-                index_count: group.index_count,
-                vertex_offset: group.vertex_offset,
-                material: group.material,
-                // Refractive volumes cast opaque shadows.
-                queue: if group.queue == RenderQueue::Blend {
-                    RenderQueue::Opaque
-                } else {
-                    group.queue
-                },
-                first_instance,
-                spheres,
-            });
-        }
-        casters
     }
 
     /// True if any light has a surface.

@@ -13,7 +13,7 @@ use crate::{
     scene::{Environment, Scene},
 };
 
-use super::volumes_scene::BoxedVolume;
+use super::boxed_volume::BoxedVolume;
 
 /// Width of the map that supplies ray directions (texels): one ray per texel from every cell.
 const DIRECTIONS_ACROSS: usize = 16;

@@ -65,7 +65,7 @@ fn coverage(histogram: &[u32; 256], cutoff: f32, scale: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::passes::mips::{TextureSemantic, chain};
+    use crate::gpu_scene::mips::{TextureSemantic, chain};
 
     /// Disks of many sizes, one per 16x16 cell.
     fn leaves(size: usize) -> Vec<u8> {

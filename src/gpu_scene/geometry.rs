@@ -6,7 +6,8 @@ use glam::{DMat4, Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::{
-    RenderQueue, extended_materials, lod::coarser, materials::texture_slots, pose::PrimitivePose,
+    draws::RenderQueue, extended_materials, lod::coarser, materials::texture_slots,
+    pose::PrimitivePose,
 };
 use crate::{
     bvh::casts_shadow,

@@ -1,20 +1,15 @@
-//! Device data of shadow, refraction, indirect and flare rays: the scene's BVH and a TLAS for each
-//! frame's camera.
+//! The scene's BVH on the device, for shadow, refraction, indirect and flare rays.
 
-use std::{cell::OnceCell, sync::Arc};
-
-use glam::DVec3;
+use std::sync::Arc;
 
 use super::{
-    GpuScene,
-    ray_query::{scene_structures, top_structure},
-    refit::{DeformedPrimitive, Refit},
-    scene_data::WorldLight,
+    acceleration::scene_structures, deform::DeformedPrimitive, refit::Refit,
+    world_light::WorldLight,
 };
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{
-        Bind, BlasSet, Buffer, BufferKind, Gpu, GpuError, GpuResult, Tlas,
+        BlasSet, Buffer, BufferKind, Gpu, GpuResult,
         shader_structs::frame::{LIGHT_KIND_BITS, LIGHT_POINT, LIGHT_SHADOW},
         upload::Uploader,
     },
@@ -71,16 +66,16 @@ impl BvhUsage {
 
 /// BVH over all shadow casters, and refractive surfaces if used.
 pub struct GpuBvh {
-    bvh: SceneBvh,
+    pub(super) bvh: SceneBvh,
     /// Ray types of the BVH.
     pub usage: BvhUsage,
-    buffers: [(&'static str, Arc<Buffer>); 4],
+    pub(super) buffers: BvhBuffers,
     /// True if any surface has an alpha mask; the host data is dropped after upload.
-    masked: bool,
+    pub(super) masked: bool,
     /// Refit of deformed BLASes; `None` if nothing deforms.
     refit: Option<Refit>,
     /// Hardware BLASes over the same triangles; `None` if the device was opened without ray query.
-    structures: Option<Arc<BlasSet>>,
+    pub(super) structures: Option<Arc<BlasSet>>,
     /// Number of BLASes rebuilt since upload because they had degraded.
     rebuilt: u64,
 }
@@ -187,16 +182,17 @@ fn enclose(bvh: &mut SceneBvh, scene: &Scene, moving: &[DeformedPrimitive]) {
     bvh.rebuild_tlas(scene);
 }
 
-type BvhBuffers = [(&'static str, Arc<Buffer>); 4];
+/// Storage buffers of a BVH with their binding names: nodes, triangles, mask corners, masks.
+pub(super) type BvhBuffers = [(&'static str, Arc<Buffer>); 4];
 
 /// BVH on the device.
-struct Uploaded {
-    buffers: BvhBuffers,
+pub(super) struct Uploaded {
+    pub(super) buffers: BvhBuffers,
     refit: Option<Refit>,
-    structures: Option<Arc<BlasSet>>,
+    pub(super) structures: Option<Arc<BlasSet>>,
 }
 
-fn upload(
+pub(super) fn upload(
     gpu: &Gpu,
     uploader: &mut Uploader,
     (bvh, scene): (&SceneBvh, &Scene),
@@ -223,151 +219,6 @@ fn upload(
     let refit = Refit::new(gpu, uploader, (bvh, scene), moving)?;
     let structures = scene_structures(gpu, uploader, bvh, &buffers[1].1, moving)?;
     Ok(Uploaded { buffers, refit, structures })
-}
-
-/// BVH with the TLAS of one frame's camera.
-#[derive(Clone)]
-pub struct FrameBvh {
-    scene: [(&'static str, Arc<Buffer>); 4],
-    top: Arc<Buffer>,
-    instances: Arc<Buffer>,
-    masked: bool,
-    /// Hardware TLAS, for ray query.
-    structure: Option<Arc<Tlas>>,
-}
-
-/// BVH of a frame for its eye, created on first use.
-pub struct LazyFrameBvh<'a> {
-    gpu: &'a Gpu,
-    scene: &'a GpuScene,
-    eye: DVec3,
-    made: OnceCell<Option<FrameBvh>>,
-}
-
-impl<'a> LazyFrameBvh<'a> {
-    /// Wraps a scene and an eye position in the world (m).
-    #[must_use]
-    pub const fn new(gpu: &'a Gpu, scene: &'a GpuScene, eye: DVec3) -> Self {
-        Self { gpu, scene, eye, made: OnceCell::new() }
-    }
-
-    /// The BVH; `None` if it is empty.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
-    pub fn get(&self) -> GpuResult<Option<FrameBvh>> {
-        if let Some(made) = self.made.get() {
-            return Ok(made.clone());
-        }
-        let made = FrameBvh::new(self.gpu, self.scene, self.eye)?;
-        Ok(self.made.get_or_init(|| made).clone())
-    }
-
-    /// The BVH if it was created.
-    #[must_use]
-    pub fn made(self) -> Option<FrameBvh> {
-        self.made.into_inner().flatten()
-    }
-}
-
-impl FrameBvh {
-    /// Creates the BVH of a frame; `None` if it is empty.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
-    pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3) -> GpuResult<Option<Self>> {
-        let Some(gpu_bvh) = &scene.bvh else {
-            return Err(GpuError::Pipeline {
-                pipeline: "traced shadows".into(),
-                detail:
-                    "the scene was uploaded without a BVH for shadow rays; pass the shadow settings to Renderer::upload_for"
-                        .into(),
-            });
-        };
-        Self::build(
-            gpu,
-            (&gpu_bvh.bvh, gpu_bvh.masked),
-            (&gpu_bvh.buffers, gpu_bvh.structures.as_ref()),
-            camera,
-        )
-    }
-
-    /// Uploads any BVH for an eye; `None` if it is empty.
-    ///
-    /// # Errors
-    /// `GpuError` if memory runs out or the device is lost.
-    pub fn of(
-        gpu: &Gpu,
-        uploader: &mut Uploader,
-        (bvh, scene): (&SceneBvh, &Scene),
-        camera: DVec3,
-    ) -> GpuResult<Option<Self>> {
-        let made = upload(gpu, uploader, (bvh, scene), &[])?;
-        Self::build(
-            gpu,
-            (bvh, !bvh.masks.is_empty()),
-            (&made.buffers, made.structures.as_ref()),
-            camera,
-        )
-    }
-
-    fn build(
-        gpu: &Gpu,
-        (bvh, masked): (&SceneBvh, bool),
-        (buffers, structures): (&BvhBuffers, Option<&Arc<BlasSet>>),
-        camera: DVec3,
-    ) -> GpuResult<Option<Self>> {
-        let top = bvh.tlas_from(camera);
-        if top.instances.is_empty() {
-            return Ok(None);
-        }
-        let upload = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
-            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Dynamic)?;
-            buffer.write(0, bytes);
-            Ok(buffer)
-        };
-        let structure =
-            structures.map(|blas_set| top_structure(gpu, (bvh, blas_set), camera)).transpose()?;
-        Ok(Some(Self {
-            structure,
-            scene: buffers.clone(),
-            top: upload("tlas nodes", bytemuck::cast_slice(&top.nodes))?,
-            instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
-            masked,
-        }))
-    }
-
-    /// True if some instances have alpha masks.
-    #[must_use]
-    pub const fn masked(&self) -> bool {
-        self.masked
-    }
-
-    /// Hardware TLAS, built in the frame; `None` with the software BVH.
-    #[must_use]
-    pub const fn structure(&self) -> Option<&Arc<Tlas>> {
-        self.structure.as_ref()
-    }
-
-    /// Selects the software BVH even if the device supports ray query.
-    pub(super) fn force_software(&mut self) {
-        self.structure = None;
-    }
-
-    /// Bindings of a pipeline that traces rays.
-    #[must_use]
-    pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        // Ray query binds all but the nodes, which come first.
-        let of_scene = self.scene.iter().skip(usize::from(self.structure.is_some()));
-        let mut binds: Vec<_> =
-            of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
-        binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
-        binds.push(match &self.structure {
-            Some(structure) => ("bvh_structure", Bind::Structure(structure)),
-            None => ("bvh_top_block", Bind::Storage(&self.top)),
-        });
-        binds
-    }
 }
 
 #[cfg(test)]

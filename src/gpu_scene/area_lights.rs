@@ -2,7 +2,7 @@
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::scene_data::{STRONGEST, WorldLight, light_axes};
+use super::world_light::{STRONGEST, WorldLight, light_axes};
 use crate::{
     gpu::shader_structs::frame::{
         self, LIGHT_MESH, LIGHT_RECTANGLE, LIGHT_SHADOW, LIGHT_TRIANGLE, LIGHT_TWO_SIDED, NONE,

@@ -3,7 +3,7 @@
 
 use glam::{DMat4, Vec3};
 
-use super::{super::view::View, Draw};
+use super::{draws::Draw, view::View};
 use crate::scene;
 
 /// Data for sorting a primitive's triangles.
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        passes::scene_data::RenderQueue,
+        gpu_scene::draws::RenderQueue,
         scene::{Projection, build::look_at_transform, procedural::shapes},
     };
 

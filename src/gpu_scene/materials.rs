@@ -4,14 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{Vec3, Vec4};
 
-use super::super::{
+use super::{
     alpha_coverage,
     mips::{self, TextureSemantic},
 };
 use crate::{
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
-        pipeline::SamplerInfo,
+        Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo, TextureSet,
         shader_structs::frame::{
             self, MATERIAL_BLEND, MATERIAL_DOUBLE_SIDED, MATERIAL_EMISSION_MAP, MATERIAL_MASK,
             MATERIAL_NORMAL_MAP, MATERIAL_UNLIT, NONE,

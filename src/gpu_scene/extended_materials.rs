@@ -6,8 +6,9 @@ use std::sync::Arc;
 use glam::{Vec3, Vec4};
 
 use super::{
-    super::{layer_tables, mips::TextureSemantic, refraction::BACK_FACES},
+    layer_tables,
     materials::{SetPlace, Slot, Uploaded, sampler_info, upload_sets},
+    mips::TextureSemantic,
 };
 use crate::{
     gpu::{
@@ -251,7 +252,10 @@ pub(super) fn upload_layers(
     Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters }))
 }
 
-/// One texel without a back face (`refraction::BACK_FACES`).
+/// Format of the back faces of refractive volumes: depth bits, and normal.
+pub const BACK_FACES: vk::Format = vk::Format::R32G32_UINT;
+
+/// One texel without a back face (`BACK_FACES`).
 pub(super) fn no_back_faces(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Image>> {
     let info = ImageInfo {
         width: 1,

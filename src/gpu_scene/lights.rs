@@ -2,7 +2,12 @@
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::super::{area_lights, ies_profiles::Profiles, light_tree};
+use super::{
+    area_lights,
+    ies_profiles::Profiles,
+    light_tree,
+    world_light::{STRONGEST, WorldLight, light_axes},
+};
 use crate::{
     gpu::shader_structs::frame::{
         self, LIGHT_DIRECTIONAL, LIGHT_DISK, LIGHT_HIDDEN, LIGHT_POINT, LIGHT_RECTANGLE,
@@ -14,23 +19,6 @@ use crate::{
     },
     scene::{self, Scene},
 };
-
-/// Light in world space.
-#[derive(Clone, Copy, Debug)]
-pub struct WorldLight {
-    /// World position (m).
-    pub position: DVec3,
-    /// Emission direction (unit).
-    pub direction: Vec3,
-    /// Shader data, except for the position.
-    pub shader: frame::Light,
-    /// True if the light is infinitely far away.
-    pub directional: bool,
-    /// Radius of the light around its position (m).
-    pub radius: f64,
-    /// Intensity in the strongest direction (cd by channel).
-    pub candela: Vec3,
-}
 
 pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode> {
     let first = lights.iter().filter(|light| light.directional).count() as u32;
@@ -45,9 +33,6 @@ pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode>
         .collect();
     light_tree::build(&local_lights, first)
 }
-
-/// Maximum light strength in shaders (cd or lx).
-pub(in crate::passes) const STRONGEST: f32 = 1e30;
 
 /// All visible lights, directional ones first.
 #[must_use]
@@ -70,17 +55,6 @@ pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
     // Stable: keeps the file's order within each group.
     lights.sort_by_key(|light| !light.directional);
     lights
-}
-
-/// World axes of a light's node: along its width, and the emission direction.
-pub(in crate::passes) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
-    let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
-    // A node's scale does not affect a light (KHR_lights_punctual); under shear the axes must stay
-    // orthogonal.
-    let across = world.x_axis.truncate();
-    let right = (across - direction * across.dot(direction))
-        .normalize_or(direction.any_orthonormal_vector());
-    (right, direction)
 }
 
 pub(super) fn world_light(

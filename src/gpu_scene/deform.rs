@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, Vec3, Vec4};
 
-use super::{super::refit::DeformedPrimitive, geometry::Group};
+use super::{geometry::Group, pose::DeformPose};
 use crate::{
     gpu::{
         Buffer, BufferKind, Gpu, GpuResult,
@@ -16,8 +16,23 @@ use crate::{
     scene::{Scene, animation::Deform},
 };
 
+/// Primitive that the device deforms.
+#[derive(Clone, Copy, Debug)]
+pub struct DeformedPrimitive {
+    /// Index into `Scene::meshes`.
+    pub mesh: usize,
+    /// Index into the mesh's primitives.
+    pub primitive: usize,
+    /// Index of its first vertex among the scene's.
+    pub vertices: u32,
+    /// Minimum corner of a box around all its vertices (m, mesh space).
+    pub low: Vec3,
+    /// Maximum corner.
+    pub high: Vec3,
+}
+
 /// Primitive with skinning or morph targets.
-pub(in crate::passes) struct DeformPart {
+pub(crate) struct DeformPart {
     /// Index of its group.
     pub group: usize,
     /// Dispatch constants; `target` is its first vertex among the scene's.
@@ -33,7 +48,7 @@ pub(in crate::passes) struct DeformPart {
 }
 
 /// All primitives with skinning or morph targets.
-pub(in crate::passes) struct Deformers {
+pub(crate) struct Deformers {
     pub parts: Vec<DeformPart>,
     pub rest: Arc<Buffer>,
     pub influences: Arc<Buffer>,
@@ -42,15 +57,6 @@ pub(in crate::passes) struct Deformers {
     pub vertices: u32,
     /// Deforming nodes with the offsets of their matrices and weights.
     nodes: Vec<(usize, u32, u32)>,
-}
-
-/// Joint matrices and morph weights at one time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::passes) struct DeformPose {
-    /// Three rows per joint.
-    pub palette: Vec<[Vec4; 3]>,
-    /// Morph weights.
-    pub weights: Vec<f32>,
 }
 
 impl Deformers {

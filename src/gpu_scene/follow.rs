@@ -1,65 +1,23 @@
-//! Poses: transforms and deformations at one time.
+//! Updates of the uploaded scene to another pose.
 
 use std::sync::{Arc, atomic::Ordering};
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, Vec3};
 
 use super::{
-    super::{area_lights, ies_profiles::Profiles, light_tree},
-    GpuScene, PlacedWater, UPLOADS, any_emitter,
-    deform::DeformPose,
+    area_lights,
+    ies_profiles::Profiles,
+    light_tree,
     lights::{tree_over, world_lights},
-    pack_materials,
+    packed_materials::{any_emitter, pack_materials},
+    pose::{DeformPose, GpuScenePose, PrimitivePose},
+    scene::{GpuScene, UPLOADS},
+    water::PlacedWater,
 };
 use crate::{
     gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
     scene::{Scene, animation::AnimationTarget},
 };
-
-/// Bounds and transforms of a primitive.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::passes) struct PrimitivePose {
-    /// Center of its bounding sphere, object space.
-    pub center: Vec3,
-    /// Radius of the bounding sphere, object space.
-    pub radius: f32,
-    /// Half extents of the bounding box with the same center, object space.
-    pub half_size: Vec3,
-    /// Instance transforms: object space to the world.
-    pub world_transforms: Arc<[DMat4]>,
-}
-
-/// Pose of the whole scene at one time: of a frame, of shutter opening or closing, or of the last
-/// frame.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct GpuScenePose {
-    /// In the order of the scene's groups; emitting surfaces of lights follow.
-    pub(in crate::passes) groups: Vec<PrimitivePose>,
-    /// Joint matrices and morph weights.
-    pub(in crate::passes) deform: DeformPose,
-}
-
-impl GpuScenePose {
-    /// Bounding box of everything (m).
-    fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
-        let mut bounds: Option<(DVec3, DVec3)> = None;
-        for group in self.groups.iter().take(groups) {
-            for place in group.world_transforms.iter() {
-                let linear = glam::DMat3::from_mat4(*place);
-                // Bounding box of a sphere under a transform: the half extents are the row lengths.
-                let half = DVec3::new(
-                    linear.row(0).length(),
-                    linear.row(1).length(),
-                    linear.row(2).length(),
-                ) * f64::from(group.radius);
-                let center = place.transform_point3(group.center.as_dvec3());
-                let (low, high) = (center - half, center + half);
-                bounds = Some(bounds.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
-            }
-        }
-        bounds
-    }
-}
 
 impl GpuScene {
     /// Pose of the uploaded scene after `Scene::apply`, for times other than the frame's own.

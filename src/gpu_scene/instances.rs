@@ -7,17 +7,14 @@ use std::sync::{
 
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 
-use super::{RenderQueue, geometry::Group, pose::PrimitivePose};
-use crate::{
-    gpu::{
-        Buffer, BufferKind, Gpu, GpuResult,
-        shader_structs::{
-            culling::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
-            frame::Instance,
-        },
-        upload::Uploader,
+use super::{draws::RenderQueue, geometry::Group, pose::PrimitivePose, view::Frustum};
+use crate::gpu::{
+    Buffer, BufferKind, Gpu, GpuResult,
+    shader_structs::{
+        culling::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
+        frame::Instance,
     },
-    passes::view::Frustum,
+    upload::Uploader,
 };
 
 /// World position as two float vectors: nearest floats and remainder.

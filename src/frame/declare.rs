@@ -1,0 +1,257 @@
+//! The frame: declares the passes of one image in execution order.
+
+use super::{
+    aov::Aov, frame_inputs::FrameInputs, limits::LimitReports, sampling::FrameSampling,
+    settings::RenderSettings,
+};
+use crate::{
+    gpu_scene::{FrameData, GpuScene, View},
+    graph::{BufferHandle, Graph, ImageHandle},
+    optics::MountedLens,
+    passes::{
+        Passes, ShadowInputs,
+        anti_aliasing::Method,
+        clustered_lights::ClusteredLights,
+        culling::CullingOutput,
+        formats::LIGHT,
+        gbuffer::Gbuffer,
+        gi::GiOutput,
+        lighting::{LightingInputs, LitImages},
+        ray_query,
+        shadow_maps::ShadowAtlasPlan,
+        ssr::{self, SsrInputs},
+        taa::TaaOutput,
+        tonemap::DisplayTransform,
+    },
+};
+
+/// Output images and buffers of a declared frame.
+pub(super) struct FrameImages {
+    pub(super) light: ImageHandle,
+    pub(super) display: ImageHandle,
+    pub(super) aovs: Vec<(Aov, ImageHandle)>,
+    pub(super) clustered_lights: ClusteredLights,
+    pub(super) histogram: Option<BufferHandle>,
+    pub(super) culled: Option<CullingOutput>,
+    /// Costs of the refitted BVHs.
+    pub(super) refitted: Option<BufferHandle>,
+    /// Report of the lens flare ghosts.
+    pub(super) ghosts: Option<BufferHandle>,
+    pub(super) limits: LimitReports,
+}
+
+/// Declares one frame. `inputs` holds its host data. Order: G-buffer, clustered lights, lighting,
+/// blended surfaces, camera effects in the order of the light path, and display transform. The
+/// graph culls passes whose result is unused; disabled effects are not declared.
+pub(super) fn declare_frame<'a>(
+    g: &mut Graph<'a>,
+    passes: &'a Passes,
+    scene: &'a GpuScene,
+    inputs: &'a FrameInputs,
+    (view, sampling): (&View, &FrameSampling),
+    settings: &RenderSettings,
+    (cached_shadow_maps, moved): (Option<&ShadowAtlasPlan>, bool),
+) -> FrameImages {
+    let (data, after) = (&inputs.data, &inputs.output);
+    let split = settings
+        .aovs
+        .iter()
+        .any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
+    let vertices = passes.skin.declare(g, scene, moved);
+    let refitted = passes.refit.declare(g, scene, vertices, moved);
+    let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
+    let culled = passes.culling.declare(g, scene, (data, inputs.culling.as_ref()), vertices);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
+    let lists = passes.clustered_lights.declare(g, scene, data, gbuffer);
+    let atlas = passes.shadow_maps.declare(
+        g,
+        scene,
+        (&inputs.shadows, data.uniforms.camera),
+        cached_shadow_maps,
+        vertices,
+    );
+    let bent_normal_ao = needs_ao(settings, data.has_environment)
+        .then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let caustics = passes.caustics.declare(g, scene, (data, inputs.caustics.as_ref()), bvh);
+    let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
+    let lighting =
+        LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
+    let lit = passes.lighting.declare(g, scene, data, lighting, split);
+    passes.forward.declare(g, scene, data, lighting, lit);
+    passes.background.declare(g, data, gbuffer, lit);
+    let velocity = (inputs.ssr.is_some() || inputs.gi.is_some()).then(|| {
+        passes.anti_aliasing.velocity(
+            g,
+            (scene, data, &passes.skin),
+            gbuffer.depth,
+            &sampling.motion,
+        )
+    });
+    let gi_output = match (&inputs.gi, velocity, passes.gi.get()) {
+        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(
+            g,
+            (scene, data, gi),
+            (gbuffer, bent_normal_ao, lit, velocity),
+            (bvh, split),
+        )),
+        _ => None,
+    };
+    let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
+    let reflections = match (&inputs.ssr, velocity, passes.ssr.get()) {
+        (Some(ssr), Some(velocity), Some(pass)) => {
+            let traced = gi_output.map(|gi_output| gi_output.specular);
+            let ssr_inputs = SsrInputs {
+                gbuffer,
+                light: lit.light,
+                bent_normal_ao,
+                gi_specular: traced,
+                velocity,
+            };
+            let followed = matches!(sampling.method(), Method::Temporal(..));
+            Some(pass.declare(g, (scene, data, ssr), ssr_inputs, (watched, followed)))
+        }
+        _ => None,
+    };
+    let lit = LitImages { light: reflections.map_or(lit.light, |r| r.light), ..lit };
+    let volumetrics = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, bvh));
+    let lit =
+        LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
+    let refraction_background = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(
+        g,
+        (scene, data),
+        (gbuffer, lit),
+        shadow_inputs,
+        (&passes.forward, refraction_background),
+        volumetrics,
+    );
+    let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
+    let TaaOutput { light, depth } = passes.anti_aliasing.declare(
+        g,
+        (scene, data, &passes.skin),
+        (gbuffer.depth, reflections.map(|r| r.velocity)),
+        lit.light,
+        sampling.method(),
+    );
+    let sharp = light;
+    let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
+    let seen = (scene, data, &passes.skin);
+    let depths = [gbuffer.depth, depth];
+    let (light, blurs) = camera.motion_blur(
+        g,
+        seen,
+        (view, after),
+        depths,
+        light,
+        effects,
+        settings.shutter.as_ref(),
+    );
+    let light = match settings.accumulated_frames {
+        Some(frames) => passes.accumulate.declare(g, after, light, frames),
+        None => light,
+    };
+    // The histogram excludes depth of field blur, unless frames are accumulated.
+    let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
+    let flares = effects.starburst.is_some() || settings.ghosts.is_some();
+    let bright = camera.flare_sources(g, (data, after), (depth, light), bvh, flares);
+    let light = camera.starburst(g, (data, after), (depth, light), bright, effects);
+    let light = camera.bloom(g, size, light, effects);
+    let light = camera.lens_image(
+        g,
+        size,
+        light,
+        settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
+    );
+    let light = camera.chromatic_aberration(g, size, light, effects);
+    let light = camera.vignetting(g, size, light, effects);
+    let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
+    let light = camera.grain(g, size, light, effects, settings.frame_number);
+    let to_display = DisplayTransform {
+        mapper: settings.tone_mapper,
+        white_balance: settings.white_balance,
+        dither: settings.dither,
+    };
+    let display = passes.tonemap.declare(g, size, light, to_display);
+    let aovs = settings
+        .aovs
+        .iter()
+        .map(|&aov| {
+            let image = match aov {
+                Aov::Velocity if velocity.is_some() => velocity,
+                Aov::Ssr(what) => {
+                    reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()])
+                }
+                _ => None,
+            };
+            let make = |g| {
+                declare_aov(
+                    g,
+                    passes,
+                    (scene, data, sampling),
+                    (gbuffer, bent_normal_ao),
+                    (lit.split, gi_output),
+                    aov,
+                )
+            };
+            (aov, image.unwrap_or_else(|| make(g)))
+        })
+        .collect();
+    let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
+    let limits =
+        LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
+    FrameImages {
+        light,
+        display,
+        aovs,
+        clustered_lights: lists,
+        histogram,
+        culled,
+        refitted,
+        ghosts,
+        limits,
+    }
+}
+
+/// True if the ambient occlusion passes run: for lighting, or for an AOV.
+fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
+    let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
+    settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
+}
+
+fn declare_aov<'a>(
+    g: &mut Graph<'a>,
+    passes: &'a Passes,
+    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &FrameSampling),
+    (gbuffer, bent_normal_ao): (Gbuffer, Option<ImageHandle>),
+    (split, gi_output): (Option<(ImageHandle, ImageHandle)>, Option<GiOutput>),
+    aov: Aov,
+) -> ImageHandle {
+    let nothing = |g: &mut Graph<'a>| {
+        let [width, height] = data.uniforms.values.size;
+        let image = g.image("no gi", width, height, LIGHT);
+        g.pass("no gi").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
+        image
+    };
+    let parts = gi_output.and_then(|gi_output| gi_output.split);
+    match (aov, split) {
+        (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
+        (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
+        (Aov::VplClampLoss, _) => {
+            gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
+        }
+        (Aov::Velocity, _) => passes.anti_aliasing.velocity(
+            g,
+            (scene, data, &passes.skin),
+            gbuffer.depth,
+            &sampling.motion,
+        ),
+        (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.uniforms.values.size),
+        (Aov::Channel(channel), _) => {
+            passes.gbuffer_channel.declare(g, data, (gbuffer, bent_normal_ao), channel)
+        }
+        (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
+        (Aov::DirectSpecular, Some((_, specular))) => specular,
+        (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
+    }
+}

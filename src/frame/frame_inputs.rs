@@ -1,0 +1,299 @@
+//! Host data of all passes for one frame.
+
+use std::sync::Arc;
+
+use super::{anti_aliasing::AntiAliasing, sampling::FrameSampling, settings::RenderSettings};
+use crate::{
+    camera::Exposure,
+    gpu::{
+        Gpu, GpuResult,
+        shader_structs::{
+            features::{
+                FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT,
+                FEATURE_IES_PROFILES, FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS,
+                FEATURE_VOLUMES, FEATURE_WATER,
+            },
+            frame::{
+                FRAME_AO, FRAME_FORWARD, FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING,
+                FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants,
+                LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light, NONE, SHADOWS_MAPS, SHADOWS_OFF,
+                SHADOWS_RAY_TRACED,
+            },
+        },
+    },
+    gpu_scene::{
+        FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, View,
+        dynamic_buffer, probes::probes_for, scene_bvh::RayTracedLights, volumes::FrameVolumes,
+    },
+    passes::{
+        caustics::FrameCaustics,
+        clustered_lights::{self, TILE},
+        culling::FrameCulling,
+        forward,
+        gi::FrameGi,
+        shadow_maps::{FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
+        ssr::FrameSsr,
+    },
+    scene::look::{RefractionMethod, ShadowMethod},
+};
+
+/// Maximum capacity of light lists in entries (256 MiB). Clusters beyond it evaluate all lights.
+const MAX_LIST_CAPACITY: u32 = 64 << 20;
+
+/// Host data of all passes for one frame: what they share, and what single passes need.
+pub(super) struct FrameInputs {
+    /// Data at render resolution.
+    pub(super) data: FrameData,
+    /// Constants at output resolution, for passes after anti-aliasing: pixels sampled at their
+    /// centers.
+    pub(super) output: FrameUniforms,
+    /// Device culling data; `None` if the host culls.
+    pub(super) culling: Option<FrameCulling>,
+    /// Shadow maps.
+    pub(super) shadows: FrameShadows,
+    /// Water caustics; `None` without any.
+    pub(super) caustics: Option<FrameCaustics>,
+    /// Screen-space reflection data; `None` if SSR is off.
+    pub(super) ssr: Option<FrameSsr>,
+    /// Indirect light data; `None` if GI is off.
+    pub(super) gi: Option<FrameGi>,
+    /// BVH of the frame if any pass traces rays; all share it.
+    pub(super) bvh: Option<FrameBvh>,
+}
+
+impl FrameInputs {
+    /// Prepares a frame. `list_capacity`: capacity that the light lists of an earlier frame needed,
+    /// in entries.
+    ///
+    /// # Errors
+    /// [`GpuError`](crate::gpu::GpuError) if memory is exhausted.
+    pub(super) fn new(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        (whole, sampling): (&View, &FrameSampling),
+        settings: &RenderSettings,
+        (list_capacity, last_exposure, cached_shadow_maps): (
+            u32,
+            Option<Exposure>,
+            Option<&ShadowAtlasPlan>,
+        ),
+    ) -> GpuResult<Self> {
+        let view = &sampling.input;
+        // Dynamic instances are drawn a second time for their velocity, by host draws. Probes do not
+        // see the surfaces of lights.
+        let stands = settings.shutter.is_none()
+            && sampling.motion.iter().all(|moment| moment.posed.is_none());
+        let culling = if stands && !settings.capture {
+            FrameCulling::new(gpu, scene, view, &settings.culling)?
+        } else {
+            None
+        };
+        let detail = settings.culling.lod_selection(view);
+        let visible = scene.visible(view, detail, (!settings.capture, culling.is_some()));
+        let mut lights = scene.lights_for(view);
+        let resolution = settings.shadows.resolution;
+        let maps = match settings.shadows.required_bvh() {
+            _ if !settings.shadows.enabled => None,
+            RayTracedLights::All => None,
+            RayTracedLights::Sized => {
+                Some(ShadowMapSettings { resolution, area_suns: !scene.traces_shadows() })
+            }
+            RayTracedLights::None => Some(ShadowMapSettings { resolution, area_suns: true }),
+        };
+        // Without jitter, so that shadow maps stay cached while the view is static.
+        let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, cached_shadow_maps)?;
+        let directional_count = scene.directional_count();
+        let local_light_count = lights.len() as u32 - directional_count;
+        let nodes = scene.nodes_for(view);
+        let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
+        let lists = settings.clustered_lights;
+        let mut values = FrameConstants {
+            view_projection: view.view_projection,
+            inverse_projection: view.inverse,
+            forward: view.forward.extend(if view.parallel { 1.0 } else { 0.0 }),
+            size: [view.width, view.height],
+            tiles,
+            pre_exposure: settings.exposure.multiplier() as f32,
+            directional_count,
+            light_count: lights.len() as u32,
+            list_capacity: if lists.enabled && lists.cull_threshold > 0.0 {
+                clustered_lights::first_capacity(tiles[0] * tiles[1], local_light_count)
+                    .max(list_capacity)
+                    .min(MAX_LIST_CAPACITY)
+                    .min(gpu.limits().max_storage_buffer_range / 4)
+            } else {
+                1
+            },
+            cull_threshold: if lists.enabled { lists.cull_threshold } else { 0.0 },
+            node_count: nodes.len() as u32,
+            shadow_method: match settings.shadows.method {
+                _ if !settings.shadows.enabled => SHADOWS_OFF,
+                ShadowMethod::Auto | ShadowMethod::Maps => SHADOWS_MAPS,
+                ShadowMethod::Traced => SHADOWS_RAY_TRACED,
+            },
+            shadow_samples: settings.shadows.samples,
+            // Clamped to the range of `f32`, for exposure steps of any size.
+            history_scale: settings
+                .exposure
+                .rescale_from(last_exposure.unwrap_or(settings.exposure))
+                .clamp(1e-37, 1e37) as f32,
+            smoothed_exposure_scale: sampling.smoothed_exposure.rescale_from(settings.exposure)
+                as f32,
+            texture_scale: sampling.texture_scale,
+            noise_shift: sampling.noise_shift,
+            multi_scatter: u32::from(scene.multiscatter),
+            bits: frame_flags(scene, settings, visible.draws.iter().any(forward::is_forward)),
+            probe_count: scene.probes.len() as u32,
+            water_count: scene.waters.len() as u32,
+            ..FrameConstants::default()
+        };
+        for (number, water) in scene.waters.iter().enumerate() {
+            water.fill(number, view.position, &mut values);
+        }
+        let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position);
+        let traced = match settings.shadows.required_bvh() {
+            RayTracedLights::All => eye_bvh.get()?,
+            RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,
+            _ => None,
+        };
+        let refracts = settings.refraction == RefractionMethod::Traced
+            && visible.draws.iter().any(|draw| draw.refracts);
+        let through = if refracts { eye_bvh.get()? } else { None };
+        let flares = settings.effects.starburst.is_some() || settings.ghosts.is_some();
+        let flare =
+            if flares && !view.parallel && scene.bvh.is_some() { eye_bvh.get()? } else { None };
+        let caustics = FrameCaustics::new(
+            gpu,
+            scene,
+            &eye_bvh,
+            settings.caustics,
+            (&mut lights, &mut values),
+        )?;
+        let single = settings.sample.is_none()
+            && settings.accumulated_frames.is_none()
+            && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
+        let gi = FrameGi::new(
+            gpu,
+            scene,
+            (view, &sampling.motion, &eye_bvh),
+            &settings.gi,
+            (&sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
+        )?;
+        let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
+        if apart {
+            values.bits |= FRAME_GI_DIFFUSE;
+        }
+        if gi.as_ref().is_some_and(FrameGi::traces_reflections) {
+            values.bits |= FRAME_GI_SPECULAR;
+        }
+        if gi.is_some() {
+            values.bits &= !FRAME_MULTI_BOUNCE_AO;
+        }
+        let found_by_rays = values.bits & FRAME_GI_SPECULAR != 0;
+        let forward = values.bits & FRAME_FORWARD != 0;
+        let apart_from_light =
+            scene.has_environment || scene.has_emitters || found_by_rays || forward;
+        let uniforms = FrameUniforms {
+            constants: dynamic_buffer(gpu, "frame constants", &[values])?,
+            values,
+            camera: view.position,
+        };
+        let bvh = eye_bvh.made();
+        let volumes = FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?;
+        let data = FrameData {
+            uniforms,
+            draws: FrameDraws {
+                instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+                sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
+                visible,
+            },
+            lights: dynamic_buffer(gpu, "lights", &lights)?,
+            ltc: Arc::clone(&scene.ltc),
+            features: features_of(scene, &lights, &volumes, bvh.as_ref()),
+            nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
+            shadow_maps: Arc::clone(&shadows.maps),
+            volumes,
+            shadow_bvh: traced,
+            refraction_bvh: through,
+            flare_bvh: flare,
+            profiles: Arc::clone(&scene.profiles),
+            environment: Arc::clone(&scene.environment),
+            probes: dynamic_buffer(gpu, "probes", &probes_for(&scene.probes, view.position))?,
+            has_environment: scene.has_environment,
+            has_background: scene.has_background,
+        };
+        let ssr = FrameSsr::new(
+            gpu,
+            (view, &sampling.motion),
+            &settings.ssr,
+            &sampling.ssr,
+            apart_from_light,
+        )?;
+        Ok(Self {
+            output: output_uniforms(gpu, &data.uniforms, whole)?,
+            data,
+            culling,
+            shadows,
+            caustics,
+            ssr,
+            gi,
+            bvh,
+        })
+    }
+}
+
+/// Features that shaders are specialized for, as `FEATURE_` bits. `lights`: all lights of the frame.
+fn features_of(
+    scene: &GpuScene,
+    lights: &[Light],
+    volumes: &FrameVolumes,
+    bvh: Option<&FrameBvh>,
+) -> u32 {
+    let is_sun_disk =
+        |light: &Light| light.kind & LIGHT_KIND_BITS == LIGHT_DIRECTIONAL && light.half_width > 0.0;
+    [
+        (!scene.waters.is_empty(), FEATURE_WATER),
+        (lights.iter().any(|light| light.profile != NONE), FEATURE_IES_PROFILES),
+        (lights.iter().any(|light| light.shadow != NONE), FEATURE_SHADOW_MAPS),
+        (volumes.any, FEATURE_VOLUMES),
+        (scene.has_environment, FEATURE_ENVIRONMENT),
+        (!scene.probes.is_empty(), FEATURE_PROBES),
+        (lights.iter().any(is_sun_disk), FEATURE_SUN_DISKS),
+        (scene.has_area_lights(), FEATURE_AREA_LIGHTS),
+        (bvh.is_some_and(FrameBvh::masked), FEATURE_ALPHA_MASKS),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
+}
+
+/// Constants at output resolution.
+fn output_uniforms(gpu: &Gpu, rendered: &FrameUniforms, view: &View) -> GpuResult<FrameUniforms> {
+    let values = FrameConstants {
+        view_projection: view.view_projection,
+        inverse_projection: view.inverse,
+        size: [view.width, view.height],
+        ..rendered.values
+    };
+    let constants = if values == rendered.values {
+        Arc::clone(&rendered.constants)
+    } else {
+        dynamic_buffer(gpu, "picture constants", &[values])?
+    };
+    Ok(FrameUniforms { constants, values, camera: rendered.camera })
+}
+
+fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, FRAME_AO),
+        (measured && settings.ao.multi_bounce, FRAME_MULTI_BOUNCE_AO),
+        (settings.capture, FRAME_PROBE_CAPTURE),
+        (settings.metered, FRAME_METERING),
+        (forward, FRAME_FORWARD),
+        (settings.ssr.enabled, FRAME_SSR),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
+}

@@ -1,0 +1,140 @@
+//! State of the temporal histories between frames.
+
+use std::sync::Arc;
+
+use super::{anti_aliasing::AntiAliasing, aov::Aov, settings::RenderSettings};
+use crate::{
+    camera::Exposure,
+    gpu_scene::{GpuScene, GpuScenePose, View},
+    passes::gi::GiHistory,
+};
+
+/// State of the previous frame.
+#[derive(Clone, Debug)]
+pub(super) struct PreviousFrame {
+    /// Smoothed exposure, at which its histories were clipped.
+    smoothed_exposure: Exposure,
+    pub(super) view: View,
+    scene: u64,
+    pub(super) posed: Arc<GpuScenePose>,
+    /// Frame number since the TAA history began, if the frame wrote it.
+    pub(super) temporal: Option<u32>,
+    /// Frame number since the SSR history began, if the frame wrote it.
+    pub(super) ssr_state: Option<u32>,
+    /// GI history, if the frame wrote it.
+    pub(super) gi_state: Option<GiHistory>,
+}
+
+/// State of the temporal histories. Frames that do not write them, such as those of a meter, leave
+/// the state unchanged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HistoryState {
+    /// Number of frames that wrote a history; selects the ping-pong image to write next.
+    pub number: u64,
+    /// Exposure of the last frame that wrote a history.
+    pub exposure: Option<Exposure>,
+    /// Last frame that wrote a history or output velocities.
+    previous: Option<PreviousFrame>,
+}
+
+impl HistoryState {
+    /// Advances the state after a frame.
+    pub fn advance(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) {
+        let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
+        let ssr_state = keeps_ssr_history(settings);
+        let gi_state = scene
+            .gi
+            .as_ref()
+            .filter(|_| keeps_gi_history(settings))
+            .map(|indirect| indirect.generation);
+        let written =
+            temporal || ssr_state || gi_state.is_some() || settings.accumulated_frames.is_some();
+        if written {
+            self.number += 1;
+            self.exposure = Some(settings.exposure);
+        }
+        if written || settings.aovs.contains(&Aov::Velocity) {
+            let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
+            let before = self.matching_previous(scene, view);
+            let numbers = [
+                before.and_then(|before| before.temporal),
+                before.and_then(|before| before.ssr_state),
+            ];
+            let last = before.and_then(|before| before.gi_state);
+            let was_static = before.is_some_and(|b| {
+                Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view)
+            });
+            let gi_state = gi_state.map(|generation| GiHistory {
+                number: next(last.map(|last| last.number)),
+                generation,
+                settings: settings.gi,
+                still: last
+                    .filter(|last| {
+                        was_static && last.generation == generation && last.settings == settings.gi
+                    })
+                    .map_or(1, |last| last.still.saturating_add(1)),
+            });
+            let [temporal_number, reflected_number] = numbers.map(next);
+            self.previous = Some(PreviousFrame {
+                smoothed_exposure: smooth_exposure(before, settings.exposure),
+                view: *view,
+                scene: scene.upload_id,
+                posed: Arc::clone(&scene.current_pose),
+                temporal: temporal.then_some(temporal_number),
+                ssr_state: ssr_state.then_some(reflected_number),
+                gi_state,
+            });
+        }
+    }
+
+    /// Drops the previous frame: the histories restart.
+    pub fn reset(&mut self) {
+        self.previous = None;
+    }
+
+    /// The previous frame, if it showed the same scene at the same size.
+    pub(super) fn matching_previous(
+        &self,
+        scene: &GpuScene,
+        view: &View,
+    ) -> Option<&PreviousFrame> {
+        let size = |view: &View| [view.width, view.height];
+        self.previous
+            .as_ref()
+            .filter(|before| before.scene == scene.upload_id && size(&before.view) == size(view))
+    }
+}
+
+/// Step in stops per frame of the smoothed exposure towards the image's exposure.
+const EXPOSURE_STEP_STOPS: f64 = 1.0 / 32.0;
+
+/// Maximum lag of the smoothed exposure in stops: beyond it, the precision of half floats and of
+/// the tone-compressed range would show.
+const MAX_EXPOSURE_LAG_STOPS: f64 = 8.0;
+
+/// Smoothed exposure of a frame, at which histories are clipped. Clipping depends on perceived
+/// brightness, but a step of exposure must not change the means in the histories.
+pub(super) fn smooth_exposure(before: Option<&PreviousFrame>, exposure: Exposure) -> Exposure {
+    let Some(before) = before else { return exposure };
+    let behind = before.smoothed_exposure.stops_above(exposure);
+    let left = (behind.abs() - EXPOSURE_STEP_STOPS).min(MAX_EXPOSURE_LAG_STOPS);
+    if left <= 0.0 {
+        exposure
+    } else {
+        exposure.compensated(left.copysign(behind)).unwrap_or(exposure)
+    }
+}
+
+/// True if a frame writes the SSR history: not if it is one sample of an image's mean.
+pub(super) fn keeps_ssr_history(settings: &RenderSettings) -> bool {
+    settings.ssr.enabled
+        && settings.ssr.max_history_frames > 0
+        && settings.sample.is_none()
+        && settings.accumulated_frames.is_none()
+}
+
+/// True if a frame writes the GI history. Frames of an accumulated image do: their mean also
+/// averages what they see on either side of an edge.
+pub(super) fn keeps_gi_history(settings: &RenderSettings) -> bool {
+    settings.gi.has_history()
+}

@@ -1,0 +1,128 @@
+//! Settings that an image is rendered with.
+
+use std::sync::Arc;
+
+use glam::Mat3;
+
+use super::{
+    anti_aliasing::{AntiAliasing, FrameSample},
+    aov::Aov,
+};
+use crate::{
+    camera::{CameraEffects, Exposure, ToneMapper},
+    gpu_scene::{
+        GpuScenePose, gi::GiSettings, scene_bvh::RayTracedLights, volumes::VolumeSettings,
+    },
+    optics::{MountedLens, ghosts::LensGhosts},
+    passes::{
+        ao::AoSettings, caustics::CausticSettings, culling::CullingSettings, ssr::SsrSettings,
+    },
+    scene::look::{RefractionMethod, ShadowMethod},
+};
+
+/// Light culling by clusters (docs/clustered-lights.md).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusteredLightSettings {
+    /// Cull lights per cluster; off: every pixel evaluates every light.
+    pub enabled: bool,
+    /// Upper bound on the summed contribution of culled lights to a pixel, as a fraction of display
+    /// white under the current exposure; 0 culls none.
+    pub cull_threshold: f32,
+}
+
+impl Default for ClusteredLightSettings {
+    fn default() -> Self {
+        Self { enabled: true, cull_threshold: 1.0 / 1024.0 }
+    }
+}
+
+/// Shadow settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowSettings {
+    /// Render shadows; off: lights are never occluded.
+    pub enabled: bool,
+    /// Shadow maps or shadow rays.
+    pub method: ShadowMethod,
+    /// Shadow rays per area light.
+    pub samples: u32,
+    /// Resolution in texels of a sun's cascade or a spot light's map; cube faces of point lights
+    /// have half of it.
+    pub resolution: u32,
+}
+
+impl Default for ShadowSettings {
+    fn default() -> Self {
+        Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
+    }
+}
+
+impl ShadowSettings {
+    /// The lights that need a BVH for shadow rays.
+    #[must_use]
+    pub fn required_bvh(&self) -> RayTracedLights {
+        match self.method {
+            ShadowMethod::Traced if self.enabled => RayTracedLights::All,
+            ShadowMethod::Auto if self.enabled => RayTracedLights::Sized,
+            _ => RayTracedLights::None,
+        }
+    }
+}
+
+/// All settings that an image is rendered with.
+#[derive(Clone, Debug, Default)]
+pub struct RenderSettings {
+    /// The camera's exposure, which is also the pre-exposure of all buffers.
+    pub exposure: Exposure,
+    /// Tone mapper for the display.
+    pub tone_mapper: ToneMapper,
+    /// White balance matrix, applied to exposed linear Rec.709 before the tone mapper. Nits that
+    /// are read back are not balanced (docs/white-balance.md).
+    pub white_balance: Mat3,
+    /// Dither the 8-bit display output.
+    pub dither: bool,
+    /// Compute the luminance histogram for automatic exposure.
+    pub histogram: bool,
+    /// Replace this frame by the mean of it and the frames before, for a static view. The value is
+    /// the number of frames already accumulated; 0 restarts.
+    pub accumulated_frames: Option<u32>,
+    /// Clustered lights.
+    pub clustered_lights: ClusteredLightSettings,
+    /// Shadow settings.
+    pub shadows: ShadowSettings,
+    /// Culling and level of detail.
+    pub culling: CullingSettings,
+    /// Anti-aliasing method.
+    pub anti_aliasing: AntiAliasing,
+    /// Subpixel sample of this frame, if the image is the mean of several frames.
+    pub sample: Option<FrameSample>,
+    /// Ambient occlusion of the environment's light.
+    pub ao: AoSettings,
+    /// Indirect light.
+    pub gi: GiSettings,
+    /// Screen-space reflections.
+    pub ssr: SsrSettings,
+    /// Participating media.
+    pub volumes: VolumeSettings,
+    /// Method of the background of refractive surfaces.
+    pub refraction: RefractionMethod,
+    /// Water caustics: how they are gathered and scattered from a sun's light.
+    pub caustics: CausticSettings,
+    /// Camera effects. They apply to the nits image, not to AOVs.
+    pub effects: CameraEffects,
+    /// Lens prescription; the view is its pinhole (`MountedLens::pinhole`). Its distortion applies
+    /// after the effects that precede it in the light path.
+    pub lens: Option<Arc<MountedLens>>,
+    /// Lens flare ghosts of bright sources.
+    pub ghosts: Option<LensGhosts>,
+    /// Scene poses at shutter opening and closing (`GpuScene::pose`); `None`: nothing moves.
+    pub shutter: Option<[Arc<GpuScenePose>; 2]>,
+    /// Frame number in the sequence, which seeds the film grain.
+    pub frame_number: u32,
+    /// Hide the bodies of lights and disks of suns, for probe captures: lights illuminate surfaces
+    /// by themselves.
+    pub capture: bool,
+    /// Render unlit surfaces black, for metering: they look the same at any exposure.
+    pub metered: bool,
+    /// AOVs to output besides the image.
+    pub aovs: Vec<Aov>,
+}

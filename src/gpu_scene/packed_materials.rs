@@ -1,0 +1,67 @@
+//! Material factors of the whole scene, packed for the shaders.
+
+use glam::Vec3;
+
+use super::{
+    area_lights, extended_materials,
+    materials::{materials_with_tangents, pack_material},
+};
+use crate::{
+    gpu::shader_structs::frame::{self, EMITTER_MARK, FORWARD_MARK, MATERIAL_LIGHT_SURFACE, NONE},
+    scene::{self, Scene},
+};
+
+/// The scene's materials, the default one, and those of emitting light surfaces.
+pub(super) fn all_materials(
+    scene: &Scene,
+    bodies: &[area_lights::LightBody],
+) -> Vec<scene::Material> {
+    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
+    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
+}
+
+/// Packs the square roots of a linear color (at most 1) into ten bits per channel.
+fn packed_mean(color: Vec3) -> u32 {
+    let bits =
+        color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
+    bits[0] | bits[1] << 10 | bits[2] << 20
+}
+
+/// Packs all materials. `numbers`: indices of their extended materials.
+pub(super) fn pack_all(
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+    numbers: &[Option<u32>],
+) -> Vec<frame::Material> {
+    let has_tangents = materials_with_tangents(scene);
+    let pack = |(index, material): (usize, &scene::Material)| {
+        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+        packed.flags |= if index > default_material { MATERIAL_LIGHT_SURFACE } else { 0 };
+        packed.mean_color =
+            packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
+        packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
+        let lights = index > default_material || scene.emissive_lights && !material.unlit;
+        if lights && material.emission != Vec3::ZERO && packed.forward_mark < FORWARD_MARK {
+            packed.forward_mark = EMITTER_MARK;
+        }
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(NONE);
+        packed
+    };
+    materials.iter().enumerate().map(pack).collect()
+}
+
+/// True if any surface emission is also a light (`EMITTER_MARK`).
+pub(super) fn any_emitter(materials: &[frame::Material]) -> bool {
+    materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
+}
+
+/// Packs all materials for the shaders.
+pub(super) fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<frame::Material> {
+    pack_all(
+        scene,
+        &all_materials(scene, &area_lights::light_bodies(scene)),
+        scene.materials.len(),
+        numbers,
+    )
+}
