@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::{CliError, fraction::Fraction};
+use super::{error::CliError, fraction::Fraction};
 use crate::{
     camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
     compare::{

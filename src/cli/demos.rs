@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use clap::Args;
 use glam::DVec3;
 
-use super::CliError;
+use super::error::CliError;
 use crate::{
     output::write_with,
     photometry::water::{WaterCoefficients, WaterKind},

@@ -1,6 +1,6 @@
 //! `sunny16 doctor`: Vulkan devices, validation layer and pipeline cache of this machine.
 
-use super::{CliError, cache_dir};
+use super::{device_args::cache_dir, error::CliError};
 use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, enumerate_devices};
 
 pub fn run() -> Result<(), CliError> {

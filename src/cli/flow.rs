@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::DVec2;
 
-use super::CliError;
+use super::error::CliError;
 use crate::{
     output,
     scene::water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},

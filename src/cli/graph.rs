@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CliError, DeviceArgs, scene_args};
+use super::{device_args::DeviceArgs, error::CliError, scene_args};
 use crate::{
     camera::Exposure,
     frame::{RenderSettings, Renderer},

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use glam::{DVec2, DVec3, dvec2};
 
-use super::{CliError, plot::Canvas};
+use super::{error::CliError, plot::Canvas};
 use crate::{output, photometry::ies::IesProfile, scene::look};
 
 /// Arguments of `ies`.

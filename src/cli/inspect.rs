@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::CliError;
+use super::error::CliError;
 use crate::{
     scene::{inspect, look::Look},
     session::{self, OpenRequest},

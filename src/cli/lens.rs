@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::{DVec2, DVec3, dvec2};
 
-use super::{CliError, plot::Canvas};
+use super::{error::CliError, plot::Canvas};
 use crate::{
     camera::{
         Iris,
@@ -235,7 +235,7 @@ fn breathing(prescription: &Prescription, dials: &LensSettings, sensor: SensorSi
         let at = |focus: f64| {
             let lens =
                 Lens::new(prescription, &LensSettings { focal_length: zoom, focus, ..*dials })?;
-            Ok::<_, crate::optics::lens::LensSettingsError>(fields_of_view(&lens, size))
+            Ok::<_, crate::optics::LensSettingsError>(fields_of_view(&lens, size))
         };
         let far = at(f64::INFINITY).ok();
         for focus in [f64::INFINITY, 10.0, 3.0, 1.0, 0.5] {

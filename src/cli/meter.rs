@@ -6,13 +6,18 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 
-use super::{CliError, DeviceArgs, render, scene_args};
+use super::{
+    device_args::DeviceArgs,
+    error::CliError,
+    exposure_format::{exposure_limit_message, format_dials},
+    scene_args,
+    warnings::slow_start_notice,
+};
 use crate::{
     camera::{
-        Exposure, ExposureDials, ExposureMode,
-        body::Dial,
+        Exposure, ExposureMode,
         exposure::Receptor,
-        metering::{self, EvHistogram, MeterError, SolvedExposure},
+        metering::{self, EvHistogram, MeterError},
         scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     },
     frame::{
@@ -20,8 +25,9 @@ use crate::{
         incident::{self, IncidentError},
     },
     gpu::Gpu,
+    gpu_scene::GpuScene,
     output,
-    passes::{GpuScene, gbuffer_channel::GbufferChannel},
+    passes::gbuffer_channel::GbufferChannel,
     photometry::{Ev100, Lux, Nit},
     scene::look::{
         LookError,
@@ -174,7 +180,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     session.look.metering.mode = Some(requested.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let _waiting = render::slow_start_notice();
+    let _waiting = slow_start_notice();
     let on_device = session.upload(&mut renderer)?;
     let report = read(args, &requested, &session, &mut renderer, on_device)?;
     println!("{}", report.text);
@@ -457,42 +463,6 @@ fn compare_with_camera(
         }));
     }
     Ok(rows)
-}
-
-/// Formats dials with their engraved values, at the nearest third of a stop.
-pub fn format_dials(dials: ExposureDials) -> String {
-    let nearest = |dial: Dial, value: f64| {
-        let stop = dial.nearest(value);
-        // Beyond the engraved range the exact value is printed.
-        stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2)
-            .map_or(value, |stop| stop.nominal)
-    };
-    let time = nearest(Dial::Shutter, dials.shutter_s);
-    let time = if time < 0.9 { format!("1/{}", plain(1.0 / time)) } else { plain(time) };
-    let (f_stop, iso) = (nearest(Dial::FStop, dials.f_stop), nearest(Dial::Iso, dials.iso));
-    format!("f/{}, {time} s, ISO {}", plain(f_stop), plain(iso))
-}
-
-/// Formats with at most two decimals, and none from 100 on.
-fn plain(value: f64) -> String {
-    if value >= 100.0 || (value - value.round()).abs() < 1e-6 {
-        return format!("{value:.0}");
-    }
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').into()
-}
-
-/// Message for a mode that cannot reach the requested exposure.
-pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
-    let (off, too) =
-        (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
-    match control {
-        ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
-        _ => format!(
-            "{} is at its limit: the picture is {off:.1} stops too {too}; turn another dial",
-            control.name()
-        ),
-    }
 }
 
 fn ev(nits: Nit) -> Result<Ev100, CliError> {

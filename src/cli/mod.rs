@@ -1,4 +1,4 @@
-//! The command line: one file per command.
+//! The command line: one file per command, and files for what commands share.
 
 /// `std::print` that ignores a closed pipe (`sunny16 inspect scene.glb | head`) instead of
 /// panicking.
@@ -17,45 +17,38 @@ macro_rules! println {
     }};
 }
 
+mod aov_file;
 mod bench;
-mod bench_bvh;
-mod bench_effects;
-mod bench_gi;
-mod bench_instances;
-mod bench_memory;
-mod bench_path;
-mod bench_rays;
 mod compare;
 mod demos;
+mod device_args;
 mod doctor;
+mod error;
+mod exposure_format;
 mod flow;
 mod fraction;
 mod graph;
+mod host_memory;
 mod ies;
 mod inspect;
+mod interrupt;
 mod lens;
 mod meter;
 mod path;
+mod path_args;
 mod plot;
 mod renamed;
 mod render;
+mod render_args;
 mod scene_args;
 mod usage_error;
 mod validate;
 mod view;
+mod warnings;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
-
-use crate::{
-    compare::{LinearImageError, case::CaseError},
-    gpu::{GpuError, GpuOptions, RayBackend, fault_injection::Fault},
-    output::OutputError,
-    reference::ResumeError,
-    scene::{gltf::ImportError, look::LookError},
-    session::SessionError,
-};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Physically based look-dev: lights in lumens, candela, lux and nits; a camera with f-stop,
 /// shutter and ISO.
@@ -95,7 +88,7 @@ enum Command {
     #[command(
         after_help = "Example:\n  sunny16 render scene.glb -o a.png --size 1280x720 --set camera.lens.f_stop=8"
     )]
-    Render(render::RenderArgs),
+    Render(render_args::RenderArgs),
     /// List a file's contents: meshes, materials, lights in all units, cameras, unsupported
     /// features.
     #[command(after_help = "Example:\n  sunny16 inspect scene.glb")]
@@ -135,140 +128,6 @@ enum Command {
     Lens(lens::LensArgs),
     /// List Vulkan drivers and devices, what each lacks, and what to install.
     Doctor,
-}
-
-/// Exit code of an interrupted render: 128 plus the number of SIGINT, the shell convention.
-const INTERRUPTED_CODE: u8 = 130;
-
-/// Device options, shared by every command that opens a device.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Device")]
-struct DeviceArgs {
-    /// Vulkan device, by number or part of its name, as `sunny16 doctor` lists them [default: the
-    /// best].
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
-    /// Enable the Vulkan validation layer with synchronization validation; any message gives exit
-    /// code 8.
-    #[arg(long)]
-    validation: bool,
-    /// Ray tracing on the device: software BVH (software) or ray query (query). Pictures are equal
-    /// but for rounding; auto uses ray query on hardware that has it (docs/bvh.md).
-    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayBackend::NAMES)]
-    rays: String,
-}
-
-impl DeviceArgs {
-    fn options(&self) -> Result<GpuOptions, CliError> {
-        let faults = match std::env::var("SUNNY16_FAULT") {
-            Ok(text) => vec![Fault::parse(&text).ok_or_else(|| {
-                CliError::Usage(format!(
-                    "invalid SUNNY16_FAULT={text}: expected POINT[:NAME]=ERROR, e.g. image:depth=out-of-device-memory"
-                ))
-            })?],
-            Err(_) => Vec::new(),
-        };
-        Ok(GpuOptions {
-            device: self.device.clone(),
-            validation: self.validation,
-            cache_dir: cache_dir(),
-            faults,
-            display: None,
-            ray_backend: RayBackend::parse(&self.rays).unwrap_or_default(),
-        })
-    }
-}
-
-/// Memory available without swapping in bytes (`MemAvailable` of `/proc/meminfo`, proc(5)); `None`
-/// on systems without it.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// Folder of the pipeline cache: `sunny16` in the XDG cache directory.
-fn cache_dir() -> Option<PathBuf> {
-    let absolute =
-        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base =
-        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("sunny16"))
-}
-
-/// Error of a command; [`CliError::exit_code`] maps it to an exit code.
-#[derive(Debug, thiserror::Error)]
-enum CliError {
-    #[error("{0}")]
-    Usage(String),
-    #[error(transparent)]
-    Import(#[from] ImportError),
-    #[error(transparent)]
-    Look(#[from] LookError),
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    #[error(transparent)]
-    Gpu(#[from] GpuError),
-    #[error("the validation layer reported {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
-    Validation(Vec<String>),
-    #[error(transparent)]
-    Case(#[from] CaseError),
-    #[error(transparent)]
-    Image(#[from] LinearImageError),
-    #[error("{broken} of {total} bounds are broken; the table above marks them")]
-    BoundsExceeded { broken: usize, total: usize },
-    #[error(transparent)]
-    Resume(#[from] ResumeError),
-    #[error("{0}")]
-    NoWindow(String),
-    #[error("{0}")]
-    Interrupted(String),
-    #[error("{0}")]
-    Internal(String),
-}
-
-impl From<SessionError> for CliError {
-    fn from(error: SessionError) -> Self {
-        match error {
-            SessionError::InvalidRequest(text) => Self::Usage(text),
-            SessionError::Import(error) => Self::Import(error),
-            SessionError::Look(error) => Self::Look(error),
-            SessionError::Gpu(error) => Self::Gpu(error),
-            SessionError::Internal(text) => Self::Internal(text),
-        }
-    }
-}
-
-impl CliError {
-    fn exit_code(&self) -> u8 {
-        match self {
-            Self::Internal(_) => 1,
-            Self::Usage(_)
-            | Self::Look(
-                LookError::UnknownPath { .. }
-                | LookError::BadValue { .. }
-                | LookError::Light { .. }
-                | LookError::WhiteBalance { .. }
-                | LookError::Exposure(_)
-                | LookError::Lens(_),
-            ) => 2,
-            Self::BoundsExceeded { .. } => 3,
-            Self::Import(_)
-            | Self::Case(_)
-            | Self::Image(_)
-            | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
-            Self::Resume(_) => 4,
-            Self::Interrupted(_) => INTERRUPTED_CODE,
-            Self::Output(_) => 5,
-            Self::NoWindow(_) => 6,
-            Self::Gpu(error) => match error {
-                GpuError::DeviceLost { .. } => 7,
-                GpuError::Pipeline { .. } => 1,
-                _ => 6,
-            },
-            Self::Validation(_) => 8,
-        }
-    }
 }
 
 /// Parses the command line and runs the command. Errors print as one line on standard error; the

@@ -7,20 +7,18 @@ mod progress;
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{
-        Once, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
-use clap::Args;
-
 use self::progress::Progress;
 use super::{
-    CliError,
-    fraction::Fraction,
-    render::{self, RenderArgs},
+    error::CliError,
+    exposure_format::exposure_source,
+    host_memory::available_memory,
+    interrupt::{INTERRUPTED, INTERRUPTED_AT, install_interrupt_handler},
+    render_args::RenderArgs,
+    warnings::{warn_exposure, warn_missing_textures},
 };
 use crate::{
     camera::{CameraEffects, Exposure, ExposureMode, post_effects::MotionBlur},
@@ -43,79 +41,11 @@ use crate::{
     },
 };
 
-/// Path tracer options.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Path tracer")]
-pub struct PathArgs {
-    /// Maximum number of samples per pixel; powers of two give blue noise [default: 256].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub spp: Option<u32>,
-    /// Maximum path length in surface and volume interactions: 0 is emission, 1 adds direct light,
-    /// like the rasterizer [default: unlimited, with Russian roulette].
-    #[arg(long, value_name = "N")]
-    pub bounces: Option<u32>,
-    /// Relative error in percent at which a tile stops, e.g. 1% (the percent sign is optional here).
-    /// Checked from 64 samples on; --spp remains the maximum.
-    #[arg(long, value_name = "PERCENT", value_parser = Fraction::parse_percent, allow_negative_numbers = true)]
-    pub target_error: Option<Fraction>,
-    /// Random seed [default: 0].
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
-    /// Resume from OUTPUT.resume if it exists, and keep it for later samples. The
-    /// picture equals an uninterrupted one bit for bit.
-    #[arg(long)]
-    pub resume: bool,
-    /// Interval between writes of OUTPUT.resume in seconds; the file is removed at the end unless
-    /// --resume is given [default: 10].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub save_every: Option<f64>,
-    /// Denoise the picture, not its layers, with Intel Open Image Denoise (cargo feature `oidn`).
-    #[arg(long)]
-    pub denoise: bool,
-}
-
-impl PathArgs {
-    fn samples(&self) -> u32 {
-        self.spp.unwrap_or(256)
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds));
-    seconds.ok_or_else(|| "expected seconds of at least 0".into())
-}
-
 /// Maximum pixel count: the film takes 224 bytes per pixel.
 const MAX_PIXELS: u64 = 1 << 26;
 
 /// Samples a pixel of the metering pre-render (see [`premeter`]).
 const METER_SAMPLES: u32 = 16;
-
-/// Set by Ctrl-C and by termination signals.
-pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Time of the first interrupt.
-static INTERRUPTED_AT: OnceLock<Instant> = OnceLock::new();
-
-/// Installs the Ctrl-C handler: the first interrupt stops tracing, the second exits the program.
-pub fn install_interrupt_handler() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let heard = || {
-            INTERRUPTED_AT.get_or_init(Instant::now);
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
-                std::process::exit(i32::from(super::INTERRUPTED_CODE));
-            }
-        };
-        // Without the handler an interrupt exits at once; --resume continues from the last saved
-        // state.
-        if let Err(error) = ctrlc::set_handler(heard) {
-            log::warn!(
-                "cannot install the Ctrl-C handler; Ctrl-C will not write the picture: {error}"
-            );
-        }
-    });
-}
 
 /// Writer that fails after an interrupt: the state is written again after the picture.
 struct InterruptibleWriter<'a>(&'a mut dyn io::Write);
@@ -193,7 +123,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
         return Err(CliError::Usage(message));
     }
     let needed = Film::bytes(width as u64 * height as u64);
-    if let Some(free) = super::available_memory().filter(|free| needed > *free) {
+    if let Some(free) = available_memory().filter(|free| needed > *free) {
         return Err(CliError::Usage(format!(
             "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size",
             needed >> 20,
@@ -462,7 +392,7 @@ fn report(
         args.output.display(),
         session.camera_name,
         exposed.exposure.ev100().get(),
-        render::exposure_source(session, exposed),
+        exposure_source(session, exposed),
     );
     println!(
         "{} triangles, BVH built in {:.0} ms; {} samples a pixel, {:.1} on average, in {seconds:.1} s ({:.2} million rays a second); relative error {:.2} %",
@@ -497,8 +427,8 @@ fn report(
             "note: an error this large usually comes from a few bright pixels (highlights, caustics); --target-error measures each tile"
         );
     }
-    render::warn_missing_textures(session);
-    render::warn_exposure(exposed, session.look.metering.mode);
+    warn_missing_textures(session);
+    warn_exposure(exposed, session.look.metering.mode);
 }
 
 /// Notes the camera effects that the path tracer does not render.

@@ -1,24 +1,17 @@
 //! `sunny16 render`: a picture or a sequence, by either renderer.
 
-use std::{
-    io::{IsTerminal, Write},
-    path::{Path, PathBuf},
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
-};
-
-use clap::Args;
 use glam::{Mat3, Vec3};
 
 use super::{
-    CliError, DeviceArgs,
-    meter::{self, exposure_limit_message},
-    path::{self, PathArgs},
+    aov_file::aov_path,
+    error::CliError,
+    exposure_format::exposure_source,
+    path,
+    render_args::{RenderArgs, RendererKind},
     scene_args,
+    warnings::{slow_start_notice, warn_exposure, warn_missing_textures},
 };
 use crate::{
-    camera::ExposureMode,
     frame::{
         Aov, DrawStats, GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits,
     },
@@ -27,67 +20,8 @@ use crate::{
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
-    scene::look::metering::{ExposureControl, MeteringMode},
     session::{self, expose, preview::aov_preview},
 };
-
-#[derive(Args, Clone, Debug)]
-pub struct RenderArgs {
-    /// Output picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in
-    /// nits).
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Write exposed and white-balanced values to the EXR instead of nits (1 is the saturation
-    /// luminance).
-    #[arg(long)]
-    pub exposed: bool,
-    /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
-    /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
-    /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity, ssr_hit,
-    /// ssr_distance, ssr_motion, ssr_history, ssr_rejection; with --renderer path also
-    /// direct_transmission, indirect_transmission, variance, samples and bvh_cost (BVH nodes and
-    /// triangles visited by a pixel's ray).
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub aov: Vec<String>,
-    /// Renderer.
-    #[arg(long, value_enum, default_value_t = RendererKind::Raster)]
-    renderer: RendererKind,
-    /// Number of pictures of a sequence that starts at --time: `out.0000.png`, `out.0001.png`, ...
-    /// The first is metered; automatic exposure then adapts with camera.exposure.adaptation. The
-    /// path tracer meters each picture separately, without adaptation.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    frames: Option<u32>,
-    /// Frame rate of a sequence in pictures per second.
-    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
-    fps: f64,
-    /// Frames to accumulate, each with one sample per pixel [default: the look's passes.aa.samples,
-    /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    aa_samples: Option<u32>,
-    /// Print the time of each pass.
-    #[arg(long)]
-    times: bool,
-    /// Print warnings and errors only.
-    #[arg(short, long)]
-    pub quiet: bool,
-    #[command(flatten)]
-    scene: scene_args::SceneArgs,
-    #[command(flatten)]
-    pub path: PathArgs,
-    #[command(flatten)]
-    device: DeviceArgs,
-}
-
-/// The renderers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum RendererKind {
-    /// Real-time rasterizer on the Vulkan device.
-    Raster,
-    /// Unbiased path tracer on the CPU, with all indirect light; an EXR has a layer for each light
-    /// component.
-    Path,
-}
 
 /// Rejects options that the chosen renderer would ignore.
 fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
@@ -217,33 +151,6 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse::<f64>().ok().filter(|rate| (1e-3..=1e6).contains(rate));
-    rate.ok_or_else(|| "expected pictures a second, 0.001 to 1000000, e.g. 24".into())
-}
-
-/// Delay of [`slow_start_notice`].
-const SLOW_START_DELAY: Duration = Duration::from_secs(10);
-
-/// Prints a notice on a terminal if the first picture takes longer than [`SLOW_START_DELAY`].
-/// Dropping the returned sender cancels it.
-pub fn slow_start_notice() -> mpsc::Sender<()> {
-    let (sender, done) = mpsc::channel();
-    if !std::io::stderr().is_terminal() {
-        return sender;
-    }
-    thread::spawn(move || {
-        if done.recv_timeout(SLOW_START_DELAY) == Err(RecvTimeoutError::Timeout) {
-            // A closed stream is no error.
-            let _ = writeln!(
-                std::io::stderr(),
-                "compiling shaders: this takes a minute or more on software drivers; later runs use the pipeline cache"
-            );
-        }
-    });
-    sender
-}
-
 /// Arguments with the output name of frame `number` of a sequence; unchanged without --frames.
 fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
@@ -360,11 +267,6 @@ fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
     }
 }
 
-/// File of an AOV beside a PNG: `picture.png` and `normal` give `picture.normal.png`.
-pub fn aov_path(file: &Path, name: &str) -> PathBuf {
-    output::replace_extension(file, &format!("{name}.png"))
-}
-
 /// Checks before rendering that the first picture and its AOV files can be written.
 fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
     let first = sequence_frame_args(args, 0).output;
@@ -374,24 +276,6 @@ fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), Cli
     }
     Ok(())
 }
-
-/// Source of the exposure, for the report.
-pub fn exposure_source(session: &session::Session, exposed: &expose::ExposureState) -> String {
-    match (exposed.control, exposed.solved) {
-        (_, Some(solved)) => {
-            format!("{}: {}", exposed.control.name(), meter::format_dials(solved.dials))
-        }
-        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => {
-            "camera.exposure.ev100".into()
-        }
-        (ExposureControl::Dials(_), _) => "its dials".into(),
-        (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
-        (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
-    }
-}
-
-/// Difference between meter and dials that gives a warning, in stops.
-const WARN_STOPS: f64 = 3.0;
 
 fn report(
     args: &RenderArgs,
@@ -499,50 +383,6 @@ fn report_vpls(stats: &VplStats, requested: &GiSettings) {
         println!(
             "warning: gi.merge_cell_size={cell} m is too small or too large for a scene of this size: VPLs are merged in cells of {:.6} m",
             stats.merge_cell_size
-        );
-    }
-}
-
-/// Prints the meter's reading, and a warning if the dials are far off it.
-pub fn warn_exposure(exposed: &expose::ExposureState, mode: Option<MeteringMode>) {
-    let camera = exposed.exposure.ev100().get();
-    let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
-    if let Some(solved) = exposed.solved.filter(|solved| solved.error_stops.abs() > 0.01) {
-        println!("warning: {}", exposure_limit_message(exposed.control, &solved));
-    }
-    match exposed.metered {
-        Some(meter) if by_hand => {
-            let metered = meter.ev100().get();
-            // Positive: the camera's EV100 is below the metered one, so the picture is too bright.
-            let off = metered - camera;
-            if off.abs() > WARN_STOPS {
-                println!(
-                    "warning: the scene meters at EV100 {metered:.2}, the camera is at {camera:.2}: the picture is {:.1} stops too {}; --set camera.exposure.ev100={metered:.2} follows the meter",
-                    off.abs(),
-                    if off > 0.0 { "bright" } else { "dark" },
-                );
-            } else {
-                println!("the scene meters at EV100 {metered:.2}");
-            }
-        }
-        Some(_) => {}
-        None if mode == Some(MeteringMode::Incident) => {
-            println!(
-                "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
-            );
-        }
-        None => println!(
-            "warning: nothing to meter: the camera sees no lit or emissive surface (unlit materials do not count)"
-        ),
-    }
-}
-
-/// Warns of textures that could not be read.
-pub fn warn_missing_textures(session: &session::Session) {
-    for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
-        println!(
-            "warning: texture '{}' is missing or broken; it shows the error pattern",
-            image.name
         );
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::CliError;
+use super::error::CliError;
 use crate::session::{self, OpenRequest, Session, Size};
 
 /// Scene options, shared by every command that renders a scene.

@@ -13,7 +13,12 @@ use clap::Args;
 use glam::{DVec3, Mat3, Vec3};
 use serde_json::json;
 
-use super::{CliError, DeviceArgs, path, scene_args};
+use super::{
+    device_args::DeviceArgs,
+    error::CliError,
+    interrupt::{INTERRUPTED, install_interrupt_handler},
+    scene_args,
+};
 use crate::{
     camera::{CameraEffects, Exposure},
     compare::{
@@ -74,7 +79,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
     let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
     let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
-    path::install_interrupt_handler();
+    install_interrupt_handler();
     let started = Instant::now();
     let mut all = Vec::new();
     let mut left_out = 0;
@@ -361,7 +366,7 @@ fn path_traced_shot(
         height,
         FilmSettings { path: walk, pixel_jitter, ..FilmSettings::default() },
     );
-    if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {
+    if !film.add(world, &camera, case.spp, &INTERRUPTED) {
         return Err(CliError::Interrupted(format!(
             "interrupted in case {}; no report was written",
             case.name

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CliError, DeviceArgs, scene_args::SceneArgs};
+use super::{device_args::DeviceArgs, error::CliError, scene_args::SceneArgs};
 use crate::viewer::{self, Options, ViewError, recent::state_folder};
 
 const SCENE_HELP: &str = "Scene: a .glb or .gltf file, or a demo such as builtin:street \

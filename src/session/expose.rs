@@ -2,6 +2,7 @@
 
 use glam::{DVec2, DVec3, Mat3, Vec3};
 
+pub use super::exposure_state::ExposureState;
 use super::{Session, SessionError};
 use crate::{
     camera::{
@@ -13,9 +14,8 @@ use crate::{
         Aov, RenderedImage, Renderer,
         incident::{self, IncidentError},
     },
-    passes::{
-        GpuScene, View, exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel,
-    },
+    gpu_scene::{GpuScene, View},
+    passes::{exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel},
     photometry::{Ev100, color},
     scene::{
         Projection,
@@ -214,22 +214,6 @@ const BLACK_PART: u64 = 64;
 
 /// Maximum iterations of [`meter`].
 const METER_ROUNDS: u32 = 8;
-
-/// Exposure of a picture and its source.
-#[derive(Clone, Copy, Debug)]
-pub struct ExposureState {
-    /// Exposure of the picture.
-    pub exposure: Exposure,
-    /// Metered exposure; `None` if not metered or nothing is lit.
-    pub metered: Option<Exposure>,
-    /// Adapted exposure, which automatic modes expose for. Over a sequence it approaches `metered`
-    /// ([`adapt`]); initially it equals it.
-    pub adapted: Option<Exposure>,
-    /// Exposure mode.
-    pub control: ExposureControl,
-    /// Solved dials of a priority mode.
-    pub solved: Option<SolvedExposure>,
-}
 
 /// Exposure mode of the look: `camera.exposure.mode`, else manual if it sets dials, else auto.
 #[must_use]

@@ -2,6 +2,7 @@
 //! look-dev window open scenes here, so that they show the same picture and the same readings.
 
 pub mod expose;
+mod exposure_state;
 pub mod preview;
 mod raster_limits;
 
@@ -14,7 +15,7 @@ use std::{
 
 use glam::{DMat4, DVec3};
 
-use self::expose::ExposureState;
+use self::exposure_state::ExposureState;
 use crate::{
     camera::{CameraEffects, Exposure, metering::SolvedExposure, post_effects::MotionBlur},
     frame::{
@@ -22,11 +23,9 @@ use crate::{
         Renderer, ShadowSettings, SsrSettings, TemporalSettings, VolumeSettings,
     },
     gpu::{Gpu, GpuError, GpuResult},
+    gpu_scene::{GpuScene, LodGeneration, View},
     optics::MountedLens,
-    passes::{
-        GpuScene, View, caustics::CausticSettings, culling::CullingSettings,
-        scene_data::LodGeneration,
-    },
+    passes::{caustics::CausticSettings, culling::CullingSettings},
     scene::{
         NoteKind, Projection, Scene,
         address::AddressTable,

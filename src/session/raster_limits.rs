@@ -3,7 +3,7 @@
 use super::Session;
 use crate::{
     gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
-    passes::scene_data::{MAX_SORTED, needs_blend_pass},
+    gpu_scene::{MAX_SORTED, needs_blend_pass},
     scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
 };
 

@@ -2,8 +2,10 @@
 
 use glam::DVec3;
 
-use super::CliError;
-use crate::reference::{FilmSettings, LensCamera, World};
+use crate::{
+    cli::error::CliError,
+    reference::{FilmSettings, LensCamera, World},
+};
 
 /// Samples a pixel of the albedo and normal guides.
 #[cfg(feature = "oidn")]

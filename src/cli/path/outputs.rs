@@ -3,10 +3,9 @@
 
 use glam::{DVec3, Mat3, Vec3};
 
-use super::{CliError, RenderArgs, Session};
 use crate::{
     camera::Exposure,
-    cli::render::aov_path,
+    cli::{aov_file::aov_path, error::CliError, render_args::RenderArgs},
     compare::error_colormap::{MAGMA, sample_colormap},
     frame::Aov,
     output::{self, ExrLayer},
@@ -15,7 +14,10 @@ use crate::{
         Film, LightComponents, Pinhole, World,
         aov::{AmbientOcclusionRays, PrimaryHitAov, primary_hit_aovs},
     },
-    session::preview::{ViewTransform, aov_preview},
+    session::{
+        Session,
+        preview::{ViewTransform, aov_preview},
+    },
 };
 
 /// An AOV of the path tracer.

@@ -5,12 +5,14 @@ use std::{sync::atomic::AtomicBool, time::Instant};
 use serde_json::{Value, json};
 
 use super::{
-    CliError,
-    bench::{BenchArgs, elapsed_ms, mib},
-    bench_rays::{Rays, camera_rays, small_camera},
+    args::BenchArgs,
+    host_rays::{Rays, camera_rays, small_camera},
+    threads::on_threads,
+    units::{elapsed_ms, mib},
 };
 use crate::{
     bvh::SceneBvh,
+    cli::error::CliError,
     reference::{Film, FilmSettings, PathSettings, Pinhole, World},
     session::Session,
 };
@@ -22,14 +24,6 @@ fn thread_counts() -> Vec<usize> {
         std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < all).collect();
     counts.push(all);
     counts
-}
-
-/// Runs `work` in a thread pool of `threads` threads.
-pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    Ok(pool
-        .map_err(|error| CliError::Internal(format!("{threads} threads: {error}")))?
-        .install(work))
 }
 
 pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {

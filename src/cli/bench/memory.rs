@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::bench::mib;
-use crate::{gpu::Gpu, passes::View};
+use super::units::mib;
+use crate::{gpu::Gpu, gpu_scene::View};
 
 /// Rows printed of each list; the rest is summed.
 const MAX_ROWS: usize = 10;

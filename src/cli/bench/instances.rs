@@ -5,16 +5,15 @@ use std::{collections::BTreeSet, time::Instant};
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 
-use super::{
-    CliError,
-    bench::{BenchArgs, Series, elapsed_ms},
-};
+use super::{args::BenchArgs, camera_view::first_camera_view, series::Series, units::elapsed_ms};
 use crate::{
     bvh::{Ray, SceneBvh},
     camera::Exposure,
+    cli::error::CliError,
     frame::{DrawStats, Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
-    passes::{View, culling::CullingSettings},
+    gpu_scene::View,
+    passes::culling::CullingSettings,
     photometry::Ev100,
     scene::{
         Scene,
@@ -114,17 +113,6 @@ fn measure_field(
     });
     Ok(json!({"field": name, "instances": count, "triangles": triangles, "seen": seen.len(),
               "rows": described.collect::<Vec<_>>()}))
-}
-
-/// View of a generated scene's first camera for a picture size in pixels.
-pub fn first_camera_view(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
-    let placed = scene.walk();
-    let camera = placed
-        .iter()
-        .find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
-    let (world, camera) =
-        camera.ok_or_else(|| CliError::Internal("the generated scene has no camera".into()))?;
-    Ok(View::new(world, &camera.projection, width, height))
 }
 
 /// Indices of the instances visible at some pixel center, found by one ray a pixel.

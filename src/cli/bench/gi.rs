@@ -4,15 +4,16 @@ use glam::{DMat4, DVec3, Vec3};
 use serde_json::{Value, json};
 
 use super::{
-    CliError,
-    bench::{BenchArgs, Series},
-    bench_bvh,
+    args::BenchArgs,
+    series::Series,
+    shapes::{out_of_memory_reason, rock},
 };
 use crate::{
     camera::Exposure,
+    cli::error::CliError,
     frame::{GiSettings, Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
-    passes::View,
+    gpu_scene::View,
     photometry::{Ev100, Lumen},
     scene::{
         Projection, Scene,
@@ -156,7 +157,7 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
 
     let mut by_triangles = Vec::new();
     for &triangles in &args.triangles {
-        if let Some(why) = bench_bvh::out_of_memory_reason(triangles) {
+        if let Some(why) = out_of_memory_reason(triangles) {
             println!("rock, {triangles} triangles: skipped: {why}");
             by_triangles.push(json!({"triangles": triangles, "left_out": why}));
             continue;
@@ -186,7 +187,7 @@ fn exposed(ev: f64) -> Result<Exposure, CliError> {
 fn room(triangles: u32) -> Result<Scene, CliError> {
     let mut builder = SceneBuilder::new("room");
     let white = builder.add_material(dielectric("white", Vec3::splat(0.7), 1.0));
-    let rock = builder.add_mesh("rock", bench_bvh::rock(triangles), white);
+    let rock = builder.add_mesh("rock", rock(triangles), white);
     builder.instance("rock", rock, DMat4::IDENTITY);
     for (name, size, at) in [
         ("floor", Vec3::new(8.0, 0.2, 8.0), DVec3::new(0.0, -1.4, 0.0)),

@@ -1,0 +1,134 @@
+//! Arguments of `sunny16 bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::{device_args::DeviceArgs, scene_args::SceneArgs};
+
+/// Measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Benchmark {
+    /// Frames on the device: each pass, memory, start-up.
+    Raster,
+    /// The path tracer on the CPU: samples and rays per second, by threads.
+    Path,
+    /// BVHs over generated shapes: build time, memory, quality, rays per second.
+    Bvh,
+    /// The same rays on the CPU and on the device.
+    Rays,
+    /// Cost of indirect light for several VPL counts, triangle counts and resolutions.
+    Gi,
+    /// Cost of culling and drawing many instances of a small mesh.
+    Instances,
+    /// Cost of each effect alone, relative to a frame without effects.
+    Effects,
+    /// Cost of 1 to 256 lights in one scene, with clustered lights on and off.
+    Lights,
+}
+
+const NUMBERS: &str = "\
+Example:
+  sunny16 bench scene.glb --what raster,lights --size 1920x1080
+
+Values (by the host's clock unless device timestamps are stated):
+  --what raster
+    median, p95 ms  measured frames; passes by the device's timestamps
+    poses           time to compute and upload a frame's transforms; with motion
+                    blur, also the transforms at shutter opening and closing. Only
+                    for animations (with --time, or an animated demo): they start
+                    at --time and advance 1/60 s per frame
+    device memory   by buffer and image, for the scene and for frames; MB for each
+                    additional megapixel: a frame of half the width and height is
+                    rendered too, and the difference in memory is divided by the
+                    difference in pixels
+    two in flight   mean frame time when the next frame is recorded while the
+                    device still draws one
+  --what path, a row for each thread count: 1, 2, 4 ... and all threads
+    samples/s       whole paths with light sampling and all bounces
+    ratio           relative to the first row
+    primary         closest-hit rays per second from the camera, in tiles of 16x16
+                    pixels
+    shadow          any-hit rays per second, from the camera rays' hit points to a
+                    sampled light
+    diffuse         closest-hit rays per second, from the same points in
+                    cosine-distributed directions
+  --what bvh, over a bumpy ball (rock) and a field of blocks (city)
+    build           binary BVH of the device, by one thread and by all
+    widen           conversion to the host's BVH: 4 children, 4 triangles a leaf
+    refit           update of boxes and triangles after vertices moved
+    SAH cost        expected box and triangle tests of a ray through the bounds
+    device, host    MiB of nodes and triangles
+    rays            primary, shadow and diffuse rays as in path, on all CPU threads:
+                    through the host's BVH, then through the device's
+  --what rays
+    primary, shadow, diffuse  rays as in path: on the CPU by the 4-wide and by the
+                    binary BVH, then on the device
+    device          time from submission to completion; one ray per thread; also
+                    by ray query if the device has it
+  --what gi, medians by device timestamps, ray-traced direct light, moving view
+    gi              the pass that samples VPLs
+    rest            the other passes of indirect light: accumulation, denoising
+    vpls            rows by number of VPLs; in row 'all', each pixel evaluates each
+                    VPL without shadow rays
+    resolution      rows with width and height scaled by 1/2, 1 and 3/2
+    triangles       rows by triangle count of a bumpy ball in a closed room with one
+                    light
+  --what instances, over a field of stones and a field of houses
+    geometry        culling and drawing, by device timestamps
+    host            CPU time to record and submit a frame
+    frame           time from the start of recording until the device has finished
+    ratio           relative to the visible instances drawn as one mesh
+  --what effects, through a 50 mm lens, each effect alone
+    ratio           relative to the frame without effects
+    its own         time and number of the passes that the effect adds
+  --what lights, a generated hall with 1, 4, ... 256 lights
+    lighting        lighting pass when each pixel evaluates all lights
+    a light         the same time divided by the number of lights
+    clustered       lighting pass with clustered lights
+    clusters        the pass that assigns lights to clusters";
+
+#[derive(Args, Debug)]
+#[command(after_long_help = NUMBERS)]
+pub struct BenchArgs {
+    /// Measurements, comma-separated.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
+    pub what: Vec<Benchmark>,
+    /// Duration of each measurement in seconds (--what path or bvh).
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
+    pub seconds: f64,
+    /// Maximum path length (path) [default: unlimited].
+    #[arg(long, value_name = "N")]
+    pub bounces: Option<u32>,
+    /// Triangle counts of the generated shapes, e.g. 10000000; counts beyond available memory are
+    /// skipped (bvh, gi).
+    #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
+          value_parser = clap::value_parser!(u32).range(100..=40_000_000))]
+    pub triangles: Vec<u32>,
+    /// VPL counts (gi).
+    #[arg(long, value_delimiter = ',', default_value = "1024,32768,1000000",
+          value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
+    pub vpls: Vec<u32>,
+    /// Measured frames, after five warm-up frames (raster) or one (gi).
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: u32,
+    /// Number of instances (instances).
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub instances: u32,
+    /// Write the values as JSON too.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected seconds, e.g. 2".to_string())?;
+    if (0.0..=600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected 0 to 600 seconds".into())
+    }
+}

@@ -1,0 +1,103 @@
+//! A scene on the device whose frames are timed.
+
+use super::{series::Series, units::elapsed_ms};
+use crate::{
+    cli::error::CliError,
+    frame::{Readback, RenderSettings, Renderer},
+    gpu_scene::{GpuScene, View},
+    scene::look::Look,
+    session::{Session, Size, expose},
+};
+
+/// Properties of the frame without effects.
+const BASELINE: [&str; 15] = [
+    "effects.depth_of_field.enabled=false",
+    "effects.motion_blur.enabled=false",
+    "effects.starburst.enabled=false",
+    "effects.ghosts.enabled=false",
+    "effects.bloom.enabled=false",
+    "effects.vignetting.enabled=false",
+    "effects.chromatic_aberration.enabled=false",
+    "effects.distortion.enabled=false",
+    "effects.grain.enabled=false",
+    "passes.aa.method=none",
+    "passes.ao.enabled=false",
+    "passes.ssr.enabled=false",
+    "passes.shadows.enabled=false",
+    "gi.enabled=false",
+    // The same lens in all rows, hence the same pupil and field of view.
+    "camera.lens.prescription=builtin:dgauss-50-f2",
+];
+
+/// Frames before the measured ones.
+const WARM_UP: u32 = 2;
+
+/// Times of a frame.
+pub struct Measured {
+    /// Median on the host clock in ms.
+    pub frame: f64,
+    /// Medians of the passes by device timestamps in ms.
+    pub passes: Vec<(String, f64)>,
+}
+
+impl Measured {
+    pub fn pass(&self, named: impl Fn(&str) -> bool) -> f64 {
+        self.passes.iter().filter(|(name, _)| named(name)).map(|(_, ms)| ms).sum()
+    }
+}
+
+/// An uploaded scene with its view and settings.
+pub struct BenchScene {
+    pub on_device: GpuScene,
+    pub view: View,
+    pub settings: RenderSettings,
+}
+
+impl BenchScene {
+    /// Uploads the session's scene with [`BASELINE`] and `properties` applied to the look.
+    pub fn new(
+        session: &mut Session,
+        requested: &Look,
+        size: Size,
+        properties: &[&str],
+        renderer: &mut Renderer,
+    ) -> Result<Self, CliError> {
+        let mut look = requested.clone();
+        for property in BASELINE.iter().chain(properties) {
+            look.assign(property)?;
+        }
+        session.set_look(look, size)?;
+        let view = session.view();
+        let on_device = session.upload(renderer)?;
+        let exposed = expose::determine_exposure(session, renderer, &on_device, &view, false)?;
+        let mut settings = session.final_settings(&exposed, vec![])?;
+        // A still view would freeze after some frames.
+        settings.gi.freeze_after = u32::MAX;
+        Ok(Self { on_device, view, settings })
+    }
+
+    pub fn measure(&self, renderer: &mut Renderer, frames: u32) -> Result<Measured, CliError> {
+        let Self { on_device, view, settings } = self;
+        let mut frame = Series { name: String::new(), ms: Vec::new() };
+        let mut passes: Vec<Series> = Vec::new();
+        renderer.reset_history();
+        for number in 0..WARM_UP + frames {
+            let start = std::time::Instant::now();
+            let pending = renderer.submit(
+                on_device,
+                view,
+                settings,
+                Readback { display: false, nits: false },
+            )?;
+            let picture = renderer.collect(pending)?;
+            if number < WARM_UP {
+                continue;
+            }
+            frame.ms.push(elapsed_ms(start));
+            Series::record_passes(&mut passes, &picture.times);
+        }
+        let passes =
+            passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();
+        Ok(Measured { frame: frame.percentile(0.5), passes })
+    }
+}

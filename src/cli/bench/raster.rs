@@ -1,0 +1,133 @@
+//! `sunny16 bench --what raster`: frames on the device: passes, memory, start-up.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{
+    args::BenchArgs,
+    memory::Memory,
+    series::Series,
+    units::{elapsed_ms, mib},
+};
+use crate::{
+    cli::error::CliError,
+    frame::{AntiAliasing, Readback, Renderer},
+    gpu::Gpu,
+    session::{Session, expose},
+};
+
+/// Frames before the measured ones.
+const WARM_UP: u32 = 5;
+
+pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Value, CliError> {
+    let start = Instant::now();
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let device_ms = elapsed_ms(start);
+    let start = Instant::now();
+    let before_upload = gpu.memory_by_name();
+    let mut scene = session.upload(&mut renderer)?;
+    let upload_ms = elapsed_ms(start);
+    let mut memory = Memory::new(&gpu, before_upload);
+    let view = session.view();
+    let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
+    let exposure = exposed.exposure;
+    let mut settings = session.final_settings(&exposed, vec![])?;
+    let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
+    // Still views freeze some passes: measure the more expensive moving case.
+    if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
+        temporal.still = false;
+    }
+    settings.gi.freeze_after = u32::MAX;
+    settings.ssr.still = false;
+
+    let nothing = Readback { display: false, nits: false };
+    // A frame of half the size first: the difference gives bytes a pixel.
+    let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
+    let pending = renderer.submit(&scene, &small, &settings, nothing)?;
+    renderer.collect(pending)?;
+    memory.small_frame(&gpu, &small);
+    let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
+    let mut passes: Vec<Series> = Vec::new();
+    let mut lists = Default::default();
+    for number in 0..WARM_UP + args.frames {
+        if let Some(time) = session.playback.as_ref().map(|animated| animated.time) {
+            let start = Instant::now();
+            session.seek(time + 1.0 / 60.0)?;
+            session.update_pose(&gpu, &mut scene)?;
+            session.set_motion(&mut settings, &scene);
+            if number >= WARM_UP {
+                motion.ms.push(elapsed_ms(start));
+            }
+        }
+        let start = Instant::now();
+        let pending = renderer.submit(&scene, &view, &settings, nothing)?;
+        let picture = renderer.collect(pending)?;
+        let ms = elapsed_ms(start);
+        lists = picture.clustered_light_stats;
+        if number < WARM_UP {
+            continue;
+        }
+        frame.ms.push(ms);
+        Series::record_passes(&mut passes, &picture.times);
+    }
+    // Two frames in flight, as in the window.
+    let start = Instant::now();
+    let mut ahead = None;
+    for _ in 0..args.frames {
+        let next = renderer.submit(&scene, &view, &settings, nothing)?;
+        if let Some(pending) = ahead.replace(next) {
+            renderer.collect(pending)?;
+        }
+    }
+    if let Some(pending) = ahead {
+        renderer.collect(pending)?;
+    }
+    let in_flight_ms = elapsed_ms(start) / f64::from(args.frames);
+
+    let (used, reserved) = gpu.memory_in_use();
+    memory.frame(&gpu, &view);
+    let info = gpu.info();
+    println!(
+        "{} on {} ({}), {}x{}",
+        args.scene.name(),
+        info.name,
+        info.driver,
+        view.width,
+        view.height
+    );
+    println!("{:>10} {:>10}", "median ms", "p95 ms");
+    for series in
+        [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes)
+    {
+        println!(
+            "{:>10.3} {:>10.3}  {}",
+            series.percentile(0.5),
+            series.percentile(0.95),
+            series.name
+        );
+    }
+    println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
+    println!(
+        "import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms"
+    );
+    println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
+    memory.print();
+    println!(
+        "lights: {}, evaluated a cluster: {:.1}",
+        lists.lights,
+        lists.evaluated as f64 / f64::from(lists.clusters.max(1))
+    );
+    let describe = |series: &Series| json!({"name": series.name, "median_ms": series.percentile(0.5), "p95_ms": series.percentile(0.95)});
+    Ok(json!({
+            "scene": args.scene.name(),
+            "device": info.name, "driver": info.driver,
+            "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
+            "triangles": session.scene.instanced_triangles(), "lights": lists.lights,
+            "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
+            "passes": passes.iter().map(describe).collect::<Vec<_>>(),
+            "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
+            "memory_bytes": {"used": used, "reserved": reserved, "by_name": memory.json()},
+    }))
+}

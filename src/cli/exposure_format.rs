@@ -1,0 +1,58 @@
+//! Text of exposures: dials, their source, their limits.
+
+use crate::{
+    camera::{ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
+    scene::look::metering::ExposureControl,
+    session::{Session, expose::ExposureState},
+};
+
+/// Source of the exposure, for the report.
+pub fn exposure_source(session: &Session, exposed: &ExposureState) -> String {
+    match (exposed.control, exposed.solved) {
+        (_, Some(solved)) => {
+            format!("{}: {}", exposed.control.name(), format_dials(solved.dials))
+        }
+        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => {
+            "camera.exposure.ev100".into()
+        }
+        (ExposureControl::Dials(_), _) => "its dials".into(),
+        (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
+        (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
+    }
+}
+
+/// Formats dials with their engraved values, at the nearest third of a stop.
+pub fn format_dials(dials: ExposureDials) -> String {
+    let nearest = |dial: Dial, value: f64| {
+        let stop = dial.nearest(value);
+        // Beyond the engraved range the exact value is printed.
+        stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2)
+            .map_or(value, |stop| stop.nominal)
+    };
+    let time = nearest(Dial::Shutter, dials.shutter_s);
+    let time = if time < 0.9 { format!("1/{}", plain(1.0 / time)) } else { plain(time) };
+    let (f_stop, iso) = (nearest(Dial::FStop, dials.f_stop), nearest(Dial::Iso, dials.iso));
+    format!("f/{}, {time} s, ISO {}", plain(f_stop), plain(iso))
+}
+
+/// Formats with at most two decimals, and none from 100 on.
+fn plain(value: f64) -> String {
+    if value >= 100.0 || (value - value.round()).abs() < 1e-6 {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Message for a mode that cannot reach the requested exposure.
+pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
+    let (off, too) =
+        (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
+    match control {
+        ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
+        _ => format!(
+            "{} is at its limit: the picture is {off:.1} stops too {too}; turn another dial",
+            control.name()
+        ),
+    }
+}
