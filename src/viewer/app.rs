@@ -1,4 +1,4 @@
-//! Window state and one frame of it, independent of the window system: winit or a test drives it.
+//! Window state and the operations on it, independent of its layout and of the window system.
 
 use std::{
     io::Write,
@@ -8,45 +8,44 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use egui::{ColorImage, Context, FullOutput, RawInput, Rect, TextureHandle, TextureOptions};
-use glam::{DVec2, DVec3};
+use egui::{Context, Rect, TextureHandle};
+use glam::DVec3;
 
 use super::{
-    ViewError,
     background::BackgroundWorker,
-    document::{Document, Recovered},
-    engine::{Engine, Wake},
-    flow::{FlowBrush, FlowStroke},
+    engine::Engine,
+    error::ViewError,
+    flow::{FlowBrush, FlowCanvas, FlowStroke},
     frame_pacing::FramePacing,
+    gallery::Gallery,
     handles::DragHandle,
     load::{self, LoadedScene, Loading},
+    look_change::LookChange,
+    mixer::Mixer,
     painter::HdrImage,
-    panels::{
-        gallery::Gallery,
-        inspector::Selection,
-        mixer::Mixer,
-        outliner::lights,
-        palette::Palette,
-        reference_view::ReferenceView,
-        scopes::Scopes,
-        viewport::{IncidentReading, Pointer, SurfacePoint, Tool},
-        water::FlowCanvas,
-    },
-    pixel_reading::PixelReading,
+    palette::Palette,
+    pointer::{IncidentReading, Pointer},
     recent::RecentScenes,
+    reference_view::ReferenceView,
+    scopes::Scopes,
+    selection::Selection,
     settings::{SettingsStore, WindowSettings},
     shader_reload::ShaderSources,
     sun::SunDragHandle,
-    viewport::{JobResult, LookChange, Viewport},
+    tool::Tool,
+    viewport::{JobResult, Viewport},
+    wake::Wake,
+    workspace::Workspace,
 };
 use crate::{
     camera::DisplayEncoding,
     camera_control::{CameraPose, CollisionMesh, Controller, Input, NavigationMode},
     gpu::{Gpu, shader::Replacement},
     image_io::Format,
+    output,
     passes::tonemap::DisplayTransform,
     scene::{gltf, look::Look},
-    session::{self, OpenRequest},
+    session::OpenRequest,
 };
 
 /// Options of the viewer window.
@@ -73,7 +72,7 @@ pub(super) struct Message {
 
 impl Message {
     /// Display time: errors stay twice as long.
-    const fn stays(&self) -> Duration {
+    pub(super) const fn stays(&self) -> Duration {
         if self.is_error { MESSAGE.saturating_mul(2) } else { MESSAGE }
     }
 }
@@ -81,83 +80,11 @@ impl Message {
 /// Display time of messages; errors stay twice as long.
 const MESSAGE: Duration = Duration::from_secs(6);
 
-/// Redraw interval while a result is pending.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
-
 /// Interval at which shader sources are checked for changes.
-const WATCH: Duration = Duration::from_secs(1);
+pub(super) const WATCH: Duration = Duration::from_secs(1);
 
 /// Outcome of a shader compilation.
 type Compiled = Result<Vec<Replacement>, String>;
-
-/// An open scene.
-pub struct Workspace {
-    /// The scene as uploaded to the device.
-    pub viewport: Viewport,
-    /// The look.
-    pub document: Document,
-    pub(super) controller: Controller,
-    /// The controller's pose when the document last placed the camera; any other pose is unsaved.
-    pub(super) placed: CameraPose,
-    pub(super) recovered: Option<Recovered>,
-    pub(super) selected: Selection,
-    pub(super) pointer: Pointer,
-    /// Error of a look that does not fit the scene; the picture shows the last look that does.
-    pub(super) broken: Option<String>,
-    /// The last render error since the current request was last drawn.
-    pub(super) trouble: Option<String>,
-    /// Reason why the picture does not have the window's size.
-    pub(super) misfit: Option<String>,
-    pub(super) walls: Option<Arc<CollisionMesh>>,
-    /// Stored looks: name and text.
-    pub(super) snapshots: Vec<(String, String)>,
-    /// The light that is soloed, in the picture only; the look is unchanged.
-    pub(super) solo: Option<String>,
-}
-
-impl Workspace {
-    /// Sets the selection, as a click in the outliner does.
-    pub fn select(&mut self, selection: Selection) {
-        self.selected = selection;
-    }
-
-    /// The surface under the pointer.
-    #[must_use]
-    pub fn surface(&self) -> Option<SurfacePoint> {
-        self.pointer.surface
-    }
-
-    /// Meter readings of the pixel under the pointer.
-    #[must_use]
-    pub fn reading(&self) -> Option<PixelReading> {
-        let finished = self.viewport.last_frame.as_ref()?;
-        let mut reading = PixelReading::of(finished, &self.pointer)?;
-        if finished.request_id != self.viewport.request_id() {
-            // No picture answers the current request yet.
-            reading.frames[0] = 0;
-        }
-        Some(reading)
-    }
-
-    /// The look that the picture shows: the document's look, or with a soloed light all other
-    /// lights off. The soloed light's own `enabled` is ignored.
-    fn shown_look(&self) -> Result<Look, ViewError> {
-        let mut look = self.document.look().map_err(session::SessionError::from)?;
-        if let Some(alone) = &self.solo {
-            for name in lights(&self.viewport) {
-                let enabled = (name != *alone).then_some(false);
-                look.lights.entry(name).or_default().enabled = enabled;
-            }
-        }
-        Ok(look)
-    }
-
-    /// Text of the last incident-light reading.
-    #[must_use]
-    pub fn incident(&self) -> Option<&str> {
-        self.pointer.incident.as_ref().map(|incident| incident.text.as_str())
-    }
-}
 
 /// The action that waits until unsaved changes are resolved.
 #[derive(Clone, Debug)]
@@ -186,7 +113,7 @@ impl ShutdownHandle {
 pub struct App {
     engine: Arc<Engine>,
     pub(super) wake: Wake,
-    ctx: Context,
+    pub(super) ctx: Context,
     /// Texture of the displayed picture, and its number.
     pub(super) displayed_frame: Option<(TextureHandle, u64)>,
     /// The open scene.
@@ -224,7 +151,7 @@ pub struct App {
     /// Shader sources, the compiling worker, and when the sources were last checked.
     shaders: Option<ShaderSources>,
     compiles: Option<BackgroundWorker<ShaderSources, Compiled>>,
-    watched: Option<(Instant, Option<SystemTime>)>,
+    pub(super) watched: Option<(Instant, Option<SystemTime>)>,
     /// The keyboard pointer is active, at the middle of the picture.
     pub(super) by_keys: bool,
     pub(super) open_field: String,
@@ -232,7 +159,7 @@ pub struct App {
     /// The sequence to write: file name, start (s), duration (s), pictures per second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
     pub(super) recent: RecentScenes,
-    kept: SettingsStore,
+    pub(super) kept: SettingsStore,
     /// Encoding of the window's display, and the HDR setting for which it was last reported.
     pub(super) encoding: DisplayEncoding,
     said_of: bool,
@@ -240,7 +167,8 @@ pub struct App {
     pub closes: bool,
     /// A device error that ends rendering; the look is kept.
     pub fatal: Option<String>,
-    last_frame: Instant,
+    /// Time of the last frame of the window.
+    pub(super) last_frame: Instant,
 }
 
 impl App {
@@ -361,7 +289,7 @@ impl App {
     }
 
     /// Takes the loaded scene when it is ready.
-    fn take_opened(&mut self) {
+    pub(super) fn take_opened(&mut self) {
         if let Some(read) = self.loading.as_ref().and_then(Loading::result) {
             self.take_read(read);
         }
@@ -759,7 +687,7 @@ impl App {
     }
 
     /// Applies compiled shaders, and checks the sources for changes.
-    fn follow_shaders(&mut self) {
+    pub(super) fn follow_shaders(&mut self) {
         match self.compiles.as_ref().and_then(BackgroundWorker::result) {
             Some(Ok(modules)) => {
                 self.info(match modules.len() {
@@ -814,17 +742,60 @@ impl App {
         }
     }
 
-    /// Time until the next redraw without input: while the scene plays or a result is pending.
-    fn next_redraw_in(&self) -> Option<Duration> {
-        let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
-        if work.viewport.is_playing() {
-            return Some(Duration::ZERO);
+    /// Starts or pauses playback.
+    pub(super) fn play(&mut self) {
+        let Some(work) = &mut self.workspace else { return };
+        if work.viewport.time().is_none() {
+            return self.info("the scene has no animation".into());
         }
-        let waits = work.viewport.needs_frame() || self.reference_view.needs_redraw();
-        [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)]
-            .into_iter()
-            .flatten()
-            .min()
+        work.viewport.set_playing(!work.viewport.is_playing());
+        work.pointer.incident = None;
+        self.reference_view.restart();
+    }
+
+    /// Writes the current picture beside the look, accumulated or not.
+    pub(super) fn screenshot(&mut self) {
+        let Some(work) = &self.workspace else { return };
+        let Some(finished) = &work.viewport.last_frame else { return };
+        let name = work.document.file().map_or_else(
+            || PathBuf::from("picture"),
+            |file| {
+                // `name.look.toml` gives `name`, in any case.
+                let less = |file: PathBuf, ending: &str| {
+                    if output::has_extension(&file, ending) {
+                        file.with_extension("")
+                    } else {
+                        file
+                    }
+                };
+                less(less(file.to_owned(), "toml"), "look")
+            },
+        );
+        let free = (0..10_000).find_map(|number| {
+            let png = output::with_suffix(&name, &format!(".{number:04}.png"));
+            (!png.exists()).then_some(png)
+        });
+        let Some(png) = free else {
+            return self.error(format!(
+                "{}: 10,000 numbered pictures exist; move some away",
+                name.display()
+            ));
+        };
+        let image = &finished.image;
+        let nits: Vec<[f32; 4]> = image.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+        let layers = [output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
+        let exr = png.with_extension("exr");
+        let written = output::write_png(&png, image.width, image.height, &image.display)
+            .and_then(|()| output::write_exr(&exr, image.width, image.height, 1.0, &layers));
+        match written {
+            Ok(()) => self.info(format!(
+                "{} and .exr, {} of {} frames",
+                png.display(),
+                finished.samples[0],
+                finished.samples[1]
+            )),
+            Err(error) => self.error(error.to_string()),
+        }
     }
 
     /// Handles the result of a job.
@@ -885,98 +856,6 @@ impl App {
                 }
             }
         }
-    }
-
-    /// Uploads the newest picture to the displayed texture; true if it is a new one.
-    fn show_newest(&mut self) -> bool {
-        let Some(finished) =
-            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
-        else {
-            return false;
-        };
-        if self.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number) {
-            return false;
-        }
-        let picture = &finished.image;
-        // Alpha is 1 everywhere.
-        let image =
-            ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
-        match &mut self.displayed_frame {
-            Some((texture, number)) => {
-                texture.set(image, TextureOptions::LINEAR);
-                *number = finished.number;
-            }
-            none => {
-                let texture = self.ctx.load_texture("picture", image, TextureOptions::LINEAR);
-                *none = Some((texture, finished.number));
-                self.ctx.request_repaint();
-            }
-        }
-        true
-    }
-
-    /// One frame: takes input, returns shapes and requests to the window system.
-    pub fn frame(&mut self, input: RawInput) -> FullOutput {
-        for file in input.dropped_files.clone() {
-            self.open_file(file.path());
-        }
-        let ctx = self.ctx.clone();
-        self.take_opened();
-        let wish = |app: &Self| app.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
-        let before = wish(self);
-        let mut output = ctx.run_ui(input, |ui| self.layout(ui));
-        self.last_frame = Instant::now();
-        let wished = wish(self);
-        // A newly opened scene is not an input that an earlier picture could answer.
-        self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
-        self.draw();
-        let shown = self.show_newest();
-        if let Some(finished) =
-            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
-        {
-            self.pacing.record_displayed(finished.request_id);
-        }
-        if shown {
-            // This frame displays it.
-            output.textures_delta.append(ctx.tex_manager().write().take_delta());
-            // Panels were laid out before the picture came; the next frame updates them.
-            ctx.request_repaint();
-        }
-        if !ctx.input(|i| i.pointer.any_down())
-            && let Err(error) = self.kept.keep()
-        {
-            self.error(format!("cannot save the window's settings: {error}"));
-        }
-        if let Some(work) = &mut self.workspace {
-            work.document.autosave();
-            if !ctx.input(|i| i.pointer.any_down()) {
-                work.document.end_gesture();
-            }
-        }
-        self.messages.retain(|message| message.since.elapsed() < message.stays());
-        self.follow_shaders();
-        if self.watched.is_some() {
-            ctx.request_repaint_after(WATCH);
-        }
-        if self.loading.is_some() {
-            ctx.request_repaint_after(POLL_INTERVAL);
-        }
-        if let Some(again) = self.next_redraw_in() {
-            ctx.request_repaint_after(again);
-        }
-        // Redraw once when a message expires.
-        if let Some(left) = self
-            .messages
-            .iter()
-            .map(|message| message.stays().saturating_sub(message.since.elapsed()))
-            .min()
-        {
-            ctx.request_repaint_after(left);
-        }
-        if let Some(due) = self.workspace.as_ref().and_then(|work| work.document.autosave_due()) {
-            ctx.request_repaint_after(due);
-        }
-        output
     }
 
     /// Closes the window. Unsaved changes prompt first; a second request closes at once and keeps
@@ -1068,11 +947,4 @@ fn style(ctx: &Context) {
         style.visuals.override_text_color = Some(gray(225));
         style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     });
-}
-
-/// The pixel at a position in the picture (0 to 1 each).
-pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
-    let side =
-        |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));
-    [side(place.x, size[0]), side(place.y, size[1])]
 }

@@ -8,7 +8,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use super::engine::Wake;
+use super::wake::Wake;
 
 struct Shared<J, R> {
     job: Mutex<Option<J>>,

@@ -146,6 +146,14 @@ impl FlowStroke {
     }
 }
 
+/// The canvas of flow painting: a surface's name, its height (m), and the address in memory of the
+/// scene that it was found in.
+pub struct FlowCanvas {
+    pub(super) name: String,
+    pub(super) height: f64,
+    pub(super) scene: usize,
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

@@ -7,7 +7,7 @@
 use egui::{Pos2, Rect};
 use glam::{DMat3, DMat4, DVec2, DVec3, DVec4};
 
-use crate::{passes::View, photometry::lights::Emitter};
+use crate::{gpu_scene::View, photometry::lights::Emitter};
 
 /// A view of the scene in a rectangle of the window (points, y down).
 #[derive(Clone, Copy, Debug)]

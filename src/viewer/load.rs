@@ -7,10 +7,10 @@ use std::{
 };
 
 use super::{
-    ViewError,
     document::{Document, Recovered},
-    engine::Wake,
+    error::ViewError,
     viewport::PreparedScene,
+    wake::Wake,
 };
 use crate::{
     scene::look,

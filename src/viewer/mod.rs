@@ -1,387 +1,47 @@
 //! The look-development window: a scene with its look, in real units, compared with the path tracer
 //! by one key.
 //!
-//! `app.rs` is the window's content, independent of the window system; tests drive it by input
-//! events. This file is the window itself: winit, a swapchain, redraw on change. Pictures are
-//! rendered by `engine.rs` on its own thread and device. Software drivers execute a queue in order,
-//! so a shared device would make the window wait for each picture.
+//! `app.rs` is the window's state and the operations on it, `panels` shows and edits that state,
+//! and `ui_frame.rs` runs one frame of both, independent of the window system; tests drive it by
+//! input events. `window.rs` is the window itself. Pictures are rendered by `engine.rs` on its own
+//! thread and device. Software drivers execute a queue in order, so a shared device would make the
+//! window wait for each picture.
 
 pub mod app;
 pub mod background;
 pub mod document;
 pub mod engine;
+mod error;
 pub mod flow;
 pub mod frame_pacing;
+pub mod gallery;
 pub mod handles;
 pub mod light_placement;
 mod load;
+pub mod look_change;
+pub mod mixer;
 pub mod painter;
+pub mod palette;
 pub mod panels;
 pub mod pixel_reading;
+pub mod pointer;
 pub mod recent;
+pub mod reference_view;
+mod scene_items;
+pub mod scopes;
+pub mod selection;
 pub mod settings;
 pub mod shader_reload;
 pub mod sun;
+pub mod tool;
 pub mod tracer;
+mod ui_frame;
 pub mod viewport;
-
-use std::{
-    io::Write,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
-
-use raw_window_handle::HasDisplayHandle;
-use winit::{
-    application::ApplicationHandler,
-    dpi::{LogicalSize, PhysicalSize},
-    event::WindowEvent,
-    event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
-    window::{Window, WindowId},
-};
+pub mod wake;
+mod window;
+pub mod workspace;
 
 pub use app::{App, Options, ShutdownHandle};
-
-use self::{engine::Wake, painter::Painter};
-use crate::{
-    gpu::{
-        Gpu, GpuError, GpuOptions,
-        window::{PresentResult, Surface, Swapchain},
-    },
-    session::SessionError,
-};
-
-/// An error that ends the window or its rendering.
-#[derive(Debug, thiserror::Error)]
-pub enum ViewError {
-    /// No window can be created.
-    #[error("cannot open a window: {detail}; `sunny16 render` works without one")]
-    Window {
-        /// Reason.
-        detail: String,
-    },
-    /// A device error.
-    #[error(transparent)]
-    Gpu(#[from] GpuError),
-    /// An error of the scene or its look.
-    #[error(transparent)]
-    Session(SessionError),
-    /// The render thread panicked.
-    #[error("the render thread crashed; see the terminal for the log")]
-    RenderThreadCrashed,
-    /// Messages of the validation layer (`--validation`).
-    #[error("the validation layer reports {} messages", .0.len())]
-    Validation(Vec<String>),
-    /// An error of the operating system.
-    #[error("{0}")]
-    System(#[from] std::io::Error),
-}
-
-impl ViewError {
-    /// True if rendering cannot continue after it.
-    pub(in crate::viewer) const fn is_fatal(&self) -> bool {
-        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::RenderThreadCrashed)
-    }
-
-    /// True if the device lacks a resource or rejects a call.
-    const fn of_device(&self) -> bool {
-        matches!(self, Self::Gpu(_))
-    }
-}
-
-impl From<SessionError> for ViewError {
-    fn from(error: SessionError) -> Self {
-        match error {
-            SessionError::Gpu(error) => Self::Gpu(error),
-            error => Self::Session(error),
-        }
-    }
-}
-
-/// Opens the window, and returns when it is closed.
-///
-/// # Errors
-/// No display; no device that can present to it; a lost device, after the look was autosaved.
-pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
-    let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-    let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
-    let proxy = Mutex::new(events.create_proxy());
-    // Fails if the event loop has ended; then no wake-up is needed.
-    let wake: Wake = Arc::new(move || {
-        drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent))
-    });
-    let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
-    let ran = events.run_app(&mut handler);
-    if let (Err(_), Some(open)) = (&ran, &mut handler.open) {
-        // The display is gone.
-        open.app.autosave_now();
-    }
-    ran.map_err(|error| oops(&error))?;
-    // Open resources are released before the display.
-    let failed = handler.failed.take();
-    let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
-    let frame_pacing = handler
-        .open
-        .as_ref()
-        .filter(|open| open.app.options.pacing)
-        .map(|open| open.app.pacing().clone());
-    if let Some(open) = handler.open.take() {
-        open.close();
-    }
-    if let Some(pacing) = frame_pacing {
-        // Standard output may be closed; that is no error here.
-        drop(writeln!(std::io::stdout(), "{pacing}"));
-    }
-    drop(handler);
-    let messages: Vec<String> =
-        gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
-    match failed {
-        Some(error) => Err(error),
-        None if messages.is_empty() => Ok(()),
-        None => Err(ViewError::Validation(messages)),
-    }
-}
-
-/// Maximum redraws per second while a picture accumulates.
-const MAX_REDRAW_RATE: u64 = 60;
-
-/// Another thread has a new result.
-struct WakeEvent;
-
-struct Handler {
-    options: Options,
-    gpu_options: GpuOptions,
-    wake: Wake,
-    open: Option<Open>,
-    failed: Option<ViewError>,
-}
-
-/// All resources of an open window; dropped from top to bottom.
-struct Open {
-    app: App,
-    painter: Painter,
-    swapchain: Option<Swapchain>,
-    surface: Arc<Surface>,
-    input: egui_winit::State,
-    /// The window's device; the engine has its own.
-    gpu: Gpu,
-    renders: Gpu,
-    window: Arc<Window>,
-    /// True if an HDR swapchain was requested.
-    hdr: bool,
-    redraw_at: Option<Instant>,
-}
-
-/// Minimum window size (points) at which everything is readable. Window systems that ignore it do
-/// not break the window.
-pub const MIN_WINDOW_SIZE: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
-
-/// Initial window size (points) without `--size`.
-const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
-
-impl Handler {
-    fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
-        let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-        let attributes =
-            Window::default_attributes().with_title("sunny16").with_min_inner_size(MIN_WINDOW_SIZE);
-        let attributes = match self.options.request.size {
-            Some(size) => attributes.with_inner_size(PhysicalSize::new(size.width, size.height)),
-            None => attributes.with_inner_size(FIRST_SIZE),
-        };
-        let window = Arc::new(events.create_window(attributes).map_err(|error| oops(&error))?);
-        let display = window.display_handle().map_err(|error| oops(&error))?.as_raw();
-        let gpu = Gpu::open(&GpuOptions { display: Some(display), ..self.gpu_options.clone() })?;
-        let surface = Arc::new(Surface::new(&gpu, &window)?);
-        let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), false, None)?;
-        let format =
-            swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
-        let painter = Painter::new(&gpu, format)?;
-        let named = Some(gpu.info().name.clone());
-        let renders =
-            Gpu::open(&GpuOptions { display: None, device: named, ..self.gpu_options.clone() })?;
-        let app = App::new(&renders, self.options.clone(), Arc::clone(&self.wake))?;
-        let limit = gpu.limits().max_image_dimension2_d as usize;
-        let input = egui_winit::State::new(
-            app.context().clone(),
-            egui::ViewportId::ROOT,
-            &window,
-            Some(window.scale_factor() as f32),
-            None,
-            Some(limit),
-        );
-        Ok(Open {
-            app,
-            painter,
-            swapchain,
-            surface,
-            input,
-            gpu,
-            renders,
-            window,
-            hdr: false,
-            redraw_at: None,
-        })
-    }
-}
-
-fn size_of(size: PhysicalSize<u32>) -> [u32; 2] {
-    [size.width, size.height]
-}
-
-impl Open {
-    /// Draws one frame of the window.
-    fn draw(&mut self) -> Result<(), ViewError> {
-        let begun = Instant::now();
-        let size = size_of(self.window.inner_size());
-        // Minimized: nothing is drawn, and nothing accumulates.
-        if size.contains(&0) {
-            return Ok(());
-        }
-        let stale = self.swapchain.as_ref().is_none_or(|swapchain| swapchain.size() != size);
-        let settings = self.app.settings();
-        if stale || settings.hdr != self.hdr {
-            self.hdr = settings.hdr;
-            self.rebuild(size)?;
-        }
-        let input = self.input.take_egui_input(&self.window);
-        let output = self.app.frame(input);
-        self.input.handle_platform_output(&self.window, output.platform_output);
-        let scale = output.pixels_per_point;
-        let primitives = self.app.context().tessellate(output.shapes, scale);
-        let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
-        self.painter.set_hdr_image(self.app.hdr_image(), self.app.settings().range)?;
-        let repaint = output
-            .viewport_output
-            .values()
-            .map(|view| view.repaint_delay)
-            .min()
-            .unwrap_or(Duration::MAX);
-        self.redraw_at = Instant::now()
-            .checked_add(repaint.max(Duration::from_micros(1_000_000 / MAX_REDRAW_RATE)));
-        if repaint > Duration::from_secs(3600) {
-            self.redraw_at = None;
-        }
-        let Some(swapchain) = &self.swapchain else { return Ok(()) };
-        if self.painter.show(swapchain, &shapes)? == PresentResult::Stale {
-            self.rebuild(size)?;
-            self.redraw_at = Some(Instant::now());
-        }
-        self.app.record_frame_time(begun.elapsed());
-        let title = self.app.workspace.as_ref().map_or_else(
-            || "sunny16".to_owned(),
-            |work| {
-                let changed = if work.document.changed() { "*" } else { "" };
-                format!("{}{changed} - sunny16", work.viewport.session.request.name())
-            },
-        );
-        if self.window.title() != title {
-            self.window.set_title(&title);
-        }
-        Ok(())
-    }
-
-    /// Closes the window at once; the current frame ends in the background.
-    fn close(self) {
-        let Self { app, painter, swapchain, surface, input, gpu, renders, window, .. } = self;
-        window.set_visible(false);
-        let leaving = app.shut_down();
-        // In reverse order of creation.
-        drop((painter, swapchain, surface, input, gpu, window));
-        leaving.wait();
-        drop(renders);
-    }
-
-    fn rebuild(&mut self, size: [u32; 2]) -> Result<(), ViewError> {
-        self.painter.settle()?;
-        let old = self.swapchain.take();
-        self.swapchain = Swapchain::new(&self.gpu, &self.surface, size, self.hdr, old)?;
-        if let Some(swapchain) = &self.swapchain {
-            let (format, encoding) = (swapchain.format(), swapchain.encoding());
-            if (format, encoding) != (self.painter.format(), self.painter.encoding()) {
-                self.painter.aim_at(format, encoding)?;
-            }
-            self.app.set_display_encoding(encoding);
-        }
-        Ok(())
-    }
-}
-
-/// True if an event needs a redraw. egui-winit answers a redraw event by requesting another, which
-/// would keep an idle window awake; the frame's own output says when to redraw.
-fn event_needs_redraw(event: &WindowEvent, asked: bool) -> bool {
-    asked && !matches!(event, WindowEvent::RedrawRequested)
-}
-
-impl ApplicationHandler<WakeEvent> for Handler {
-    fn user_event(&mut self, _: &ActiveEventLoop, _: WakeEvent) {
-        if let Some(open) = &self.open {
-            open.window.request_redraw();
-        }
-    }
-
-    fn resumed(&mut self, events: &ActiveEventLoop) {
-        if self.open.is_some() {
-            return;
-        }
-        match self.begin(events) {
-            Ok(open) => {
-                open.window.request_redraw();
-                self.open = Some(open);
-            }
-            Err(error) => {
-                self.failed = Some(error);
-                events.exit();
-            }
-        }
-    }
-
-    fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
-        let Some(open) = &mut self.open else { return };
-        let response = open.input.on_window_event(&open.window, &event);
-        if event_needs_redraw(&event, response.repaint) {
-            open.window.request_redraw();
-        }
-        match event {
-            WindowEvent::CloseRequested => {
-                open.app.close();
-                open.window.request_redraw();
-            }
-            WindowEvent::RedrawRequested => {
-                if let Err(error) = open.draw() {
-                    // Autosave first: the look matters more than the picture.
-                    open.app.autosave_now();
-                    self.failed = Some(error);
-                    return events.exit();
-                }
-            }
-            _ => {}
-        }
-        if open.app.closes {
-            events.exit();
-        }
-    }
-
-    fn about_to_wait(&mut self, events: &ActiveEventLoop) {
-        let Some(open) = &mut self.open else { return };
-        match open.redraw_at {
-            Some(at) if at <= Instant::now() => {
-                open.redraw_at = None;
-                open.window.request_redraw();
-            }
-            Some(at) => events.set_control_flow(ControlFlow::WaitUntil(at)),
-            None => events.set_control_flow(ControlFlow::Wait),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_redraw_is_no_reason_for_another() {
-        assert!(!event_needs_redraw(&WindowEvent::RedrawRequested, true));
-        assert!(event_needs_redraw(&WindowEvent::Resized(PhysicalSize::new(1, 1)), true));
-        assert!(!event_needs_redraw(&WindowEvent::Focused(true), false));
-    }
-}
+pub use error::ViewError;
+pub use panels::layout::MIN_WINDOW_SIZE;
+pub use window::run;

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use glam::{DVec3, Vec3};
+use glam::{DVec2, DVec3, Vec3};
 
 use super::{
-    app::pixel_of,
     engine::RenderedFrame,
-    panels::viewport::{Pointer, SurfacePoint},
+    pointer::{Pointer, SurfacePoint},
 };
 use crate::{
     camera::{Exposure, metering},
@@ -99,6 +98,13 @@ impl fmt::Display for PixelReading {
         }
         Ok(())
     }
+}
+
+/// The pixel at a position in the picture (0 to 1 each).
+pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
+    let side =
+        |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));
+    [side(place.x, size[0]), side(place.y, size[1])]
 }
 
 #[cfg(test)]

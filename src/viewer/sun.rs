@@ -129,7 +129,7 @@ impl SunDragHandle {
 mod tests {
     use super::*;
     use crate::{
-        passes::View,
+        gpu_scene::View,
         scene::{Projection, build::look_at_transform},
     };
 

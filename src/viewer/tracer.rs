@@ -11,7 +11,7 @@ use std::{
 
 use glam::DVec3;
 
-use super::engine::Wake;
+use super::wake::Wake;
 use crate::{
     photometry::Nit,
     reference::{CancelToken, Film, FilmSettings, LensCamera, PathSettings, World},

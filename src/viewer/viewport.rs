@@ -13,17 +13,14 @@ use glam::{DMat4, Mat3};
 
 pub use super::engine::{Job, JobResult, LightContributions, RenderedFrame, Sequence, Task};
 use super::{
-    ViewError,
     engine::{Engine, RenderRequest},
+    error::ViewError,
+    look_change::{LookChange, classify_change},
 };
 use crate::{
     frame::Aov,
-    passes::View,
-    scene::{
-        Projection, Scene,
-        address::AddressTable,
-        look::{LightLook, Look},
-    },
+    gpu_scene::View,
+    scene::{Projection, Scene, address::AddressTable, look::Look},
     session::{self, OpenRequest, Session, Size, expose::ExposureState},
 };
 
@@ -43,76 +40,6 @@ const QUICK_MS: f64 = 40.0;
 
 /// Tasks that take longer are reported.
 const LONG: Duration = Duration::from_millis(400);
-
-/// The cost of a change of the look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LookChange {
-    /// No change.
-    Nothing,
-    /// Camera, effects or passes: applied in the next frame.
-    Camera,
-    /// Lights, environment or materials: the scene is uploaded again.
-    Scene,
-}
-
-/// Classifies the change from one look to another.
-#[must_use]
-pub fn classify_change(old: &Look, new: &Look) -> LookChange {
-    if old == new {
-        return LookChange::Nothing;
-    }
-    let camera_of_new = Look {
-        camera: new.camera.clone(),
-        effects: new.effects.clone(),
-        metering: new.metering.clone(),
-        ..old.clone()
-    };
-    let passes_alike = |look: &Look| {
-        // These determine what is uploaded.
-        let p = &look.passes;
-        (p.shadows, p.shadow_method, p.lod_max_error_pixels, look.needs_flare_sources())
-    };
-    let with_passes = Look { passes: new.passes.clone(), ..camera_of_new };
-    if with_passes == *new && passes_alike(old) == passes_alike(new) {
-        LookChange::Camera
-    } else {
-        LookChange::Scene
-    }
-}
-
-/// True if only light strengths changed, so that no upload is needed.
-pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
-    let beyond = Look { lights: old.lights.clone(), ..new.clone() };
-    let (same, default) =
-        (classify_change(old, &beyond) <= LookChange::Camera, LightLook::default());
-    let measured = base.lights.iter().any(|light| light.profile.is_some());
-    let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
-    let steady = measured || any_ies(old) || any_ies(new);
-    let mut names = old.lights.keys().chain(new.lights.keys());
-    let things = AddressTable::lights(base);
-    let shines_alike = names.all(|name| {
-        // Emissive shapes are geometry; profiles are numbered by the lights that use them.
-        let shaped = things.find(name).into_iter().any(|node| {
-            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
-            light.is_some_and(|light| light.emitter().area().is_some())
-        });
-        let kept = |look: &Look| {
-            let light = look.lights.get(name).unwrap_or(&default);
-            LightLook {
-                strength: None,
-                kelvin: None,
-                daylight: None,
-                tint: None,
-                inner: None,
-                outer: None,
-                enabled: if shaped || steady { light.enabled } else { None },
-                ..light.clone()
-            }
-        };
-        kept(old) == kept(new)
-    });
-    same && shines_alike && base.probes.is_empty()
-}
 
 /// The window's scene; the engine draws it.
 pub struct Viewport {
@@ -542,46 +469,5 @@ impl Viewport {
     #[must_use]
     pub fn white_balance(&self) -> Mat3 {
         self.last_frame.as_ref().map_or(Mat3::IDENTITY, |finished| finished.white_balance)
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    fn look(settings: &[&str]) -> Look {
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting).unwrap();
-        }
-        look
-    }
-
-    #[test]
-    fn a_camera_change_redraws_and_a_light_change_uploads() {
-        let old = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800"]);
-        assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
-        for dial in
-            ["camera.lens.f_stop=4", "effects.bloom.enabled=true", "passes.tonemap.operator=aces"]
-        {
-            assert_eq!(
-                classify_change(
-                    &old,
-                    &look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", dial])
-                ),
-                LookChange::Camera,
-                "{dial}"
-            );
-        }
-        for more in [
-            "lights.Key.lumens=900",
-            "passes.shadows.method=traced",
-            "gi.enabled=true",
-            "environment.lux=10",
-        ] {
-            let new = look(&["camera.lens.f_stop=8", "lights.Key.lumens=800", more]);
-            assert_eq!(classify_change(&old, &new), LookChange::Scene, "{more}");
-        }
     }
 }

@@ -3,17 +3,17 @@
 use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui};
 use glam::{DMat4, DVec2, DVec3};
 
-use super::{
-    inspector::{self, Selection},
-    viewport::Tool,
-};
 use crate::{
     photometry::{Emitter, astronomy::HorizontalCoordinates},
     viewer::{
-        app::{App, Workspace},
+        app::App,
         handles::{Action, DragHandle, Handle, HandleTarget, ScreenProjection},
         light_placement,
+        scene_items::{light_of, light_worlds, lights},
+        selection::Selection,
         sun::{Sun, SunAxis, SunDragHandle},
+        tool::Tool,
+        workspace::Workspace,
     },
 };
 
@@ -43,8 +43,8 @@ impl App {
         let painter = ui.painter_at(rect);
         let mut moved: Option<(String, DVec3)> = None;
         let mut select = None;
-        let names = super::outliner::lights(&work.viewport);
-        let worlds = inspector::light_worlds(&work.viewport, &names);
+        let names = lights(&work.viewport);
+        let worlds = light_worlds(&work.viewport, &names);
         for (name, world) in names.into_iter().zip(worlds) {
             let Some(world) = world else { continue };
             let middle = world.w_axis.truncate();
@@ -229,7 +229,7 @@ const CAMERA: &str = "";
 
 /// The selected light as a handle target.
 fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
-    let (light, world) = inspector::light_of(&work.viewport, name)?;
+    let (light, world) = light_of(&work.viewport, name)?;
     let look = work.viewport.session.look.lights.get(name);
     Some(HandleTarget {
         world,

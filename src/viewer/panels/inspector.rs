@@ -1,321 +1,32 @@
 //! Inspector of the selection, in real units: every change sets a property of the look by its path.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use egui::{DragValue, RichText, Ui};
-use glam::{DMat4, DVec3};
+use egui::{RichText, Ui};
 
-use super::choice::{Entry, choice};
+use super::{
+    choice::{Changes, Entry, choice},
+    fields::{
+        decimals, dial, differs, drag, field, grid, listing, number, place, short, switch, text,
+        unset,
+    },
+};
+pub use crate::viewer::selection::Selection;
 use crate::{
-    camera::body::{Dial, Stop},
+    camera::body::Dial,
     photometry::{
         color,
         lights::{Emitter, LightStrength, PhysicalLight},
     },
     scene::{Light, Projection, address::AddressTable, look},
-    viewer::{app::App, viewport::Viewport},
+    viewer::{app::App, scene_items::light_of, viewport::Viewport},
 };
-
-/// The selected item.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Selection {
-    /// The camera.
-    #[default]
-    Camera,
-    /// A light, by its name.
-    Light(String),
-    /// Sky, sun and maps.
-    Environment,
-    /// A material, by its name.
-    Material(String),
-    /// A water surface, by its name in the look.
-    Water(String),
-    /// A volume, by its name in the look.
-    Volume(String),
-    /// Passes and camera effects.
-    Effects,
-}
-
-impl Selection {
-    /// The light's name, if a light is selected.
-    #[must_use]
-    pub fn light_name(&self) -> Option<&str> {
-        if let Self::Light(name) = self { Some(name) } else { None }
-    }
-
-    /// The water's name, if a water surface is selected.
-    #[must_use]
-    pub fn water_name(&self) -> Option<&str> {
-        if let Self::Water(name) = self { Some(name) } else { None }
-    }
-}
-
-/// A light by its name, with the look applied, and its light-to-world matrix.
-pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Light, DMat4)> {
-    let scene = viewport.current_scene();
-    let nodes = viewport.light_nodes(name);
-    scene.walk().into_iter().filter(|placed| nodes.contains(&placed.index)).find_map(|placed| {
-        let light = scene.lights.get(placed.node.light?)?;
-        Some((light, placed.world))
-    })
-}
-
-/// The first enabled instance of each of these lights, by one traversal of the scene.
-pub(super) fn light_worlds(viewport: &Viewport, names: &[String]) -> Vec<Option<DMat4>> {
-    let scene = viewport.current_scene();
-    let nodes: Vec<Vec<usize>> = names.iter().map(|name| viewport.light_nodes(name)).collect();
-    let mut worlds = vec![None; names.len()];
-    for placed in scene.walk().into_iter().filter(|placed| placed.node.light.is_some()) {
-        for (nodes, world) in nodes.iter().zip(&mut worlds) {
-            if nodes.contains(&placed.index) {
-                world.get_or_insert(placed.world);
-            }
-        }
-    }
-    worlds
-}
-
-/// The light-to-world matrix of a light.
-pub(super) fn light_world(viewport: &Viewport, name: &str) -> Option<DMat4> {
-    light_of(viewport, name).map(|(_, world)| world)
-}
 
 /// The properties that the look file sets, by path.
 type Values = BTreeMap<String, String>;
 
 fn set<'a>(values: &'a Values, path: &str) -> &'a str {
     values.get(path).map_or("", String::as_str)
-}
-
-/// Changes to make: (path, value); no value removes the property.
-pub(super) type Changes = Vec<(String, Option<String>)>;
-
-/// A number in a property's syntax: as short as seven significant digits allow.
-pub(super) fn short(value: f64) -> String {
-    if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
-        let text = format!("{value:.6e}");
-        return match text.split_once('e').filter(|(digits, _)| digits.contains('.')) {
-            Some((digits, power)) => {
-                format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
-            }
-            None => text,
-        };
-    }
-    let text = format!("{value:.*}", decimals(value));
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
-/// Decimals that give seven significant digits.
-fn decimals(value: f64) -> usize {
-    let power = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    (6.0 - power).clamp(0.0, 12.0) as usize
-}
-
-/// A number field to drag or type in: typed text applies when it is complete, and an unchanged
-/// number keeps its value.
-pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> {
-    let finite = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
-    DragValue::new(value)
-        .clamp_existing_to_range(false)
-        .update_while_editing(false)
-        .custom_parser(finite)
-}
-
-/// A field for a property's number; returns its new value, if edited.
-///
-/// Typed text that is no number or is out of range is passed to the look, which reports what it
-/// expects.
-fn field(
-    ui: &mut Ui,
-    (now, speed, range): (f64, f64, [f64; 2]),
-    suffix: &str,
-    min_decimals: usize,
-) -> Option<String> {
-    let mut value = now;
-    let places = decimals(now).max(min_decimals);
-    let refused = RefCell::new(None);
-    let parse = |text: &str| {
-        let number =
-            text.trim().parse().ok().filter(|value: &f64| (range[0]..=range[1]).contains(value));
-        if number.is_none() {
-            *refused.borrow_mut() = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        }
-        number
-    };
-    let changed = ui
-        .add(
-            drag(&mut value)
-                .speed(speed)
-                .range(range[0]..=range[1])
-                .suffix(suffix)
-                .max_decimals(places)
-                .custom_formatter(|value, _| short(value))
-                .custom_parser(parse),
-        )
-        .changed();
-    refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
-}
-
-/// True if two numbers differ at this many decimals, so that leaving a field unedited changes
-/// nothing.
-fn differs(now: f64, value: f64, decimals: usize) -> bool {
-    format!("{now:.decimals$}") != format!("{value:.decimals$}")
-}
-
-/// A list of standard stops beside a number that may have any value.
-///
-/// `now` is the look's value, `solved` the metered one where the look sets none.
-fn dial(
-    ui: &mut Ui,
-    name: &str,
-    dial: Dial,
-    [now, solved]: [Option<f64>; 2],
-    path: &str,
-    changes: &mut Changes,
-) {
-    ui.label(name);
-    ui.horizontal(|ui| {
-        let stops = dial.stops();
-        let nearest = now.or(solved).and_then(|now| dial.nearest(now));
-        let text = match (now, nearest) {
-            (Some(now), Some(stop)) if (now / stop.nominal - 1.0).abs() < 0.02 => {
-                engraved(dial, stop)
-            }
-            (Some(now), _) => short(now),
-            (None, _) => "metered".into(),
-        };
-        let at = nearest.and_then(|near| stops.iter().position(|stop| *stop == near));
-        let step = |by: i32| at.and_then(|at| stops.get(usize::try_from(at as i32 + by).ok()?));
-        let set = |stop: &Stop| (path.to_owned(), Some(engraved(dial, *stop)));
-        if ui.small_button("-").clicked()
-            && let Some(stop) = step(-1)
-        {
-            changes.push(set(stop));
-        }
-        let mut entries = vec![Entry::new("metered", now.is_none(), path, None)];
-        entries.extend(stops.iter().map(|stop| {
-            let (name, chosen) = (engraved(dial, *stop), now.is_some() && nearest == Some(*stop));
-            Entry::new(name.clone(), chosen, path, Some(name))
-        }));
-        choice(ui, path, (text.as_str(), Some(96.0)), entries, changes);
-        if ui.small_button("+").clicked()
-            && let Some(stop) = step(1)
-        {
-            changes.push(set(stop));
-        }
-    });
-    ui.end_row();
-}
-
-/// A list of a property's named values.
-pub(super) fn listing(
-    ui: &mut Ui,
-    now: &str,
-    names: &[&'static str],
-    path: &str,
-    changes: &mut Changes,
-) {
-    let entry = |name: &&str| Entry::new(*name, *name == now, path, Some((*name).to_owned()));
-    choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
-}
-
-/// A stop as engraved on the dial, which is the look file's syntax too: fractions of a second as
-/// fractions.
-fn engraved(dial: Dial, stop: Stop) -> String {
-    if dial == Dial::Shutter && stop.nominal < 0.9 {
-        format!("1/{}", short(1.0 / stop.nominal))
-    } else {
-        short(stop.nominal)
-    }
-}
-
-/// A number field for one property.
-pub(super) fn number(
-    ui: &mut Ui,
-    name: &str,
-    dragged: (f64, f64, [f64; 2]),
-    suffix: &str,
-    path: &str,
-    changes: &mut Changes,
-) {
-    ui.label(name);
-    if let Some(value) = field(ui, dragged, suffix, 4) {
-        changes.push((path.into(), Some(value)));
-    }
-    ui.end_row();
-}
-
-/// Stands for an unset number: the value in use, and a button that sets the property.
-fn unset(
-    ui: &mut Ui,
-    name: &str,
-    stands: &str,
-    value: f64,
-    unit: &str,
-    path: &str,
-    changes: &mut Changes,
-) {
-    ui.label(name);
-    ui.horizontal(|ui| {
-        ui.label(stands);
-        if ui.small_button("set").on_hover_text(format!("sets {} {unit}", short(value))).clicked() {
-            changes.push((path.into(), Some(short(value))));
-        }
-    });
-    ui.end_row();
-}
-
-/// Three number fields for a position (m).
-fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes) {
-    ui.label(name);
-    ui.horizontal(|ui| {
-        let mut values = now.to_array();
-        let mut changed = false;
-        for value in &mut values {
-            let before = *value;
-            changed |= ui.add(drag(value).speed(0.01).max_decimals(3)).changed()
-                && differs(before, *value, 3);
-        }
-        if changed {
-            changes.push((
-                path.into(),
-                Some(format!("{:.5} {:.5} {:.5}", values[0], values[1], values[2])),
-            ));
-        }
-    });
-    ui.end_row();
-}
-
-/// A check box for one property.
-pub(super) fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &mut Changes) {
-    ui.label(name);
-    let mut on = now;
-    if ui.checkbox(&mut on, "").changed() {
-        changes.push((path.into(), Some(on.to_string())));
-    }
-    ui.end_row();
-}
-
-/// A text field whose property is set by Enter.
-fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mut Changes) {
-    ui.label(name);
-    let id = ui.id().with(path);
-    let mut typed: String = ui.data(|data| data.get_temp(id)).unwrap_or_else(|| now.to_owned());
-    let field = ui.add(egui::TextEdit::singleline(&mut typed).hint_text(hint).desired_width(150.0));
-    if field.lost_focus() {
-        if typed != now {
-            changes
-                .push((path.into(), (!typed.trim().is_empty()).then(|| typed.trim().to_owned())));
-        }
-        ui.data_mut(|data| data.remove_temp::<String>(id));
-    } else if field.has_focus() {
-        ui.data_mut(|data| data.insert_temp(id, typed));
-    }
-    ui.end_row();
 }
 
 /// Strengths of a light in each unit that applies: property, unit, value. A file's color scales the
@@ -450,10 +161,6 @@ enum Snapshot {
     Nothing,
     Keep(String),
     Take(usize),
-}
-
-pub(super) fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
-    egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
 }
 
 fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
@@ -973,25 +680,6 @@ fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
 mod tests {
     use super::*;
     use crate::photometry::{Candela, IesProfile, Lumen};
-
-    #[test]
-    fn numbers_keep_seven_digits_whatever_their_size() {
-        for (value, text) in [
-            (0.0, "0"),
-            (2.8, "2.8"),
-            (0.1 + 0.2, "0.3"),
-            (1200.0, "1200"),
-            (0.000_123_45, "0.00012345"),
-            (-0.000_012_345_6, "-1.23456e-5"),
-            (1e12, "1000000000000"),
-            (3999.8612, "3999.861"),
-            (5e-7, "5e-7"),
-        ] {
-            assert_eq!(short(value), text);
-            assert!((short(value).parse::<f64>().unwrap() - value).abs() <= 1e-6 * value.abs());
-        }
-        assert!(!differs(15.299_437, 15.299, 3) && differs(15.299, 15.3, 3));
-    }
 
     #[test]
     fn a_light_under_a_profile_is_the_same_in_each_unit() {

@@ -1,108 +1,20 @@
 //! Light mixer: renders each light's contribution once, then balances them without rendering again.
 
-use std::sync::Arc;
+use egui::{RichText, Ui};
 
-use egui::{ColorImage, RichText, TextureHandle, TextureOptions, Ui};
-use glam::Vec3;
-
-use super::{inspector, outliner};
-use crate::{
-    session::preview::ViewTransform,
-    viewer::{
-        app::App,
-        background::BackgroundWorker,
-        viewport::{Job, LightContributions},
-    },
+use super::{
+    fields::{drag, short},
+    inspector::strength,
 };
-
-/// Weight of one part of the picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Fader {
-    /// Gain in stops.
-    pub stops: f64,
-    /// Mutes the part.
-    pub off: bool,
-}
-
-impl Fader {
-    fn factor(self) -> f32 {
-        if self.off { 0.0 } else { self.stops.exp2() as f32 }
-    }
-}
+pub use crate::viewer::mixer::{Fader, Mixer};
+use crate::viewer::{
+    app::App,
+    scene_items::{light_of, lights},
+    viewport::Job,
+};
 
 /// Maximum absolute gain of a fader (stops).
 const MAX_STOPS: f64 = 8.0;
-
-/// A weighted sum to compute.
-struct Sum {
-    mixed: Arc<LightContributions>,
-    factors: Vec<f32>,
-    development: ViewTransform,
-}
-
-/// State of the mixer.
-#[derive(Default)]
-pub struct Mixer {
-    /// True if it is visible.
-    pub open: bool,
-    contributions: Option<Arc<LightContributions>>,
-    /// Separation of the lights is in progress.
-    waits: bool,
-    /// First the environment and emission, then the lights.
-    faders: Vec<Fader>,
-    sums: Option<BackgroundWorker<Sum, (usize, ColorImage)>>,
-    /// The faders of the last requested sum.
-    requested_faders: Option<Vec<Fader>>,
-    shown: Option<TextureHandle>,
-}
-
-impl Mixer {
-    /// The contributions, if they belong to the current request.
-    fn current(&self, order: u64) -> Option<&Arc<LightContributions>> {
-        self.contributions.as_ref().filter(|mixed| mixed.request_id == order)
-    }
-
-    /// True if the contributions of this request's picture are available.
-    #[must_use]
-    pub fn ready(&self, order: u64) -> bool {
-        self.current(order).is_some()
-    }
-
-    /// Drops the contributions, because another scene is opened.
-    pub(in crate::viewer) fn forget(&mut self) {
-        *self = Self { open: self.open, ..Self::default() };
-    }
-
-    /// Takes the lights' contributions; none if they failed.
-    pub(in crate::viewer) fn take(&mut self, mixed: Option<LightContributions>) {
-        self.waits = false;
-        if let Some(mixed) = mixed {
-            self.faders = vec![Fader::default(); mixed.lights.len() + 1];
-            (self.contributions, self.requested_faders) = (Some(Arc::new(mixed)), None);
-        }
-    }
-
-    /// Sets a light's fader; false if there is no such light.
-    pub fn set(&mut self, light: &str, fader: Fader) -> bool {
-        let Some(mixed) = &self.contributions else { return false };
-        let found = mixed.lights.iter().position(|(name, _)| name == light);
-        let slot = found.and_then(|index| self.faders.get_mut(index + 1));
-        slot.map(|slot| *slot = fader).is_some()
-    }
-
-    /// The mixed picture in nits.
-    #[must_use]
-    pub fn sum(&self) -> Option<Vec<[f32; 3]>> {
-        let factors: Vec<f32> = self.faders.iter().map(|fader| fader.factor()).collect();
-        self.contributions.as_ref().map(|mixed| mixed.combine(&factors))
-    }
-
-    /// The mixed picture, while it differs from the rendered one.
-    pub(super) fn shown(&self, order: u64) -> Option<&TextureHandle> {
-        let moved = self.faders.iter().any(|fader| *fader != Fader::default());
-        self.shown.as_ref().filter(|_| self.open && moved && self.ready(order))
-    }
-}
 
 impl App {
     /// Renders each light's contribution.
@@ -110,7 +22,7 @@ impl App {
         let Some(work) = &mut self.workspace else { return };
         let looks = &work.viewport.session.look.lights;
         let on = |name: &String| looks.get(name).and_then(|look| look.enabled) != Some(false);
-        let lights: Vec<String> = outliner::lights(&work.viewport).into_iter().filter(on).collect();
+        let lights: Vec<String> = lights(&work.viewport).into_iter().filter(on).collect();
         if work.viewport.last_frame.is_none() {
             return self.error("wait for the first picture".into());
         }
@@ -121,42 +33,8 @@ impl App {
     /// Recomputes the sum after a fader has moved.
     pub(super) fn update_mixer(&mut self, ctx: &egui::Context) {
         let Some(work) = &self.workspace else { return };
-        let mixer = &mut self.mixer;
-        let Some(mixed) = mixer.current(work.viewport.request_id()).cloned() else { return };
-        if let Some((parts, image)) = mixer.sums.as_ref().and_then(BackgroundWorker::result)
-            && parts == mixer.faders.len()
-        {
-            mixer.shown = Some(ctx.load_texture("mixed", image, TextureOptions::LINEAR));
-        }
-        if mixer.requested_faders.as_ref() == Some(&mixer.faders) {
-            return;
-        }
-        let passes = &work.viewport.session.look.passes;
-        let development = ViewTransform {
-            exposure: mixed.exposed.exposure,
-            white_balance: mixed.white_balance,
-            mapper: passes.tone_mapper.unwrap_or_default(),
-            dither: passes.dither.unwrap_or(true),
-        };
-        let faders = mixer.faders.clone();
-        let sums = match &mut mixer.sums {
-            Some(sums) => Ok(&*sums),
-            none @ None => BackgroundWorker::new("mixer", Arc::clone(&self.wake), composite)
-                .map(|new| &*none.insert(new)),
-        };
-        match sums {
-            Ok(sums) => {
-                sums.submit(Sum {
-                    mixed,
-                    factors: faders.iter().map(|fader| fader.factor()).collect(),
-                    development,
-                });
-                mixer.requested_faders = Some(faders);
-            }
-            Err(error) => {
-                mixer.open = false;
-                self.error(format!("cannot start the mixer's thread: {error}"));
-            }
+        if let Err(error) = self.mixer.update(ctx, &work.viewport, &self.wake) {
+            self.error(error);
         }
     }
 
@@ -200,7 +78,7 @@ impl App {
                                     .show_value(false),
                             );
                             ui.add(
-                                inspector::drag(&mut fader.stops)
+                                drag(&mut fader.stops)
                                     .speed(0.02)
                                     .range(-MAX_STOPS..=MAX_STOPS)
                                     .suffix(" stops"),
@@ -240,8 +118,8 @@ impl App {
             if fader.off {
                 changes.push((format!("lights.{name}.enabled"), Some("false".into())));
             } else if fader.stops != 0.0
-                && let Some((light, _)) = inspector::light_of(&work.viewport, name)
-                && let Some((property, value)) = inspector::strength(light)
+                && let Some((light, _)) = light_of(&work.viewport, name)
+                && let Some((property, value)) = strength(light)
             {
                 // EV is in stops already.
                 let value = if property == "ev100" {
@@ -249,7 +127,7 @@ impl App {
                 } else {
                     value * fader.stops.exp2()
                 };
-                changes.push((format!("lights.{name}.{property}"), Some(inspector::short(value))));
+                changes.push((format!("lights.{name}.{property}"), Some(short(value))));
             }
         }
         let beyond = self.mixer.faders.first().is_some_and(|fader| *fader != Fader::default());
@@ -266,14 +144,4 @@ impl App {
         }
         self.mixer.faders.fill(Fader::default());
     }
-}
-
-/// The developed sum, and its number of parts.
-fn composite(sum: Sum) -> (usize, ColorImage) {
-    let Sum { mixed, factors, development } = sum;
-    let nits = mixed.combine(&factors);
-    let bytes =
-        development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), mixed.size[0]);
-    // Alpha is 1 everywhere.
-    (factors.len(), ColorImage::from_rgba_premultiplied(mixed.size, &bytes))
 }

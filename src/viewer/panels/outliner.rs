@@ -2,11 +2,14 @@
 
 use egui::{RichText, Ui};
 
-use super::inspector::Selection;
 use crate::{
     frame::Aov,
-    scene::address::AddressTable,
-    viewer::{app::App, frame_pacing::FramePacing, viewport::Viewport},
+    viewer::{
+        app::App,
+        frame_pacing::FramePacing,
+        scene_items::{light_world, lights, materials, volumes, waters},
+        selection::Selection,
+    },
 };
 
 /// Frame-pacing statistics.
@@ -72,7 +75,7 @@ impl App {
                 });
             }
             ui.separator();
-            let waters = super::water::waters(&work.viewport);
+            let waters = waters(&work.viewport);
             if !waters.is_empty() {
                 ui.label(RichText::new(format!("Water ({})", waters.len())).strong());
                 for (name, _) in waters {
@@ -171,8 +174,9 @@ impl App {
         let scene = work.viewport.current_scene();
         let around = |place: glam::DVec3| (place - 0.5, place + 0.5);
         let bounds = match &work.selected {
-            Selection::Light(name) => super::inspector::light_world(&work.viewport, name)
-                .map(|world| around(world.w_axis.truncate())),
+            Selection::Light(name) => {
+                light_world(&work.viewport, name).map(|world| around(world.w_axis.truncate()))
+            }
             _ => {
                 work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds())
             }
@@ -182,26 +186,4 @@ impl App {
             work.controller.frame(bounds, f64::from(size.width) / f64::from(size.height));
         }
     }
-}
-
-/// Names of the volumes: the scene's, and those that the look adds or disables.
-pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
-    let looks = &viewport.session.look.volumes;
-    let own =
-        AddressTable::from_names(viewport.base().volumes.iter().map(|volume| volume.name.as_str()))
-            .suggestions();
-    let mut all: Vec<String> = own.into_iter().chain(looks.keys().cloned()).collect();
-    all.sort();
-    all.dedup();
-    all
-}
-
-/// The lights' addresses in the look, each once: names, or numbers of unnamed lights.
-pub(in crate::viewer) fn lights(viewport: &Viewport) -> Vec<String> {
-    AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions()
-}
-
-/// The materials' addresses in the look, each once.
-pub(in crate::viewer) fn materials(viewport: &Viewport) -> Vec<String> {
-    AddressTable::materials(viewport.base()).suggestions()
 }

@@ -2,31 +2,13 @@
 
 use egui::{Key, Ui};
 
-use super::{inspector::Selection, reference_view, viewport::Tool};
 use crate::{
     scene::look,
-    viewer::{app::App, settings, viewport::Viewport},
+    viewer::{
+        app::App, palette::Palette, reference_view, scene_items, selection::Selection, settings,
+        tool::Tool, viewport::Viewport,
+    },
 };
-
-/// State of the palette.
-#[derive(Default)]
-pub struct Palette {
-    open: bool,
-    text: String,
-    chosen: usize,
-}
-
-impl Palette {
-    /// True if it is open.
-    pub(super) const fn is_open(&self) -> bool {
-        self.open
-    }
-
-    /// Opens or closes it.
-    pub fn toggle(&mut self) {
-        *self = Self { open: !self.open, ..Self::default() };
-    }
-}
 
 /// Actions of the window that are not saved, with their accepted values: all of them work without a
 /// pointer.
@@ -55,13 +37,13 @@ fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
         names.into_iter().map(move |name| (section, name))
     };
     let look = &viewport.session.look;
-    of("lights", super::outliner::lights(viewport))
-        .chain(of("materials", super::outliner::materials(viewport)))
+    of("lights", scene_items::lights(viewport))
+        .chain(of("materials", scene_items::materials(viewport)))
         .chain(of(
             "water",
-            super::water::waters(viewport).into_iter().map(|(name, _)| name).collect(),
+            scene_items::waters(viewport).into_iter().map(|(name, _)| name).collect(),
         ))
-        .chain(of("volumes", super::outliner::volumes(viewport)))
+        .chain(of("volumes", scene_items::volumes(viewport)))
         .chain(of("probes", look.probes.keys().cloned().collect()))
         .collect()
 }

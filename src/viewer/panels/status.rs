@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use egui::{Color32, RichText, Ui};
 
-use super::viewport::Pointer;
 use crate::viewer::{
     app::App,
     pixel_reading::PixelReading,
+    pointer::Pointer,
     viewport::{RenderedFrame, Task},
 };
 

@@ -3,120 +3,16 @@
 use egui::{Color32, Key, PointerButton, Pos2, Rect, Sense, Ui};
 use glam::{DVec2, DVec3, Vec3};
 
-use super::inspector;
+pub use crate::viewer::tool::Tool;
 use crate::{
     camera_control::{Input, NavigationMode},
     frame::Aov,
     passes::gbuffer_channel::GbufferChannel,
-    photometry::Lux,
     viewer::{
-        app::{App, pixel_of},
-        light_placement,
-        viewport::Job,
+        app::App, light_placement, pixel_reading::pixel_of, pointer::SurfacePoint,
+        scene_items::light_world, viewport::Job,
     },
 };
-
-/// The tool that clicks and drags in the picture use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tool {
-    /// No tool: the pointer only reads.
-    #[default]
-    Select,
-    /// Drags the selected light along the world axes.
-    Move,
-    /// Rotates the selected light's aim about the world axes.
-    Turn,
-    /// Drags the size of the selected light's shape, or its cone.
-    Size,
-    /// Measures incident light on the surface.
-    Meter,
-    /// Focuses on the surface.
-    Focus,
-    /// Aims the selected light at the surface.
-    Aim,
-    /// Places the selected light's highlight on the surface.
-    Highlight,
-    /// Two clicks: the occluder, and where its shadow falls.
-    Shadow,
-    /// Uses the surface as a gray card.
-    GrayCard,
-    /// Paints the flow of the selected water.
-    Flow,
-}
-
-impl Tool {
-    /// All tools: label and tooltip.
-    pub const ALL: [(Self, &'static str, &'static str); 11] = [
-        (Self::Select, "Point", "Esc: no tool; the status line reads the pixel under the pointer"),
-        (
-            Self::Move,
-            "Move",
-            "G: arrows drag the selected light, or what the camera looks at, along x (red), y (green) and z (blue)",
-        ),
-        (
-            Self::Turn,
-            "Turn",
-            "R: rings rotate the selected light about x (red), y (green) and z (blue)",
-        ),
-        (
-            Self::Size,
-            "Size",
-            "T: drags the size of the selected light, or the cone of a spot; its strength stays in its unit",
-        ),
-        (Self::Meter, "Meter", "M: a click measures the illuminance (lux) on the surface"),
-        (Self::Focus, "Focus", "P: a click focuses there"),
-        (Self::Aim, "Aim", "a click aims the selected light there"),
-        (
-            Self::Highlight,
-            "Highlight",
-            "a click places the selected light's highlight there, at its distance",
-        ),
-        (Self::Shadow, "Shadow", "click the occluder, then where its shadow falls"),
-        (Self::GrayCard, "Gray card", "a click on a neutral gray surface sets the white balance"),
-        (
-            Self::Flow,
-            "Paint flow",
-            "B: a drag over the selected water paints its flow along the stroke",
-        ),
-    ];
-
-    /// True if the tool ignores clicks: no tool, or one that drags.
-    #[must_use]
-    pub const fn drags(self) -> bool {
-        matches!(self, Self::Select | Self::Move | Self::Turn | Self::Size)
-    }
-}
-
-/// A point on a surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfacePoint {
-    /// Position (m, world).
-    pub point: DVec3,
-    /// Normal.
-    pub normal: DVec3,
-}
-
-/// State of the pointer.
-#[derive(Clone, Debug, Default)]
-pub struct Pointer {
-    /// Position in the picture, 0 to 1 right and down; none outside.
-    pub image_position: Option<DVec2>,
-    /// The surface there, if known.
-    pub surface: Option<SurfacePoint>,
-    /// The shadow's occluder, after the first click.
-    pub occluder: Option<DVec3>,
-    /// The last reading of incident light.
-    pub incident: Option<IncidentReading>,
-}
-
-/// A reading of incident light.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IncidentReading {
-    /// Illuminance.
-    pub lux: Lux,
-    /// As text, with its position.
-    pub text: String,
-}
 
 /// Rotation per point of dragging (rad).
 const TURN: f64 = 0.005;
@@ -388,7 +284,7 @@ impl App {
         let Some(name) = work.selected.light_name().map(str::to_owned) else {
             return self.error("no light selected: select one first".into());
         };
-        let Some(world) = inspector::light_world(&work.viewport, &name) else { return };
+        let Some(world) = light_world(&work.viewport, &name) else { return };
         let eye = work.viewport.pose().w_axis.truncate();
         let placed = match self.tool {
             Tool::Highlight => {

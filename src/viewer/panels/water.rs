@@ -6,64 +6,23 @@ use egui::{Color32, Rect, Response, Stroke as Line, Ui};
 use glam::{DVec2, DVec3};
 
 use super::{
+    choice::Changes,
+    fields::{drag, grid, listing, number, switch},
     handles::{place, point},
-    inspector::{Changes, listing, number},
-    viewport::Tool,
 };
 use crate::{
     photometry::water::WaterKind,
-    scene::water::Water,
     viewer::{
         app::App,
-        flow::{FlowBrush, FlowStroke, canvas},
+        flow::{FlowBrush, FlowCanvas, FlowStroke, canvas},
         handles::ScreenProjection,
+        scene_items::water_of,
+        tool::Tool,
         viewport::Viewport,
     },
 };
 
 const INK: Color32 = Color32::from_rgb(120, 220, 255);
-
-/// The waters of a scene: the name by which the look addresses each, and its material.
-pub(super) fn waters(viewport: &Viewport) -> Vec<(String, usize)> {
-    let scene = &viewport.session.scene;
-    let set = &viewport.session.look.water;
-    let of = |index: usize| {
-        let material = scene.materials.get(index).filter(|material| material.water.is_some())?;
-        let has = |mesh: usize| {
-            scene
-                .meshes
-                .get(mesh)
-                .is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
-        };
-        let mut nodes = scene
-            .nodes
-            .iter()
-            .filter(|node| node.mesh.is_some_and(has))
-            .map(|node| node.name.as_str());
-        let number = format!("#{index}");
-        let own =
-            [material.name.as_str(), &number].into_iter().find(|name| set.contains_key(*name));
-        let by_node = || nodes.clone().find(|name| set.contains_key(*name));
-        let name =
-            own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
-        let name = name.or_else(|| nodes.find(|name| !name.is_empty())).map(str::to_owned);
-        Some((name.unwrap_or(number), index))
-    };
-    (0..scene.materials.len()).filter_map(of).collect()
-}
-
-fn water_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(usize, &'a Arc<Water>)> {
-    let (_, index) = waters(viewport).into_iter().find(|(known, _)| known == name)?;
-    Some((index, viewport.session.scene.materials.get(index)?.water.as_ref()?))
-}
-
-/// The canvas of flow painting: a surface's name, its height (m), and the address in memory of the
-/// scene that it was found in.
-pub struct FlowCanvas {
-    name: String,
-    height: f64,
-    scene: usize,
-}
 
 /// The inspector's page of a water surface.
 pub(super) fn page(
@@ -81,7 +40,7 @@ pub(super) fn page(
         "water, {:.2} x {:.2} m from {:.2}, {:.2}",
         size.x, size.y, origin.x, origin.y
     ));
-    super::inspector::grid(ui, "water", |ui| {
+    grid(ui, "water", |ui| {
         ui.label("kind");
         let kind = viewport.session.look.water.get(name).and_then(|look| look.kind);
         let now = WaterKind::ALL
@@ -112,13 +71,7 @@ pub(super) fn page(
             let path = format!("water.{name}.{property}");
             number(ui, property, (value, speed, [min, max]), "", &path, changes);
         }
-        super::inspector::switch(
-            ui,
-            "caustics",
-            water.settings.caustics,
-            &format!("water.{name}.caustics"),
-            changes,
-        );
+        switch(ui, "caustics", water.settings.caustics, &format!("water.{name}.caustics"), changes);
     });
     ui.separator();
     let mut paints = *tool == Tool::Flow;
@@ -129,7 +82,7 @@ pub(super) fn page(
     }
     ui.horizontal(|ui| {
         let value = |value, max, unit| {
-            super::inspector::drag(value).speed(0.01).range(0.0..=max).suffix(unit).max_decimals(3)
+            drag(value).speed(0.01).range(0.0..=max).suffix(unit).max_decimals(3)
         };
         ui.label("Brush");
         ui.add(value(&mut brush.speed, 100.0, " m/s"))

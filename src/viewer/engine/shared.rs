@@ -1,0 +1,122 @@
+//! State shared between the window's thread and the render thread: requests, jobs and results.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64},
+    },
+    time::{Duration, Instant},
+};
+
+use glam::{DMat4, Mat3};
+
+use super::job::{Job, JobResult};
+use crate::{
+    frame::{Aov, RenderedImage},
+    gpu::shader::Replacement,
+    scene::{Projection, Scene},
+    session::{Session, expose::ExposureState},
+    viewer::error::ViewError,
+};
+
+/// Maximum wait, a guard against missed wake-ups.
+pub(super) const GUARD: Duration = Duration::from_millis(250);
+
+/// A request of the window for pictures.
+pub(crate) struct RenderRequest {
+    /// Unique and increasing.
+    pub id: u64,
+    /// The scene before any look; another pointer means another scene.
+    pub base: Arc<Scene>,
+    /// The scene with its look, camera and picture size.
+    pub session: Session,
+    /// Animation time (s), if the scene is animated.
+    pub time: Option<f64>,
+    /// The user's camera pose, which overrides the animated one.
+    pub pose: Option<DMat4>,
+    /// Time at which the view counts as still; until then each frame stands alone.
+    pub still_at: Instant,
+    /// True if the size is that of a still view.
+    pub full: bool,
+    /// Further outputs.
+    pub aovs: Vec<Aov>,
+}
+
+/// A finished picture with the data for meters and scopes.
+pub struct RenderedFrame {
+    /// The picture in nits, with its exposure.
+    pub image: RenderedImage,
+    /// Origin of the exposure.
+    pub exposed: ExposureState,
+    /// White-balance matrix.
+    pub white_balance: Mat3,
+    /// Accumulated frames, and their target number.
+    pub samples: [u32; 2],
+    /// The request it answers.
+    pub request_id: u64,
+    /// True if the view was still.
+    pub still: bool,
+    /// The scene at the picture's time, for a still view.
+    pub scene: Option<Arc<Scene>>,
+    /// Camera pose and projection.
+    pub camera: (DMat4, Projection),
+    /// Frame time, from the first command to the last byte read back (ms).
+    pub frame_ms: f64,
+    /// Unique number of the picture.
+    pub number: u64,
+}
+
+/// The engine's current task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Uploads the scene or its lights.
+    Upload,
+    /// Takes a meter reading.
+    Meter,
+    /// Draws.
+    Draw,
+    /// Draws several pictures: number done and total.
+    DrawBatch(usize, usize),
+}
+
+#[derive(Default)]
+pub(super) struct Inbox {
+    pub request: Option<RenderRequest>,
+    /// Shader modules that replace the built ones from the next frame on.
+    pub shaders: Option<Vec<Replacement>>,
+    /// Each with its number and the first request of its scene.
+    pub jobs: VecDeque<([u64; 2], Job)>,
+    /// Jobs submitted so far.
+    pub sent: u64,
+}
+
+/// The engine's output.
+#[derive(Default)]
+pub(super) struct Results {
+    pub finished: Option<Arc<RenderedFrame>>,
+    /// Each with the first request of its scene.
+    pub outcomes: Vec<(u64, JobResult)>,
+    pub error: Option<ViewError>,
+    /// The request that failed, or the last that ended without an error.
+    pub answered: u64,
+    pub task: Option<(Task, Instant)>,
+}
+
+#[derive(Default)]
+pub(super) struct Shared {
+    pub inbox: Mutex<Inbox>,
+    pub wake: Condvar,
+    pub results: Mutex<Results>,
+    pub results_changed: Condvar,
+    pub ends: AtomicBool,
+    /// The running job, and the last canceled one.
+    pub running: AtomicU64,
+    pub canceled: AtomicU64,
+    /// The thread has ended: no more pictures will come.
+    pub thread_ended: AtomicBool,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

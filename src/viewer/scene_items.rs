@@ -1,0 +1,95 @@
+//! Items of the viewport's scene by their names in the look: lights, materials, volumes, waters.
+
+use std::sync::Arc;
+
+use glam::DMat4;
+
+use super::viewport::Viewport;
+use crate::scene::{Light, address::AddressTable, water::Water};
+
+/// A light by its name, with the look applied, and its light-to-world matrix.
+pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Light, DMat4)> {
+    let scene = viewport.current_scene();
+    let nodes = viewport.light_nodes(name);
+    scene.walk().into_iter().filter(|placed| nodes.contains(&placed.index)).find_map(|placed| {
+        let light = scene.lights.get(placed.node.light?)?;
+        Some((light, placed.world))
+    })
+}
+
+/// The first enabled instance of each of these lights, by one traversal of the scene.
+pub(super) fn light_worlds(viewport: &Viewport, names: &[String]) -> Vec<Option<DMat4>> {
+    let scene = viewport.current_scene();
+    let nodes: Vec<Vec<usize>> = names.iter().map(|name| viewport.light_nodes(name)).collect();
+    let mut worlds = vec![None; names.len()];
+    for placed in scene.walk().into_iter().filter(|placed| placed.node.light.is_some()) {
+        for (nodes, world) in nodes.iter().zip(&mut worlds) {
+            if nodes.contains(&placed.index) {
+                world.get_or_insert(placed.world);
+            }
+        }
+    }
+    worlds
+}
+
+/// The light-to-world matrix of a light.
+pub(super) fn light_world(viewport: &Viewport, name: &str) -> Option<DMat4> {
+    light_of(viewport, name).map(|(_, world)| world)
+}
+
+/// Names of the volumes: the scene's, and those that the look adds or disables.
+pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
+    let looks = &viewport.session.look.volumes;
+    let own =
+        AddressTable::from_names(viewport.base().volumes.iter().map(|volume| volume.name.as_str()))
+            .suggestions();
+    let mut all: Vec<String> = own.into_iter().chain(looks.keys().cloned()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The lights' addresses in the look, each once: names, or numbers of unnamed lights.
+pub(super) fn lights(viewport: &Viewport) -> Vec<String> {
+    AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions()
+}
+
+/// The materials' addresses in the look, each once.
+pub(super) fn materials(viewport: &Viewport) -> Vec<String> {
+    AddressTable::materials(viewport.base()).suggestions()
+}
+
+/// The waters of a scene: the name by which the look addresses each, and its material.
+pub(super) fn waters(viewport: &Viewport) -> Vec<(String, usize)> {
+    let scene = &viewport.session.scene;
+    let set = &viewport.session.look.water;
+    let of = |index: usize| {
+        let material = scene.materials.get(index).filter(|material| material.water.is_some())?;
+        let has = |mesh: usize| {
+            scene
+                .meshes
+                .get(mesh)
+                .is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
+        };
+        let mut nodes = scene
+            .nodes
+            .iter()
+            .filter(|node| node.mesh.is_some_and(has))
+            .map(|node| node.name.as_str());
+        let number = format!("#{index}");
+        let own =
+            [material.name.as_str(), &number].into_iter().find(|name| set.contains_key(*name));
+        let by_node = || nodes.clone().find(|name| set.contains_key(*name));
+        let name =
+            own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
+        let name = name.or_else(|| nodes.find(|name| !name.is_empty())).map(str::to_owned);
+        Some((name.unwrap_or(number), index))
+    };
+    (0..scene.materials.len()).filter_map(of).collect()
+}
+
+/// A water by its name: its material and its settings.
+pub(super) fn water_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(usize, &'a Arc<Water>)> {
+    let (_, index) = waters(viewport).into_iter().find(|(known, _)| known == name)?;
+    Some((index, viewport.session.scene.materials.get(index)?.water.as_ref()?))
+}

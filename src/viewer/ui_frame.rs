@@ -1,0 +1,117 @@
+//! One frame of the window's content: input, panels, the newest picture, and when to redraw.
+
+use std::time::{Duration, Instant};
+
+use egui::{ColorImage, FullOutput, RawInput, TextureOptions};
+
+use super::app::{App, WATCH};
+
+/// Redraw interval while a result is pending.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+impl App {
+    /// Time until the next redraw without input: while the scene plays or a result is pending.
+    fn next_redraw_in(&self) -> Option<Duration> {
+        let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
+        if work.viewport.is_playing() {
+            return Some(Duration::ZERO);
+        }
+        let waits = work.viewport.needs_frame() || self.reference_view.needs_redraw();
+        [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Uploads the newest picture to the displayed texture; true if it is a new one.
+    fn show_newest(&mut self) -> bool {
+        let Some(finished) =
+            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+        else {
+            return false;
+        };
+        if self.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number) {
+            return false;
+        }
+        let picture = &finished.image;
+        // Alpha is 1 everywhere.
+        let image =
+            ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
+        match &mut self.displayed_frame {
+            Some((texture, number)) => {
+                texture.set(image, TextureOptions::LINEAR);
+                *number = finished.number;
+            }
+            none => {
+                let texture = self.ctx.load_texture("picture", image, TextureOptions::LINEAR);
+                *none = Some((texture, finished.number));
+                self.ctx.request_repaint();
+            }
+        }
+        true
+    }
+
+    /// One frame: takes input, returns shapes and requests to the window system.
+    pub fn frame(&mut self, input: RawInput) -> FullOutput {
+        for file in input.dropped_files.clone() {
+            self.open_file(file.path());
+        }
+        let ctx = self.ctx.clone();
+        self.take_opened();
+        let wish = |app: &Self| app.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
+        let before = wish(self);
+        let mut output = ctx.run_ui(input, |ui| self.layout(ui));
+        self.last_frame = Instant::now();
+        let wished = wish(self);
+        // A newly opened scene is not an input that an earlier picture could answer.
+        self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
+        self.draw();
+        let shown = self.show_newest();
+        if let Some(finished) =
+            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+        {
+            self.pacing.record_displayed(finished.request_id);
+        }
+        if shown {
+            // This frame displays it.
+            output.textures_delta.append(ctx.tex_manager().write().take_delta());
+            // Panels were laid out before the picture came; the next frame updates them.
+            ctx.request_repaint();
+        }
+        if !ctx.input(|i| i.pointer.any_down())
+            && let Err(error) = self.kept.keep()
+        {
+            self.error(format!("cannot save the window's settings: {error}"));
+        }
+        if let Some(work) = &mut self.workspace {
+            work.document.autosave();
+            if !ctx.input(|i| i.pointer.any_down()) {
+                work.document.end_gesture();
+            }
+        }
+        self.messages.retain(|message| message.since.elapsed() < message.stays());
+        self.follow_shaders();
+        if self.watched.is_some() {
+            ctx.request_repaint_after(WATCH);
+        }
+        if self.loading.is_some() {
+            ctx.request_repaint_after(POLL_INTERVAL);
+        }
+        if let Some(again) = self.next_redraw_in() {
+            ctx.request_repaint_after(again);
+        }
+        // Redraw once when a message expires.
+        if let Some(left) = self
+            .messages
+            .iter()
+            .map(|message| message.stays().saturating_sub(message.since.elapsed()))
+            .min()
+        {
+            ctx.request_repaint_after(left);
+        }
+        if let Some(due) = self.workspace.as_ref().and_then(|work| work.document.autosave_due()) {
+            ctx.request_repaint_after(due);
+        }
+        output
+    }
+}
