@@ -1,13 +1,16 @@
-//! Checks the layers (docs/ARCHITECTURE.md): no module imports from a higher layer, `unsafe` is
-//! only in the gpu module, and each pass has its shader.
+//! Checks the layers (docs/ARCHITECTURE.md): no module imports from a higher layer, files do not
+//! import each other in cycles, `unsafe` is only in the gpu module, and each pass has its shader.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
+use crate::import_graph::{cycles, edges, imports_within, is_module_and_parent};
+
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "photometry",
     "image_io",
     "camera",
@@ -19,6 +22,7 @@ const LAYERS: [&str; 18] = [
     "reference",
     "gpu",
     "graph",
+    "gpu_scene",
     "passes",
     "frame",
     "output",
@@ -46,7 +50,7 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The text without comments and the contents of string literals.
+/// The text without comments, character literals and the contents of string literals.
 fn code(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -61,23 +65,32 @@ fn code(text: &str) -> String {
                 }
             }
             '"' => {
+                // A raw string ends with as many number signs as it begins with.
+                let start = out.trim_end_matches('#');
+                let raw = start.ends_with('r');
+                let signs = if raw { out.len() - start.len() } else { 0 };
+                let end = format!("\"{}", "#".repeat(signs));
                 out.push('"');
-                while let Some(c) = chars.next() {
-                    match c {
-                        '\\' => drop(chars.next()),
-                        '"' => break,
-                        _ => {}
+                let mut inside = String::new();
+                while !inside.ends_with(&end) {
+                    match chars.next() {
+                        Some('\\') if !raw => drop(chars.next()),
+                        Some(c) => inside.push(c),
+                        None => break,
                     }
                 }
                 out.push('"');
             }
-            // A character literal that is a quote or a backslash.
-            '\'' if matches!(chars.peek(), Some('"' | '\\')) => {
-                let first = chars.next();
-                if first == Some('\\') {
-                    chars.next();
+            '\'' => {
+                let mut ahead = chars.clone();
+                let escaped = ahead.next() == Some('\\');
+                // Otherwise it is a lifetime.
+                if escaped || ahead.next() == Some('\'') {
+                    chars.nth(1);
                 }
-                chars.next();
+                if escaped {
+                    chars.find(|c| *c == '\'');
+                }
             }
             c => out.push(c),
         }
@@ -175,6 +188,66 @@ fn an_import_from_above_is_found() {
     assert_eq!(looked_at, 4);
     let innocent = "// use crate::cli;\nlet a = \"crate::cli\"; use crate::scene::Scene; use other_crate::cli;";
     assert_eq!(imports_from_above("gpu", &code(innocent)), (vec![], 1));
+}
+
+/// The module of a source file, such as `optics::lens`; empty for the crate's root.
+fn module(file: &Path) -> String {
+    let relative = file.strip_prefix(source()).unwrap().with_extension("");
+    let names = relative.iter().map(|name| name.to_str().unwrap());
+    names.filter(|name| !matches!(*name, "mod" | "lib")).collect::<Vec<_>>().join("::")
+}
+
+#[test]
+fn no_cycle_between_files_is_larger_than_a_module_and_its_parent() {
+    let files: BTreeMap<String, String> = files(&source(), "rs")
+        .iter()
+        .map(|file| (module(file), code(&fs::read_to_string(file).unwrap())))
+        .collect();
+    let edges = edges(&files);
+    assert!(edges.len() > 1000, "only {} imports found: the parser is blind", edges.len());
+    let wrong: Vec<Vec<String>> = cycles(&edges)
+        .iter()
+        .filter(|cycle| !is_module_and_parent(cycle))
+        .map(|cycle| imports_within(cycle, &edges))
+        .collect();
+    assert!(wrong.is_empty(), "{} cycles between files: {wrong:#?}", wrong.len());
+    println!("{} imports between {} files", edges.len(), files.len());
+}
+
+#[test]
+fn a_cycle_between_files_is_found() {
+    let texts = [
+        // A cycle of three: by a name that the parent exports, a nested tree, and an expression.
+        ("a", "mod b; pub(crate) mod c; pub(super) use c::{Item as Thing, Other};"),
+        ("a::b", "use super::{Other, Thing}; fn f() -> impl Fn() + use<> { '{' }"),
+        ("a::c", "pub struct Item; use crate::{d::{self, inside::{Deep, Flat,},}, e};"),
+        ("d", "fn run() { loop { crate::a::b::f::<u8>(); } }"),
+        // Two more that are allowed: a module and its parent.
+        ("p", "mod q; fn g() { q::run(); }"),
+        ("p::q", "use super as parent; fn run() { parent::g(); }"),
+        // Neither tests, comments, strings, visibility nor other crates count.
+        (
+            "e",
+            "pub(in crate::a) fn h(c: char) -> bool { c == '\\'' }\n// use crate::a::c;\n\
+             const T: &str = r#\"\" use crate::a::c; \"\"#; use other::a::c;\n\
+             #[cfg(test)]\n#[allow(unused)]\nmod tests { use crate::a::c; fn f() { '}'; } }",
+        ),
+    ];
+    let files = texts.map(|(module, text)| (module.to_owned(), code(text))).into();
+    let edges = edges(&files);
+    let found: Vec<Vec<&str>> =
+        cycles(&edges).iter().map(|cycle| cycle.iter().copied().collect()).collect();
+    assert_eq!(found, [vec!["a::b", "a::c", "d"], vec!["p", "p::q"]]);
+    let allowed: Vec<bool> = cycles(&edges).iter().map(is_module_and_parent).collect();
+    assert_eq!(allowed, [false, true]);
+    assert_eq!(
+        imports_within(&["a::b", "a::c", "d"].into(), &edges),
+        [
+            r#"a::b -> a::c: {"super::Other", "super::Thing"}"#,
+            r#"a::c -> d: {"crate::d", "crate::d::inside::Deep", "crate::d::inside::Flat"}"#,
+            r#"d -> a::b: {"crate::a::b::f"}"#,
+        ]
+    );
 }
 
 /// True if code contains a word.

@@ -3,7 +3,7 @@
 
 use sunny16::{
     gpu::{shader::Shader, shader_structs},
-    passes::gi,
+    gpu_scene::gi,
 };
 
 /// Shader compilers may name a type `Light_0` where a module has it with two decorations.

@@ -10,6 +10,7 @@ mod gltf_corpus;
 mod gltf_files;
 mod gltf_fuzz;
 mod ies_corpus;
+mod import_graph;
 mod instant_radiosity;
 mod layout;
 mod look_reference;
