@@ -257,7 +257,7 @@ impl App {
 
     /// Opens a scene without prompting for unsaved changes. It loads on its own thread; the current
     /// scene stays until then, and a newer request replaces this one.
-    pub(super) fn open_now(&mut self, request: &OpenRequest) {
+    fn open_now(&mut self, request: &OpenRequest) {
         let request = whole_name(request);
         let text = self.workspace.as_ref().map(|work| work.document.text().to_owned());
         match Loading::begin(request, self.options.state.clone(), text, Arc::clone(&self.wake)) {
@@ -902,7 +902,7 @@ impl App {
 }
 
 /// An illuminance as text: four decimals, or four significant digits below 0.01 lx.
-pub(super) fn lux_text(value: f64) -> String {
+fn lux_text(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.01 {
         format!("{value:.3e} lx")
     } else {

@@ -2,23 +2,20 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
 };
 
 use super::wake::Wake;
+use crate::gpu::mutex::lock;
 
 struct Shared<J, R> {
     job: Mutex<Option<J>>,
     wake: Condvar,
     result: Mutex<Option<R>>,
     ends: AtomicBool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs one job at a time; a newer job replaces one that has not started.

@@ -6,6 +6,7 @@
 
 mod job;
 mod job_runner;
+mod metering;
 mod render_thread;
 mod shared;
 mod worker;
@@ -18,7 +19,7 @@ use std::{
 
 pub use job::{Job, JobResult, LightContributions, Sequence};
 pub(super) use shared::RenderRequest;
-pub use shared::{RenderedFrame, Task};
+pub use shared::{EngineCounts, RenderedFrame, Task};
 
 use self::shared::{GUARD, Shared, lock};
 use super::{error::ViewError, wake::Wake};

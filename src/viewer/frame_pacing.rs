@@ -10,7 +10,7 @@ use std::{fmt, time::Duration};
 const KEPT: usize = 4096;
 
 /// A frame longer than this many median frames is a stutter.
-pub const STUTTER: f64 = 2.0;
+const STUTTER: f64 = 2.0;
 
 /// Frame times of one kind.
 #[derive(Clone, Debug, Default)]

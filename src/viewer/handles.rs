@@ -81,7 +81,7 @@ impl ScreenProjection {
     /// a straight line along b.xy a.w - a.xy b.w. The t whose projection is the pointer's foot on
     /// that line solves a linear equation.
     #[must_use]
-    pub fn closest_on_line(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
+    fn closest_on_line(&self, origin: DVec3, axis: DVec3, pointer: DVec2) -> Option<f64> {
         let (a, b) = (self.clip(origin), self.matrix * axis.extend(0.0));
         let flat = |v: DVec4| v.truncate().truncate() * self.half;
         let way = flat(b) * a.w - flat(a) * b.w;

@@ -8,7 +8,7 @@ use super::viewport::RenderedFrame;
 use crate::{
     camera::scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     frame::{Aov, RenderedImage},
-    photometry::Nit,
+    photometry::{Nit, color::LUMINANCE_WEIGHTS},
     session::{expose::luminances, preview::aov_preview},
 };
 
@@ -77,7 +77,7 @@ fn vectorscope(picture: &RenderedImage) -> Raster {
     const SIDE: usize = 160;
     let mut counts = vec![0u32; SIDE * SIDE];
     let place = |rgb: Vec3| {
-        let y = rgb.dot(Vec3::new(0.2126, 0.7152, 0.0722));
+        let y = rgb.dot(LUMINANCE_WEIGHTS.as_vec3());
         let [cb, cr] = [(rgb.z - y) / 1.8556, (rgb.x - y) / 1.5748];
         let at = |v: f32| {
             (((v + 0.5) * (SIDE - 1) as f32).round().clamp(0.0, (SIDE - 1) as f32)) as usize
@@ -99,9 +99,6 @@ fn vectorscope(picture: &RenderedImage) -> Raster {
     }
     for hue in 1..7u8 {
         let on = |bit: u8| if hue >> bit & 1 == 1 { 0.75 } else { 0.0 };
-        if hue == 7 {
-            continue;
-        }
         let rgb = Vec3::new(on(0), on(1), on(2));
         let [x, y] = place(rgb);
         let ink = (rgb * 255.0 / 0.75).to_array().map(|v| v as u8);

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
@@ -13,6 +13,7 @@ use glam::DVec3;
 
 use super::wake::Wake;
 use crate::{
+    gpu::mutex::lock,
     photometry::Nit,
     reference::{CancelToken, Film, FilmSettings, LensCamera, PathSettings, World},
     scene::Scene,
@@ -69,10 +70,6 @@ struct Shared {
 pub struct Tracer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Minimum interval between published pictures.

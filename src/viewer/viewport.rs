@@ -11,7 +11,9 @@ use std::{
 
 use glam::{DMat4, Mat3};
 
-pub use super::engine::{Job, JobResult, LightContributions, RenderedFrame, Sequence, Task};
+pub use super::engine::{
+    EngineCounts, Job, JobResult, LightContributions, RenderedFrame, Sequence, Task,
+};
 use super::{
     engine::{Engine, RenderRequest},
     error::ViewError,
@@ -230,7 +232,7 @@ impl Viewport {
             return Ok(change);
         }
         let size = Size { width: self.size[0], height: self.size[1] };
-        if change == LookChange::Camera {
+        if change < LookChange::Scene {
             self.session.set_look(look, size)?;
         } else {
             let request = OpenRequest { size: Some(size), ..self.session.request.clone() };

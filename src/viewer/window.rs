@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -24,6 +24,7 @@ use super::{
 };
 use crate::gpu::{
     Gpu, GpuOptions,
+    mutex::lock,
     window::{PresentResult, Surface, Swapchain},
 };
 
@@ -36,9 +37,7 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
     let proxy = Mutex::new(events.create_proxy());
     // Fails if the event loop has ended; then no wake-up is needed.
-    let wake: Wake = Arc::new(move || {
-        drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(WakeEvent))
-    });
+    let wake: Wake = Arc::new(move || drop(lock(&proxy).send_event(WakeEvent)));
     let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
     let ran = events.run_app(&mut handler);
     if let (Err(_), Some(open)) = (&ran, &mut handler.open) {

@@ -5,6 +5,7 @@
 mod common;
 
 mod interaction;
+mod look_changes;
 mod pace;
 mod window;
 mod x11;

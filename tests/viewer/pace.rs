@@ -39,7 +39,7 @@ const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = 
 
 /// A spot over a floor with a sheet that can be water, and a panel if the look has more than
 /// `LOOK`. With the spot alone, pictures are fast.
-fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
+pub fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
     let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
     let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), gray);

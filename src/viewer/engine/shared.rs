@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicU64},
     },
     time::{Duration, Instant},
@@ -19,6 +19,8 @@ use crate::{
     session::{Session, expose::ExposureState},
     viewer::error::ViewError,
 };
+
+pub(super) use crate::gpu::mutex::lock;
 
 /// Maximum wait, a guard against missed wake-ups.
 pub(super) const GUARD: Duration = Duration::from_millis(250);
@@ -65,6 +67,27 @@ pub struct RenderedFrame {
     pub frame_ms: f64,
     /// Unique number of the picture.
     pub number: u64,
+    /// Work of the engine up to this picture.
+    pub counts: EngineCounts,
+}
+
+/// Work of the engine for its pictures since it started, without that of jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineCounts {
+    /// Uploads of a scene.
+    pub uploads: u64,
+    /// Updates of an uploaded scene: its lights, pose or VPLs.
+    pub updates: u64,
+    /// Readings of the light meter or of a gray card that rendered the scene, up to eight times
+    /// each.
+    pub meter_readings: u64,
+    /// Steps of exposure adaptation in motion; they render the scene where the picture's histogram
+    /// gives no reading.
+    pub adaptations: u64,
+    /// Frames of a moving view.
+    pub moving_frames: u64,
+    /// Frames of a still view.
+    pub still_frames: u64,
 }
 
 /// The engine's current task.
@@ -115,8 +138,4 @@ pub(super) struct Shared {
     pub canceled: AtomicU64,
     /// The thread has ended: no more pictures will come.
     pub thread_ended: AtomicBool,
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,23 +7,22 @@ use std::{
 
 use glam::Mat3;
 
-use super::shared::{RenderRequest, RenderedFrame, Shared, Task, lock};
+use super::{
+    metering::MeterReading,
+    shared::{EngineCounts, RenderRequest, RenderedFrame, Shared, Task, lock},
+};
 use crate::{
-    camera::ExposureMode,
     frame::{AntiAliasing, Aov, FrameSample, Readback, RenderSettings, Renderer},
     gpu::Gpu,
     gpu_scene::GpuScene,
-    scene::{
-        Scene,
-        look::metering::{ExposureControl, MeteringMode},
-    },
+    scene::{Scene, look::metering::MeteringMode},
     session::{
         Session,
         expose::{self, ExposureState},
     },
     viewer::{
         error::ViewError,
-        look_change::{LookChange, classify_change, relights},
+        look_change::{LookChange, classify_change, meters_alike, relights},
         wake::Wake,
     },
 };
@@ -47,8 +46,10 @@ pub(super) struct SceneState {
     pub still_at: Instant,
     pub full: bool,
     pub aovs: Vec<Aov>,
-    /// The view or the time has changed since the last meter reading.
-    pub meter_stale: bool,
+    /// The exposure's settings have changed, but not the light that it is metered from.
+    pub settings_changed: bool,
+    /// The last rendered reading of the light meter.
+    pub reading: Option<MeterReading>,
 }
 
 /// The render thread's device, scene and progress.
@@ -61,13 +62,24 @@ pub(super) struct Worker {
     /// The last request of which a frame was drawn.
     pub drawn: u64,
     pub number: u64,
+    pub counts: EngineCounts,
     pub shared: Arc<Shared>,
     pub wake: Wake,
 }
 
 impl Worker {
     pub fn new(gpu: Gpu, shared: Arc<Shared>, wake: Wake) -> Self {
-        Self { gpu, renderer: None, scene_state: None, still: 0, drawn: 0, number: 0, shared, wake }
+        Self {
+            gpu,
+            renderer: None,
+            scene_state: None,
+            still: 0,
+            drawn: 0,
+            number: 0,
+            counts: EngineCounts::default(),
+            shared,
+            wake,
+        }
     }
 
     /// Reports the current task.
@@ -114,13 +126,25 @@ impl Worker {
         let there = match before {
             Some(mut there) => {
                 let change = classify_change(&there.session.look, &session.look);
+                let counts = &mut self.counts;
                 let followed = if change == LookChange::Scene {
+                    // A default light depends on the camera of the upload.
+                    there.reading = None;
                     if relights(&there.session.look, &session.look, &base) {
+                        counts.updates += 1;
                         session.relight(&self.gpu, &mut there.gpu_scene)
                     } else {
+                        counts.uploads += 1;
                         session.upload(renderer).map(|on_device| there.gpu_scene = on_device)
                     }
+                } else if change == LookChange::Vpls {
+                    counts.updates += 1;
+                    // Traced from the start, as after an upload: updated VPLs depend on the former.
+                    there.gpu_scene.gi = None;
+                    renderer.reset_history();
+                    session.update_pose(&self.gpu, &mut there.gpu_scene)
                 } else if was != played(&session) {
+                    counts.updates += 1;
                     session.update_pose(&self.gpu, &mut there.gpu_scene)
                 } else {
                     Ok(())
@@ -128,23 +152,18 @@ impl Worker {
                 // An error here is a device error, which resets the scene.
                 followed?;
                 if change != LookChange::Nothing {
-                    there.exposed = None;
+                    let (old, new) = (&there.session.look, &session.look);
+                    let same_control = expose::is_adaptive(old) == expose::is_adaptive(new);
+                    if same_control && meters_alike(old, new) {
+                        there.settings_changed = true;
+                    } else {
+                        there.exposed = None;
+                    }
                 }
-                let unread = there.meter_stale
-                    || there.session.camera != session.camera
-                    || was != played(&session);
-                SceneState {
-                    source,
-                    session,
-                    request_id: number,
-                    still_at,
-                    full,
-                    aovs,
-                    meter_stale: unread,
-                    ..there
-                }
+                SceneState { source, session, request_id: number, still_at, full, aovs, ..there }
             }
             None => {
+                self.counts.uploads += 1;
                 let on_device = session.upload(renderer)?;
                 renderer.reset_history();
                 let white_balance = Mat3::IDENTITY;
@@ -160,7 +179,8 @@ impl Worker {
                     still_at,
                     full,
                     aovs,
-                    meter_stale: false,
+                    settings_changed: false,
+                    reading: None,
                 }
             }
         };
@@ -190,30 +210,41 @@ impl Worker {
         let view = session.view();
         renderer.check_size(&view)?;
         let moving = moving || !there.full;
-        let by_hand =
-            expose::control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
-        let exposed = match there.exposed {
-            // The meter is read when the view is still; in motion, exposure adapts to the frames.
-            Some(exposed)
-                if moving
-                    || self.still > 0
-                    || (by_hand && exposed.metered.is_some() && !there.meter_stale) =>
-            {
-                exposed
-            }
-            _ => {
+        let by_hand = !expose::is_adaptive(&session.look);
+        let last_reading = there.reading.as_ref().filter(|last| last.holds(session, moving));
+        let mut reading = last_reading.map(|last| last.metered);
+        let mut exposed = match there.exposed {
+            Some(exposed) if self.still > 0 || (moving && !there.settings_changed) => exposed,
+            last => {
                 {
                     let mut news = lock(&self.shared.results);
                     news.task = Some((Task::Draw, Instant::now()));
                 }
-                let exposed = expose::determine_exposure(
-                    session,
-                    renderer,
-                    &there.gpu_scene,
-                    &view,
-                    !moving,
-                )?;
-                there.meter_stale = moving;
+                let metered = match (reading, last) {
+                    (Some(metered), _) => metered,
+                    // In motion, exposure adapts to the frames. The exposure of manual dials does
+                    // not depend on a reading: it is taken after the picture.
+                    (None, last) if by_hand => last.and_then(|exposed| exposed.metered),
+                    (None, Some(last)) if moving => last.metered,
+                    (None, _) => {
+                        self.counts.meter_readings += 1;
+                        let metered = expose::determine_exposure(
+                            session,
+                            renderer,
+                            &there.gpu_scene,
+                            &view,
+                            true,
+                        )?
+                        .metered;
+                        there.reading = Some(MeterReading::new(session, metered));
+                        reading = Some(metered);
+                        metered
+                    }
+                };
+                let exposed = expose::exposure_from_metering(session, metered)?;
+                if session.look.metering.gray_card.is_some() {
+                    self.counts.meter_readings += 1;
+                }
                 there.white_balance = expose::white_balance(
                     session,
                     renderer,
@@ -221,6 +252,7 @@ impl Worker {
                     &view,
                     exposed.exposure,
                 )?;
+                there.settings_changed = false;
                 exposed
             }
         };
@@ -233,9 +265,12 @@ impl Worker {
             ..session.final_settings(&exposed, there.aovs.clone())?
         };
         session.set_motion(&mut settings, &there.gpu_scene);
+        // Nothing to adapt to: the exposure is that of a reading which holds.
+        let settled = reading.is_some_and(|metered| exposed.adapted == metered);
         // An incident-light reading renders a scene with cards: too slow for every frame.
         let follows = moving
-            && expose::is_adaptive(&session.look)
+            && !by_hand
+            && !settled
             && session.look.metering.mode != Some(MeteringMode::Incident);
         settings.histogram = follows;
         let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
@@ -265,6 +300,7 @@ impl Worker {
         let picture = renderer.collect(pending)?;
         if follows {
             let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);
+            self.counts.adaptations += 1;
             let next = expose::adapt(
                 session,
                 renderer,
@@ -275,9 +311,30 @@ impl Worker {
             )?;
             there.exposed = Some(next);
         }
+        let frame_ms = begun.elapsed().as_secs_f64() * 1e3;
+        // Other pictures of the renderer restart the accumulation.
+        let mut restarts = moving;
+        if by_hand && !moving && number == 0 {
+            let metered = match reading {
+                Some(metered) => metered,
+                None => {
+                    self.counts.meter_readings += 1;
+                    restarts |= of > 1;
+                    let metered = expose::meter(session, renderer, &there.gpu_scene, &view)?;
+                    there.reading = Some(MeterReading::new(session, metered));
+                    metered
+                }
+            };
+            exposed.metered = metered;
+            exposed.adapted = metered;
+            there.exposed = Some(exposed);
+        }
         there.drawn_at = Instant::now();
-        self.still = if moving { 0 } else { number + 1 };
+        self.still = if restarts { 0 } else { number + 1 };
         self.number += 1;
+        let frames =
+            if moving { &mut self.counts.moving_frames } else { &mut self.counts.still_frames };
+        *frames += 1;
         let finished = RenderedFrame {
             image: picture,
             exposed,
@@ -287,8 +344,9 @@ impl Worker {
             still: !moving,
             scene: (!moving).then(|| Arc::clone(&session.scene)),
             camera: session.camera,
-            frame_ms: begun.elapsed().as_secs_f64() * 1e3,
+            frame_ms,
             number: self.number,
+            counts: self.counts,
         };
         lock(&self.shared.results).finished = Some(Arc::new(finished));
         self.tell();

@@ -1,9 +1,11 @@
 //! Drop-down lists of look values. All lists that set properties are made here, so that a test can
 //! parse every value of every list (`watch`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use egui::{ComboBox, Context, Id, Ui};
+
+use crate::gpu::mutex::lock;
 
 /// Changes to make: (path, value); no value removes the property.
 pub(super) type Changes = Vec<(String, Option<String>)>;
@@ -35,7 +37,7 @@ pub(super) fn choice(
 ) {
     if let Some(watched) = ui.ctx().data(|data| data.get_temp::<Watched>(watched())) {
         let offers = entries.iter().map(|entry| (id.to_owned(), entry.changes.clone()));
-        watched.lock().unwrap_or_else(PoisonError::into_inner).extend(offers);
+        lock(&watched).extend(offers);
     }
     let combo = ComboBox::from_id_salt(id).selected_text(text);
     let combo = match width {

@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Recomputes the sum after a fader has moved.
-    pub(super) fn update_mixer(&mut self, ctx: &egui::Context) {
+    fn update_mixer(&mut self, ctx: &egui::Context) {
         let Some(work) = &self.workspace else { return };
         if let Err(error) = self.mixer.update(ctx, &work.viewport, &self.wake) {
             self.error(error);

@@ -1,0 +1,278 @@
+//! Classification of changes of the look: what must be drawn or uploaded again.
+
+use crate::{
+    frame::GiSettings,
+    scene::{
+        Scene,
+        address::AddressTable,
+        look::{GiLook, LightLook, Look, MeteringLook},
+    },
+};
+
+/// The cost of a change of the look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LookChange {
+    /// No change.
+    Nothing,
+    /// Camera, effects, passes, or how indirect light is sampled: applied in the next frame.
+    Frame,
+    /// Indirect light is switched on, or its VPLs are others: photons are traced, without an
+    /// upload of the scene.
+    Vpls,
+    /// Lights, environment or materials: the scene is uploaded again.
+    Scene,
+}
+
+/// Classifies the change from one look to another.
+#[must_use]
+pub fn classify_change(old: &Look, new: &Look) -> LookChange {
+    if old == new {
+        return LookChange::Nothing;
+    }
+    let with_frame_sections = Look {
+        camera: new.camera.clone(),
+        effects: new.effects.clone(),
+        metering: new.metering.clone(),
+        passes: new.passes.clone(),
+        gi: new.gi,
+        ..old.clone()
+    };
+    let upload_settings = |look: &Look| {
+        let p = &look.passes;
+        // Probes are captured at the upload, with the look's shadows.
+        let captured = (!look.probes.is_empty()).then_some((p.shadow_samples, p.shadow_resolution));
+        (p.shadows, p.shadow_method, captured, p.lod_max_error_pixels, look.needs_flare_sources())
+    };
+    // Settings of the photon tracing; `None` without indirect light, which needs no VPLs.
+    let vpl_settings = |look: &Look| {
+        let gi = &look.gi;
+        has_gi(look).then_some((gi.vpls, gi.photons, gi.bounces, gi.merge, gi.merge_cell_size))
+    };
+    if with_frame_sections != *new || upload_settings(old) != upload_settings(new) {
+        LookChange::Scene
+    } else if has_gi(new) && vpl_settings(old) != vpl_settings(new) {
+        LookChange::Vpls
+    } else {
+        LookChange::Frame
+    }
+}
+
+fn has_gi(look: &Look) -> bool {
+    look.gi.enabled.unwrap_or(GiSettings::default().enabled)
+}
+
+/// True if the light meter reads the same with both looks, in one view: they differ only in what
+/// `Session::settings`, with which meters render, does not use.
+pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
+    let as_metered = |look: &Look| {
+        let mut look = look.clone();
+        // The camera's pose and lens are part of the view. Effects follow the meter.
+        look.camera = Default::default();
+        look.effects = Default::default();
+        look.metering = MeteringLook {
+            mode: look.metering.mode,
+            position: look.metering.position,
+            spot_angle: look.metering.spot_angle,
+            ..MeteringLook::default()
+        };
+        let passes = &mut look.passes;
+        (passes.tone_mapper, passes.dither) = (None, None);
+        (passes.aa_method, passes.aa_samples) = (None, None);
+        (passes.taa_render_scale, passes.taa_mip_bias) = (None, None);
+        (passes.taa_variance_gamma, passes.taa_max_history_frames) = (None, None);
+        // A meter's frames have no history.
+        (passes.ssr.max_history_frames, passes.ssr.reprojection) = (None, None);
+        look.gi = if has_gi(&look) {
+            GiLook { max_history_frames: None, freeze_after: None, ..look.gi }
+        } else {
+            GiLook::default()
+        };
+        look
+    };
+    as_metered(old) == as_metered(new)
+}
+
+/// True if only light strengths changed, so that no upload is needed.
+pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
+    let beyond = Look { lights: old.lights.clone(), ..new.clone() };
+    let (same, default) =
+        (classify_change(old, &beyond) <= LookChange::Frame, LightLook::default());
+    let measured = base.lights.iter().any(|light| light.profile.is_some());
+    let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
+    let steady = measured || any_ies(old) || any_ies(new);
+    let mut names = old.lights.keys().chain(new.lights.keys());
+    let things = AddressTable::lights(base);
+    let shines_alike = names.all(|name| {
+        // Emissive shapes are geometry; profiles are numbered by the lights that use them.
+        let shaped = things.find(name).into_iter().any(|node| {
+            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
+            light.is_some_and(|light| light.emitter().area().is_some())
+        });
+        let kept = |look: &Look| {
+            let light = look.lights.get(name).unwrap_or(&default);
+            LightLook {
+                strength: None,
+                kelvin: None,
+                daylight: None,
+                tint: None,
+                inner: None,
+                outer: None,
+                enabled: if shaped || steady { light.enabled } else { None },
+                ..light.clone()
+            }
+        };
+        kept(old) == kept(new)
+    });
+    // Probes are captured in the light of the upload.
+    same && shines_alike && new.probes.is_empty() && base.probes.is_empty()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+    use crate::scene::look::properties;
+
+    fn look(settings: &[&str]) -> Look {
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting).unwrap();
+        }
+        look
+    }
+
+    #[test]
+    fn changes_are_classified_by_what_they_upload() {
+        let with = |changes: &[&str]| {
+            look(&[&["camera.lens.f_stop=8", "lights.Key.lumens=800"], changes].concat())
+        };
+        let old = with(&[]);
+        assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
+        for (path, class) in [
+            ("camera.lens.f_stop=4", LookChange::Frame),
+            ("camera.exposure.mode=auto", LookChange::Frame),
+            ("effects.bloom.enabled=true", LookChange::Frame),
+            ("passes.tonemap.operator=aces", LookChange::Frame),
+            ("passes.ssr.enabled=true", LookChange::Frame),
+            // Without indirect light there are no VPLs to trace.
+            ("gi.vpls=100", LookChange::Frame),
+            ("gi.denoise=false", LookChange::Frame),
+            ("gi.enabled=true", LookChange::Vpls),
+            ("lights.Key.lumens=900", LookChange::Scene),
+            ("passes.shadows.method=traced", LookChange::Scene),
+            ("effects.starburst.enabled=true", LookChange::Scene),
+            ("environment.lux=10", LookChange::Scene),
+            ("scene.multiscatter=true", LookChange::Scene),
+        ] {
+            assert_eq!(classify_change(&old, &with(&[path])), class, "{path}");
+        }
+        let off = with(&["gi.enabled=false"]);
+        let (on, more) = (with(&["gi.enabled=true"]), with(&["gi.enabled=true", "gi.vpls=100"]));
+        assert_eq!(classify_change(&on, &off), LookChange::Frame);
+        assert_eq!(classify_change(&off, &more), LookChange::Vpls);
+        assert_eq!(classify_change(&on, &more), LookChange::Vpls);
+        assert_eq!(
+            classify_change(&on, &with(&["gi.enabled=true", "environment.lux=10"])),
+            LookChange::Scene
+        );
+        // Captured probes hold shadows and the light of the upload.
+        let probe = ["probes.Room.center=0 0 0", "probes.Room.size=1 1 1"];
+        let [old, coarse, bright] =
+            ["lights.Key.lumens=800", "passes.shadows.resolution=128", "lights.Key.lumens=900"]
+                .map(|last| with(&[&probe[..], &[last]].concat()));
+        assert_eq!(classify_change(&old, &coarse), LookChange::Scene);
+        assert!(!relights(&old, &bright, &Scene::default()));
+        assert!(relights(&with(&[]), &with(&["lights.Key.lumens=900"]), &Scene::default()));
+    }
+
+    /// Values of which each property of the sections below takes at least one.
+    const VALUES: [&str; 28] = [
+        "true",
+        "false",
+        "2",
+        "0.5",
+        "1024",
+        "1,2",
+        "1 2 3",
+        "36x24",
+        "auto",
+        "aces",
+        "taa",
+        "half",
+        "traced",
+        "screen",
+        "smallest",
+        "all",
+        "vpls",
+        "spot",
+        "daylight",
+        "bradford",
+        "fill",
+        "rolling",
+        "bare",
+        "full-frame",
+        "infinity",
+        "builtin:dgauss-50-f2",
+        "8",
+        "0.01",
+    ];
+
+    #[test]
+    fn all_properties_of_camera_effects_passes_and_gi_are_classified() {
+        // With what makes the other properties of a group take effect.
+        let old = look(&[
+            "gi.enabled=true",
+            "effects.starburst.enabled=true",
+            "effects.ghosts.enabled=true",
+        ]);
+        for (path, _) in properties() {
+            if !["camera.", "effects.", "passes.", "gi."].iter().any(|of| path.starts_with(of)) {
+                continue;
+            }
+            let changed = |value: &&str| {
+                let mut new = old.clone();
+                new.assign(&format!("{path}={value}")).is_ok_and(|_| new != old).then_some(new)
+            };
+            let new = VALUES.iter().find_map(changed).expect(path);
+            let class = match path {
+                "passes.shadows.enabled"
+                | "passes.shadows.method"
+                | "passes.lod.max_error_pixels" => LookChange::Scene,
+                "gi.vpls" | "gi.photons" | "gi.bounces" | "gi.merge" | "gi.merge_cell_size" => {
+                    LookChange::Vpls
+                }
+                _ => LookChange::Frame,
+            };
+            assert_eq!(classify_change(&old, &new), class, "{path}");
+            // What the meter renders with.
+            let metered = match path {
+                "camera.metering.mode"
+                | "camera.metering.position"
+                | "camera.metering.spot_angle" => true,
+                "passes.ssr.max_history_frames"
+                | "passes.ssr.reprojection"
+                | "gi.max_history_frames"
+                | "gi.freeze_after" => false,
+                _ => {
+                    let passes = path.strip_prefix("passes.").is_some_and(|pass| {
+                        !["tonemap.", "aa.", "taa."].iter().any(|of| pass.starts_with(of))
+                    });
+                    passes || path.starts_with("gi.")
+                }
+            };
+            assert_eq!(meters_alike(&old, &new), !metered, "{path}");
+        }
+    }
+
+    #[test]
+    fn light_changes_the_meter_and_gi_only_if_enabled() {
+        let old = look(&["lights.Key.lumens=800"]);
+        for path in ["lights.Key.lumens=900", "environment.lux=10", "gi.enabled=true"] {
+            let mut new = old.clone();
+            new.assign(path).unwrap();
+            assert!(!meters_alike(&old, &new), "{path}");
+        }
+        let off = look(&["lights.Key.lumens=800", "gi.vpls=100", "gi.enabled=false"]);
+        assert!(meters_alike(&old, &off));
+    }
+}
