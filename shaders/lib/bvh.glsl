@@ -146,10 +146,10 @@ vec3 to_object(BvhInstance instance, vec4 p) {
 }
 
 // Nearest hit before t_max; with `any`, the first hit found among shadow casters. `away` is the
-// unit normal of the surface at the ray origin, or zero: see Ray::away in src/bvh/trace.rs.
+// unit normal of the surface at the ray origin, or zero: see Ray::offset_normal in src/bvh/ray.rs.
 #ifdef USE_RAY_QUERY
 
-// Instance mask bit of shadow rays (MASK_CASTS of src/passes/ray_query.rs); other rays hit all
+// Instance mask bit of shadow rays (MASK_CASTS of src/gpu_scene/acceleration.rs); other rays hit all
 // instances.
 const uint BVH_SHADOW_MASK = 1u;
 // Maximum restarts of a ray that hits the surface at its origin.

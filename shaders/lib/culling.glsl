@@ -11,7 +11,7 @@ const uint STATE_DRAWN = 4u;
 
 // Difference of two points, each stored as the sum of two vectors. The rounding error of the first
 // difference is exact (Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B) and is
-// added with the remainders. src/passes/scene_data/instances.rs does the same operations in the
+// added with the remainders. src/gpu_scene/instances.rs does the same operations in the
 // same order.
 vec3 relative_position(vec3 high, vec3 low, vec3 camera_high, vec3 camera_low) {
     precise vec3 difference = high - camera_high;

@@ -11,7 +11,7 @@ layout(set = 0, binding = 21, scalar) readonly buffer extended_lut_block { vec3 
 
 const uint LAYER_TABLE_SIZE = 32u;
 const float COAT_F0 = 0.04;
-// Matches src/passes/layer_tables.rs. A smaller sheen roughness reflects only at grazing angles
+// Matches src/gpu_scene/layer_tables.rs. A smaller sheen roughness reflects only at grazing angles
 // that hardly any ray has.
 const float MIN_SHEEN_ROUGHNESS = 0.07;
 

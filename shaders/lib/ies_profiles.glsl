@@ -1,5 +1,5 @@
 // Photometric distributions of luminaires (IES LM-63), relative to the maximum intensity.
-// src/passes/ies_profiles.rs writes the layout; photometry::ies documents its meaning.
+// src/gpu_scene/ies_profiles.rs writes the layout; photometry::ies documents its meaning.
 #ifndef LIB_PROFILES
 #define LIB_PROFILES
 #include "lib/features.glsl"

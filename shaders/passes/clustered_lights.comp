@@ -24,7 +24,7 @@ layout(set = 0, binding = 11) uniform texture2D emission_image;
 // Tile start of a tile whose lists found no space.
 const uint NO_ROOM = 0xffffffffu;
 
-// Entries of the loss table: half octaves of lux from 2^-30 (src/passes/light_tree.rs).
+// Entries of the loss table: half octaves of lux from 2^-30 (src/gpu_scene/light_tree.rs).
 const uint STEPS = 128u;
 
 shared uint nearest_slice;

@@ -15,7 +15,7 @@ layout(set = 0, binding = 4, scalar) readonly buffer weight_block { float weight
 #ifdef POSITIONS_ONLY
 layout(set = 0, binding = 5, scalar) writeonly buffer position_block { vec3 positions[]; };
 #else
-// Vertices as the pipelines read them, in words (src/passes/scene_data/geometry.rs).
+// Vertices as the pipelines read them, in words (src/gpu_scene/geometry.rs).
 layout(set = 0, binding = 5, scalar) writeonly buffer vertex_block { uint words[]; };
 #endif
 

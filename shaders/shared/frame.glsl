@@ -282,7 +282,7 @@ struct Material {
     // Alpha of the G-buffer's emission: 1, `EMITTER_MARK`, or at least `FORWARD_MARK` for the
     // forward pass.
     float forward_mark;
-    // Mean of the base color texture (`scene_data::packed_mean`): square roots of linear red, green
+    // Mean of the base color texture (`gpu_scene::packed_materials`): square roots of linear red, green
     // and blue, ten bits each from the lowest.
     uint mean_color;
     // Five textures, two rows each: xyz row; w of the first row is the texture coordinate set.
@@ -355,7 +355,7 @@ const uint EXTENDED_VOLUME = 1u;
 // The meshes have tangents.
 const uint EXTENDED_TANGENTS = 2u;
 
-// Header of the environment buffer (`passes::environment`).
+// Header of the environment buffer (`gpu_scene::environment`).
 struct EnvironmentConstants {
     // Width of the map (texels).
     uint width;
@@ -383,7 +383,7 @@ struct EnvironmentConstants {
     uint pad2;
 };
 
-// Local probe: a box with its own environment map (`passes::probes`).
+// Local probe: a box with its own environment map (`gpu_scene::probes`).
 struct Probe {
     // Center of the box relative to the camera.
     vec3 center;

@@ -121,7 +121,7 @@ fn rejected_pipelines_are_named() {
         "lighting split_lighting",
         "tonemap",
         "gbuffer channel",
-        "blend",
+        "background",
     ] {
         let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
             return;
