@@ -164,7 +164,7 @@ fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> sh
     Ok(())
 }
 
-/// The module without its source text and line numbers, which are half of its size. Names stay.
+/// The module without its source text and line numbers. Names stay.
 ///
 /// SPIR-V 1.6, section 2.3: after five words of header, each instruction begins with a word of its
 /// length (upper half) and its opcode (lower half).
@@ -175,7 +175,9 @@ fn without_sources(module: &[u32]) -> Vec<u32> {
     let (head, mut rest) = module.split_at(5);
     let mut kept = head.to_vec();
     while let Some(first) = rest.first() {
-        let (instruction, later) = rest.split_at((first >> 16) as usize);
+        let length = (first >> 16) as usize;
+        assert!(length > 0, "an instruction of no length");
+        let (instruction, later) = rest.split_at(length);
         if !DROPPED.contains(&(first & 0xffff)) {
             kept.extend_from_slice(instruction);
         }

@@ -149,8 +149,8 @@ vec3 to_object(BvhInstance instance, vec4 p) {
 // unit normal of the surface at the ray origin, or zero: see Ray::offset_normal in src/bvh/ray.rs.
 #ifdef USE_RAY_QUERY
 
-// Instance mask bit of shadow rays (MASK_CASTS of src/gpu_scene/acceleration.rs); other rays hit all
-// instances.
+// Instance mask bit of shadow rays (MASK_CASTS of src/gpu_scene/acceleration.rs); other rays hit
+// all instances.
 const uint BVH_SHADOW_MASK = 1u;
 // Maximum restarts of a ray that hits the surface at its origin.
 const uint BVH_TRIES = 8u;
@@ -288,7 +288,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
                     uint number = node.first + i;
                     bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
                         weights);
-                    if (has(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
+                    if (has_feature(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
                         is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
                     }
                     if (is_hit) {

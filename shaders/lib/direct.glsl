@@ -1,5 +1,5 @@
 // Direct light of one light at one pixel: luminance (nits by channel), shadowed. The including
-// shader declares `frame`. 
+// shader declares `frame`.
 #ifndef LIB_DIRECT
 #define LIB_DIRECT
 #include "lib/features.glsl"
@@ -12,7 +12,7 @@
 #include "lib/volumes.glsl"
 
 bool has_surface(Light light) {
-    return has(FEATURE_AREA_LIGHTS) && (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
+    return has_feature(FEATURE_AREA_LIGHTS) && (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
 // Fraction of the light (by channel) that the last call of apply_shadow let through, for passes

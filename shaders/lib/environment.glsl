@@ -142,12 +142,12 @@ bool add_environment_specular = true;
 
 // True if the scene has an environment.
 bool has_environment_map() {
-    return has(FEATURE_ENVIRONMENT) && environment.enabled != 0u;
+    return has_feature(FEATURE_ENVIRONMENT) && environment.enabled != 0u;
 }
 
 // True if there is any environment light.
 bool has_environment() {
-    return has_environment_map() || has(FEATURE_PROBES) && frame.probe_count != 0u;
+    return has_environment_map() || has_feature(FEATURE_PROBES) && frame.probe_count != 0u;
 }
 
 // Illuminance (lx by channel) of a plane from the environment. Probes whose box contains the
@@ -156,7 +156,7 @@ bool has_environment() {
 vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; has(FEATURE_PROBES) && i < frame.probe_count; ++i) {
+    for (uint i = 0u; has_feature(FEATURE_PROBES) && i < frame.probe_count; ++i) {
         float weight = rest * probe_weight(probes[i], position);
         if (weight > 0.0) {
             rest -= weight;
@@ -178,7 +178,7 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
 vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; has(FEATURE_PROBES) && i < frame.probe_count; ++i) {
+    for (uint i = 0u; has_feature(FEATURE_PROBES) && i < frame.probe_count; ++i) {
         float weight = rest * probe_weight(probes[i], position);
         if (weight > 0.0) {
             rest -= weight;

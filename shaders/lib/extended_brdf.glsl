@@ -226,7 +226,7 @@ float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
 // between the view and the half vector; for a disk, of its representative half vector.
 float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv,
     inout float vh) {
-    if (radius <= 0.0) {
+    if (!has_feature(FEATURE_SUN_DISKS) || radius <= 0.0) {
         return base_lobe(s, y, l, h, nl, nv);
     }
     bool even = y.alphas.x == y.alphas.y;
@@ -268,7 +268,7 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
                 clamp(dot(s.normal, h), 0.0, 1.0));
         }
         float coat_nl = dot(y.coat_normal, l);
-        if (y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
+        if (has_feature(FEATURE_SUN_DISKS) && y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
             mat3 axes = orthonormal_basis(y.coat_normal);
             specular += coat * mirrored_disk(s.view * axes, l * axes, radius,
                 vec2(y.coat_alpha)).lobe;

@@ -7,7 +7,7 @@
 
 layout(constant_id = 0) const uint FEATURES = 0xffffffffu;
 
-bool has(uint feature) {
+bool has_feature(uint feature) {
     return (FEATURES & feature) != 0u;
 }
 

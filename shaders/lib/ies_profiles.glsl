@@ -98,7 +98,7 @@ bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, o
 // LM-75-01, as photometry::ies: the light emits along its -Z; horizontal angle 0 is its +X, 90 its
 // +Y.
 float profile_factor(Light light, vec3 away) {
-    if (!has(FEATURE_IES_PROFILES) || light.profile == NONE) {
+    if (!has_feature(FEATURE_IES_PROFILES) || light.profile == NONE) {
         return 1.0;
     }
     uint head = light.profile * 8u;

@@ -129,7 +129,7 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
                 under ? vec3(0.0, 1.0, 0.0) : n);
             if (!under) {
                 light += around;
-            } else if (frame.probe_count != 0u) {
+            } else if (has_feature(FEATURE_PROBES) && frame.probe_count != 0u) {
                 light += around * water_sky(surface_hit.position, n)
                     * water_returns(surface_hit.position);
             } else {
@@ -165,7 +165,7 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
 // distance; w: 1 for a hit. The BVH contains no light surfaces.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 surface_hit = vec4(0.0);
-    uint count = !has(FEATURE_AREA_LIGHTS) || (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
+    uint count = !has_feature(FEATURE_AREA_LIGHTS) || (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
         : min(frame.light_count, REFRACTION_LIGHTS);
     for (uint i = 0u; i < count; ++i) {
         Light emitter = lights[i];

@@ -12,7 +12,7 @@ float light_visibility(Light light, Surface s, float share) {
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;
     }
-    if (has(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
+    if (has_feature(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
         return shadow_map_visibility(light, s.position, s.normal);
     }
 #ifdef RAY_TRACED_SHADOWS

@@ -160,7 +160,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
 
 // As evaluate_brdf, under a disk of this angular radius (rad) around l; equal to it for radius 0.
 void evaluate_brdf_sun_disk(Surface s, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
-    if (!has(FEATURE_SUN_DISKS) || radius <= 0.0) {
+    if (!has_feature(FEATURE_SUN_DISKS) || radius <= 0.0) {
         evaluate_brdf(s, l, diffuse, specular);
         return;
     }

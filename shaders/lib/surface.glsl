@@ -61,8 +61,8 @@ vec4 fragment_base_color() {
 }
 
 // Perceptual roughness widened by the normal variance within the pixel. The alpha of a normal map
-// (`variance` in src/gpu_scene/mips.rs, with the papers) is added to the square of the distribution's
-// alpha, which is roughness^4.
+// (`variance` in src/gpu_scene/mips.rs, with the papers) is added to the square of the
+// distribution's alpha, which is roughness^4.
 float widened_roughness(float roughness, float variance) {
     float square = roughness * roughness;
     return sqrt(sqrt(min(square * square + variance, 1.0)));

@@ -11,7 +11,7 @@ layout(set = 0, binding = 63) uniform texture2D volume_transmittance_image;
 // and adds their in-scattering. The in-scattered light is scaled from the whole view ray by the
 // absorbed fraction.
 vec3 apply_volumes(vec3 light, float opacity, vec3 position) {
-    if (!has(FEATURE_VOLUMES) || volume_head.count == 0u) {
+    if (!has_feature(FEATURE_VOLUMES) || volume_head.count == 0u) {
         return light;
     }
     bool parallel = frame.forward.w != 0.0;

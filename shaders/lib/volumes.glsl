@@ -86,7 +86,7 @@ vec3 volume_depth(vec3 origin, vec3 direction, float limit, float shift) {
 
 // Transmittance of the volumes toward a light, taken at its center.
 vec3 volume_transmittance_to_light(Light light, vec3 position, float shift) {
-    if (!has(FEATURE_VOLUMES) || volume_head.count == 0u) {
+    if (!has_feature(FEATURE_VOLUMES) || volume_head.count == 0u) {
         return vec3(1.0);
     }
     bool directional = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;

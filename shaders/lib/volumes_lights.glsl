@@ -205,7 +205,7 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
     if (frame.shadow_method == SHADOWS_OFF || (light.kind & LIGHT_SHADOW) == 0u) {
         return 1.0;
     }
-    if (has(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
+    if (has_feature(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
         return lit_by_maps(light, position) ? 1.0 : 0.0;
     }
 #ifdef RAY_TRACED_SHADOWS
@@ -223,7 +223,7 @@ float volume_light_visibility(Light light, vec3 position, vec2 u) {
 // Illuminance (lx by channel) of a light at a point, on a plane perpendicular to each ray, and the
 // direction to the light (unit).
 vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
-    if (has(FEATURE_AREA_LIGHTS) && (emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
+    if (has_feature(FEATURE_AREA_LIGHTS) && (emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
         vec3 d = emitter.position - position;
         to_emitter = normalize(d);
         vec3 lux = emitter.intensity * light_solid_angle(emitter, d);

@@ -18,7 +18,7 @@ const float WATER_EVEN_PATH = 1.66;
 uint in_water = NONE;
 
 bool is_underwater() {
-    return has(FEATURE_WATER) && in_water != NONE;
+    return has_feature(FEATURE_WATER) && in_water != NONE;
 }
 
 // Caustics: irradiance of the strongest sun through the rippled surface over that through a level
@@ -51,7 +51,7 @@ float water_caustics(vec2 entry) {
 
 // Index of the water around a position (relative to the camera), or NONE.
 uint water_at(vec3 p) {
-    for (uint i = 0u; has(FEATURE_WATER) && i < frame.water_count; ++i) {
+    for (uint i = 0u; has_feature(FEATURE_WATER) && i < frame.water_count; ++i) {
         vec4 place = frame.water_extent[i];
         float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
         if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy))

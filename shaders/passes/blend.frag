@@ -62,7 +62,7 @@ void main() {
             }
         }
         // As in the lighting pass.
-        uint next = has(FEATURE_AREA_LIGHTS) ? 0u : frame.light_count;
+        uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : frame.light_count;
         do {
             uint light_index = 0u;
             bool found = false;

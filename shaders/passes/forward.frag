@@ -71,9 +71,10 @@ void main() {
     s.metallic = metallic_roughness.x;
     s.alpha = max(metallic_roughness.y * metallic_roughness.y, MIN_ALPHA);
 #ifdef BLENDED
-    water_here = layered[materials[material_index].layers].water;
+    water_here =
+        has_feature(FEATURE_WATER) ? layered[materials[material_index].layers].water : NONE;
     float foam = 0.0;
-    if (has(FEATURE_WATER) && water_here != NONE) {
+    if (water_here != NONE) {
         water_depth = water_depth_here(s.position);
         WaterSurface water = water_surface(water_here, s.position, position_dx, position_dy);
         foam = water.foam;
@@ -134,7 +135,7 @@ void main() {
         }
     }
     // As in the lighting pass.
-    uint next = has(FEATURE_AREA_LIGHTS) ? 0u : count;
+    uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
     do {
         uint light_index = 0u;
         bool found = false;

@@ -62,7 +62,7 @@ vec3 hit_light_illuminance(Light emitter, Surface s, vec2 u, out vec3 highlight)
         highlight *= e;
         e *= emitter.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(emitter.half_width))
             : max(dot(s.normal, l), 0.0);
-    } else if (has(FEATURE_AREA_LIGHTS)) {
+    } else if (has_feature(FEATURE_AREA_LIGHTS)) {
         AreaIntegrals area;
         integrate_area(emitter, s, area);
         e = emitter.intensity * area.irradiance;

@@ -49,7 +49,7 @@ void main() {
         set_shadow_ray_origin(s,
             distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
-        if (has(FEATURE_SHADOW_MAPS) && frame.shadow_method == SHADOWS_MAPS) {
+        if (has_feature(FEATURE_SHADOW_MAPS) && frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
             vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
             // Angular error of the plane by depth rounding, relative to 1 where the driver
@@ -79,7 +79,7 @@ void main() {
         }
         // Area lights use their own loop, so that drivers that run both sides of a branch do not
         // pay for them at every other light. The body comes first for the same reason.
-        uint next = has(FEATURE_AREA_LIGHTS) ? 0u : count;
+        uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
         do {
             uint light_index = 0u;
             bool found = false;

@@ -2,23 +2,23 @@
 #ifndef SHARED_FEATURES
 #define SHARED_FEATURES
 
-// Water surrounds some shaded positions.
-const uint FEATURE_WATER = 1u;
+// The scene has water.
+const uint FEATURE_WATER = 0x1u;
 // Some lights have IES profiles.
-const uint FEATURE_IES_PROFILES = 2u;
+const uint FEATURE_IES_PROFILES = 0x2u;
 // Some lights have shadow maps.
-const uint FEATURE_SHADOW_MAPS = 4u;
+const uint FEATURE_SHADOW_MAPS = 0x4u;
 // Participating volumes.
-const uint FEATURE_VOLUMES = 8u;
-// An environment.
-const uint FEATURE_ENVIRONMENT = 16u;
+const uint FEATURE_VOLUMES = 0x8u;
+// An environment or probes.
+const uint FEATURE_ENVIRONMENT = 0x10u;
 // Local probes.
-const uint FEATURE_PROBES = 32u;
+const uint FEATURE_PROBES = 0x20u;
 // Directional lights with an angular diameter.
-const uint FEATURE_SUN_DISKS = 64u;
+const uint FEATURE_SUN_DISKS = 0x40u;
 // Lights with a surface.
-const uint FEATURE_AREA_LIGHTS = 128u;
+const uint FEATURE_AREA_LIGHTS = 0x80u;
 // Alpha-masked instances in the BVH.
-const uint FEATURE_ALPHA_MASKS = 256u;
+const uint FEATURE_ALPHA_MASKS = 0x100u;
 
 #endif

@@ -90,14 +90,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     session.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let waiting = (!args.quiet).then(slow_start_notice);
+    let mut waiting = (!args.quiet).then(slow_start_notice);
     let mut on_device = session.upload(&mut renderer)?;
     let view = session.view();
     let mut exposed =
         expose::determine_exposure(&session, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance =
         expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)?;
-    drop(waiting);
     let mut told = Vec::new();
     for number in 0..frames {
         if number > 0 {
@@ -119,6 +118,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         } else {
             renderer.render_still(&on_device, &view, &settings, session.still_samples())?
         };
+        drop(waiting.take());
         if number == 0 {
             renderer
                 .shadow_map_limit(&settings.shadows)

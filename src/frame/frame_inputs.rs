@@ -16,14 +16,17 @@ use crate::{
             frame::{
                 FRAME_AO, FRAME_FORWARD, FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING,
                 FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants,
-                LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light, NONE, SHADOWS_MAPS, SHADOWS_OFF,
-                SHADOWS_RAY_TRACED,
+                LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_SHADOW, Light, NONE, SHADOWS_MAPS,
+                SHADOWS_OFF, SHADOWS_RAY_TRACED,
             },
         },
     },
     gpu_scene::{
         FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, View,
-        dynamic_buffer, probes::probes_for, scene_bvh::RayTracedLights, volumes::FrameVolumes,
+        dynamic_buffer,
+        probes::probes_for,
+        scene_bvh::{GpuBvh, RayTracedLights},
+        volumes::FrameVolumes,
     },
     passes::{
         caustics::FrameCaustics,
@@ -79,8 +82,8 @@ impl FrameInputs {
         ),
     ) -> GpuResult<Self> {
         let view = &sampling.input;
-        // Dynamic instances are drawn a second time for their velocity, by host draws. Probes do not
-        // see the surfaces of lights.
+        // Dynamic instances are drawn a second time for their velocity, by host draws. Probes do
+        // not see the surfaces of lights.
         let stands = settings.shutter.is_none()
             && sampling.motion.iter().all(|moment| moment.posed.is_none());
         let culling = if stands && !settings.capture {
@@ -198,7 +201,6 @@ impl FrameInputs {
             values,
             camera: view.position,
         };
-        let bvh = eye_bvh.made();
         let volumes = FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?;
         let data = FrameData {
             uniforms,
@@ -209,7 +211,7 @@ impl FrameInputs {
             },
             lights: dynamic_buffer(gpu, "lights", &lights)?,
             ltc: Arc::clone(&scene.ltc),
-            features: features_of(scene, &lights, &volumes, bvh.as_ref()),
+            features: features_of(scene, &lights, maps.is_some(), &volumes),
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,
@@ -237,30 +239,31 @@ impl FrameInputs {
             caustics,
             ssr,
             gi,
-            bvh,
+            bvh: eye_bvh.made(),
         })
     }
 }
 
-/// Features that shaders are specialized for, as `FEATURE_` bits. `lights`: all lights of the frame.
-fn features_of(
-    scene: &GpuScene,
-    lights: &[Light],
-    volumes: &FrameVolumes,
-    bvh: Option<&FrameBvh>,
-) -> u32 {
-    let is_sun_disk =
-        |light: &Light| light.kind & LIGHT_KIND_BITS == LIGHT_DIRECTIONAL && light.half_width > 0.0;
+/// Features that shaders are specialized for, as `FEATURE_` bits. They depend on the scene and the
+/// settings, not on the view. `lights`: all lights of the frame; `maps`: shadow maps are in use.
+fn features_of(scene: &GpuScene, lights: &[Light], maps: bool, volumes: &FrameVolumes) -> u32 {
+    let kind = |light: &Light| light.kind & LIGHT_KIND_BITS;
+    // Lights that are off have no map, but may be turned on.
+    let is_mapped = |light: &Light| {
+        light.shadow != NONE
+            || maps && light.kind & LIGHT_SHADOW != 0 && kind(light) <= LIGHT_DIRECTIONAL
+    };
+    let is_sun_disk = |light: &Light| kind(light) == LIGHT_DIRECTIONAL && light.half_width > 0.0;
     [
         (!scene.waters.is_empty(), FEATURE_WATER),
         (lights.iter().any(|light| light.profile != NONE), FEATURE_IES_PROFILES),
-        (lights.iter().any(|light| light.shadow != NONE), FEATURE_SHADOW_MAPS),
+        (lights.iter().any(is_mapped), FEATURE_SHADOW_MAPS),
         (volumes.any, FEATURE_VOLUMES),
         (scene.has_environment, FEATURE_ENVIRONMENT),
         (!scene.probes.is_empty(), FEATURE_PROBES),
         (lights.iter().any(is_sun_disk), FEATURE_SUN_DISKS),
         (scene.has_area_lights(), FEATURE_AREA_LIGHTS),
-        (bvh.is_some_and(FrameBvh::masked), FEATURE_ALPHA_MASKS),
+        (scene.bvh.as_ref().is_some_and(GpuBvh::masked), FEATURE_ALPHA_MASKS),
     ]
     .into_iter()
     .filter(|(on, _)| *on)

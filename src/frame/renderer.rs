@@ -77,6 +77,13 @@ pub struct Renderer {
     pub(super) gpu: Gpu,
 }
 
+impl Drop for Renderer {
+    /// Saves the pipelines that the frames created.
+    fn drop(&mut self) {
+        self.gpu.save_pipeline_cache();
+    }
+}
+
 impl Renderer {
     /// Creates a renderer with its pipelines.
     ///

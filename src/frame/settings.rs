@@ -1,4 +1,4 @@
-//! Settings that an image is rendered with.
+//! Settings of a rendered image and of its passes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Draw lists: the visible draws of a view, and the shadow casters.
+//! Types of draw lists: render queues, draws and shadow casters.
 
 use glam::Vec3;
 

@@ -32,7 +32,7 @@ impl FrameUniforms {
     }
 }
 
-/// Draws of a frame.
+/// Visible draws of a frame, with their instance and index buffers.
 pub struct FrameDraws {
     /// Visible `Instance`s.
     pub instances: Arc<Buffer>,
@@ -45,9 +45,9 @@ pub struct FrameDraws {
 /// Data of a frame at render resolution. The buffers are host-visible and new for each frame,
 /// except for those of the scene.
 pub struct FrameData {
-    /// Constants.
+    /// Constants at render resolution.
     pub uniforms: FrameUniforms,
-    /// Draws.
+    /// Visible draws and their buffers.
     pub draws: FrameDraws,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,

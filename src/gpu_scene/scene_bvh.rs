@@ -105,6 +105,12 @@ impl GpuBvh {
         Ok(Self { bvh, usage: wanted, buffers, masked, refit, structures, rebuilt: 0 })
     }
 
+    /// True if some instances have alpha masks.
+    #[must_use]
+    pub const fn masked(&self) -> bool {
+        self.masked
+    }
+
     /// Updates the BVH after nodes or vertices of the scene have moved. Rebuilds the TLAS; the
     /// device refits the BLASes in the next frame (`passes::refit`). A degraded BLAS is rebuilt
     /// here over the vertices as the host deforms them, and all BLASes are uploaded again.

@@ -32,7 +32,7 @@ impl BlendPass {
             state.constants = vec![features.scene];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Self { variants: LightVariants::new(gpu, "blend.frag", make) }
+        Self { variants: LightVariants::new(gpu, "blend.frag", u32::MAX, make) }
     }
 
     /// Declares the pass, unless nothing is blended or refractive. `layered` draws extended

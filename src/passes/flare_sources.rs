@@ -45,8 +45,7 @@ pub struct FlareSources {
 /// Pipelines of the flare source passes.
 pub struct FlareSourcesPass {
     gpu: Gpu,
-    /// Without rays, with rays, with rays that test alpha masks; ray variants are created on
-    /// demand.
+    /// Without rays, with the software BVH, with ray query; created on demand.
     light_pipelines: [Mutex<Option<Arc<ComputePipeline>>>; 3],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,

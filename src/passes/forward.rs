@@ -48,7 +48,7 @@ impl ForwardPass {
             state.depth = Some((DEPTH, false, vk::CompareOp::EQUAL));
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Self { variants: LightVariants::new(gpu, "forward.frag", make) }
+        Self { variants: LightVariants::new(gpu, "forward.frag", u32::MAX, make) }
     }
 
     /// Any pipeline of the pass, for the shared layout of set 2.

@@ -18,9 +18,15 @@ use super::{
 use crate::{
     gpu::{
         Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
-        shader_structs::gi::{
-            GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
-            GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
+        shader_structs::{
+            features::{
+                FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT,
+                FEATURE_IES_PROFILES, FEATURE_SUN_DISKS,
+            },
+            gi::{
+                GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
+                GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
+            },
         },
         vk,
     },
@@ -30,6 +36,12 @@ use crate::{
     graph::{Graph, ImageHandle, ImageSource},
 };
 
+/// Features that the gathering of light reads.
+const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
+    | FEATURE_AREA_LIGHTS
+    | FEATURE_ENVIRONMENT
+    | FEATURE_IES_PROFILES
+    | FEATURE_SUN_DISKS;
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Depth and normal of the last frame.
@@ -239,7 +251,7 @@ impl GiPass {
         };
         let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
-            gather: LightVariants::new(gpu, "gi.frag", gather),
+            gather: LightVariants::new(gpu, "gi.frag", GATHER_FEATURES, gather),
             temporal: make(
                 "gi temporal",
                 "gi_temporal.frag",

@@ -53,7 +53,7 @@ impl LightingPass {
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Self { variants: LightVariants::new(gpu, "lighting.frag", make) }
+        Self { variants: LightVariants::new(gpu, "lighting.frag", u32::MAX, make) }
     }
 
     /// Declares the pass.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::gpu::{Gpu, GpuResult};
 
-/// Pipelines of all passes.
+/// One set of pipelines for each pass; those of optional passes are created on first use.
 pub struct Passes {
     /// Instance culling.
     pub culling: culling::CullingPass,

@@ -93,26 +93,29 @@ impl Features {
 type Make =
     Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
 
-/// Pipelines of a pass by feature set; all but the base variant are created on demand.
+/// Pipelines of a pass by feature set, created on demand.
 pub struct LightVariants {
     gpu: Gpu,
     file: &'static str,
+    /// `FEATURE_` bits that the shader reads.
+    read: u32,
     make: Make,
     made: Mutex<HashMap<Features, Arc<GraphicsPipeline>>>,
 }
 
 impl LightVariants {
-    /// Variants of a fragment shader, created on demand.
+    /// Variants of a fragment shader that reads these `FEATURE_` bits, created on demand.
     #[must_use]
     pub fn new(
         gpu: &Gpu,
         file: &'static str,
+        read: u32,
         make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
         + Send
         + Sync
         + 'static,
     ) -> Self {
-        Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() }
+        Self { gpu: gpu.clone(), file, read, make: Box::new(make), made: Mutex::default() }
     }
 
     /// Pipeline with these features.
@@ -120,13 +123,16 @@ impl LightVariants {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn get(&self, features: Features) -> GpuResult<Arc<GraphicsPipeline>> {
+        let features = Features { scene: features.scene & self.read, ..features };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = made.get(&features) {
             return Ok(Arc::clone(pipeline));
         }
         let fragment = features.shader(self.file);
         let name = features.pipeline_name(self.file);
-        let pipeline = (self.make)(&self.gpu, &name, &fragment, features)?;
+        // A bit that is missing from `read` by mistake must not remove code.
+        let made_for = Features { scene: features.scene | !self.read, ..features };
+        let pipeline = (self.make)(&self.gpu, &name, &fragment, made_for)?;
         made.insert(features, Arc::clone(&pipeline));
         Ok(pipeline)
     }

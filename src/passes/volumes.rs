@@ -11,10 +11,23 @@ use super::{
     variants::{Features, LightVariants},
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image},
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
+        shader_structs::features::{
+            FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_IES_PROFILES, FEATURE_SHADOW_MAPS,
+            FEATURE_VOLUMES,
+        },
+    },
     gpu_scene::{FrameBvh, FrameData, GpuScene, volumes::VolumeSettings},
     graph::{Graph, ImageHandle, ImageSource, PassContext},
 };
+
+/// Features that the ray march reads.
+const MARCH_FEATURES: u32 = FEATURE_ALPHA_MASKS
+    | FEATURE_AREA_LIGHTS
+    | FEATURE_IES_PROFILES
+    | FEATURE_SHADOW_MAPS
+    | FEATURE_VOLUMES;
 
 /// Results of the volume passes.
 #[derive(Clone, Copy)]
@@ -43,7 +56,10 @@ impl VolumesPass {
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Self { march: LightVariants::new(gpu, "volumes.frag", make), composite: OnceLock::new() }
+        Self {
+            march: LightVariants::new(gpu, "volumes.frag", MARCH_FEATURES, make),
+            composite: OnceLock::new(),
+        }
     }
 
     /// Creates the pipelines that a scene needs.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Cancellation of sampling.
+/// Stops sampling, or pauses it between batches.
 pub trait CancelToken: Sync {
     /// Stops at once and drops unfinished batches. Checked before each path.
     fn should_stop(&self) -> bool;

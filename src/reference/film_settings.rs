@@ -2,7 +2,7 @@
 
 use super::{path_settings::PathSettings, sampler::SamplerKind};
 
-/// Settings of a film.
+/// How many paths a film takes, from which sample sequence, and when it stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilmSettings {
     /// Settings of the paths.

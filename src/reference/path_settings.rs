@@ -12,7 +12,7 @@ pub enum SamplingStrategy {
     Bsdf,
 }
 
-/// Settings of the path integrator.
+/// Path length, sampling strategy and Russian roulette.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathSettings {
     /// Maximum number of surface hits and volume scattering events of a path. 0 shows only

@@ -11,7 +11,7 @@ impl Recorder<'_> {
     /// Builds all BLASes or, with `update`, refits the moving ones to their triangles.
     ///
     /// # Errors
-    /// [`GpuError`] if the device was opened without ray query.
+    /// [`GpuError`](crate::gpu::GpuError) if the device was opened without ray query.
     ///
     /// # Panics
     /// If the scratch memory is smaller than `BlasSet::scratch`, which is a programming error.
@@ -101,7 +101,7 @@ impl Recorder<'_> {
     /// Builds a TLAS over BLASes that are built.
     ///
     /// # Errors
-    /// [`GpuError`] if the device was opened without ray query.
+    /// [`GpuError`](crate::gpu::GpuError) if the device was opened without ray query.
     ///
     /// # Panics
     /// If the scratch memory is smaller than `Tlas::scratch`, which is a programming error.

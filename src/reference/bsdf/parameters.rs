@@ -19,7 +19,7 @@ pub enum GlassInterface {
     },
 }
 
-/// Scattering parameters at a point of a surface.
+/// The BSDF at a point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bsdf {
     /// Linear base color, 0 to 1.

@@ -5,7 +5,7 @@ use super::{
     suggestions::nearest, volumes, water,
 };
 
-/// `scene.*`, which `Look` holds itself.
+/// Properties of `scene.*`, which are fields of `Look`.
 const PROPERTIES: [(&str, &str); 6] = [
     (
         "scene.animation",

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::accessor::{Accessor, ReadError, Store};
 
-/// Input of the rules.
+/// A glTF document and its data, as the rules read them.
 pub(super) struct Input<'a> {
     pub(super) root: &'a Value,
     pub(super) store: &'a Store<'a>,
