@@ -5,17 +5,19 @@ use super::{
     settings::RenderSettings,
 };
 use crate::{
-    gpu_scene::{FrameData, GpuScene, View},
+    gpu_scene::{GpuScene, View},
     graph::{BufferHandle, Graph, ImageHandle},
     optics::MountedLens,
     passes::{
-        Passes, ShadowInputs,
-        anti_aliasing::Method,
+        Passes, SceneFrame, ShadowInputs,
+        anti_aliasing::{AntiAliasingInputs, Method},
+        blend::BlendInputs,
         clustered_lights::ClusteredLights,
         culling::CullingOutput,
+        effects::MotionBlurInputs,
         formats::LIGHT,
         gbuffer::Gbuffer,
-        gi::GiOutput,
+        gi::{GiInputs, GiOutput},
         lighting::{LightingInputs, LitImages},
         ray_query,
         shadow_maps::ShadowAtlasPlan,
@@ -53,6 +55,7 @@ pub(super) fn declare_frame<'a>(
     (cached_shadow_maps, moved): (Option<&ShadowAtlasPlan>, bool),
 ) -> FrameImages {
     let (data, after) = (&inputs.data, &inputs.output);
+    let frame = SceneFrame { scene, data, output: after };
     let split = settings
         .aovs
         .iter()
@@ -60,40 +63,34 @@ pub(super) fn declare_frame<'a>(
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
     let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
-    let culled = passes.culling.declare(g, scene, (data, inputs.culling.as_ref()), vertices);
-    let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
-    let lists = passes.clustered_lights.declare(g, scene, data, gbuffer);
+    let culled = passes.culling.declare(g, frame, inputs.culling.as_ref(), vertices);
+    let gbuffer = passes.gbuffer.declare(g, frame, culled, vertices);
+    let lists = passes.clustered_lights.declare(g, frame, gbuffer);
     let atlas = passes.shadow_maps.declare(
         g,
         scene,
-        (&inputs.shadows, data.uniforms.camera),
+        &inputs.shadows,
+        data.uniforms.camera,
         cached_shadow_maps,
         vertices,
     );
     let bent_normal_ao = needs_ao(settings, data.has_environment)
         .then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let caustics = passes.caustics.declare(g, scene, (data, inputs.caustics.as_ref()), bvh);
+    let caustics = passes.caustics.declare(g, frame, inputs.caustics.as_ref(), bvh);
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
     let lighting =
         LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
-    let lit = passes.lighting.declare(g, scene, data, lighting, split);
-    passes.forward.declare(g, scene, data, lighting, lit);
+    let lit = passes.lighting.declare(g, frame, lighting, split);
+    passes.forward.declare(g, frame, lighting, lit);
     passes.background.declare(g, data, gbuffer, lit);
     let velocity = (inputs.ssr.is_some() || inputs.gi.is_some()).then(|| {
-        passes.anti_aliasing.velocity(
-            g,
-            (scene, data, &passes.skin),
-            gbuffer.depth,
-            &sampling.motion,
-        )
+        passes.anti_aliasing.velocity(g, frame, &passes.skin, gbuffer.depth, &sampling.motion)
     });
     let gi_output = match (&inputs.gi, velocity, passes.gi.get()) {
-        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(
-            g,
-            (scene, data, gi),
-            (gbuffer, bent_normal_ao, lit, velocity),
-            (bvh, split),
-        )),
+        (Some(gi), Some(velocity), Some(pass)) => {
+            let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
+            Some(pass.declare(g, frame, gi, gi_inputs, split))
+        }
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
@@ -108,44 +105,39 @@ pub(super) fn declare_frame<'a>(
                 velocity,
             };
             let followed = matches!(sampling.method(), Method::Temporal(..));
-            Some(pass.declare(g, (scene, data, ssr), ssr_inputs, (watched, followed)))
+            Some(pass.declare(g, frame, ssr, ssr_inputs, watched, followed))
         }
         _ => None,
     };
     let lit = LitImages { light: reflections.map_or(lit.light, |r| r.light), ..lit };
-    let volumetrics = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, bvh));
+    let volumetrics = passes.volumes.declare(g, frame, gbuffer, lit, atlas, bvh);
     let lit =
         LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
-    let refraction_background = passes.refraction.declare(g, scene, data, gbuffer, lit);
-    passes.blend.declare(
-        g,
-        (scene, data),
-        (gbuffer, lit),
-        shadow_inputs,
-        (&passes.forward, refraction_background),
-        volumetrics,
-    );
+    let background = passes.refraction.declare(g, frame, gbuffer, lit);
+    let blended = BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics };
+    passes.blend.declare(g, frame, blended, &passes.forward);
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let TaaOutput { light, depth } = passes.anti_aliasing.declare(
         g,
-        (scene, data, &passes.skin),
-        (gbuffer.depth, reflections.map(|r| r.velocity)),
-        lit.light,
+        frame,
+        &passes.skin,
+        AntiAliasingInputs {
+            light: lit.light,
+            depth: gbuffer.depth,
+            velocity: reflections.map(|r| r.velocity),
+        },
         sampling.method(),
     );
     let sharp = light;
     let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
-    let seen = (scene, data, &passes.skin);
-    let depths = [gbuffer.depth, depth];
-    let (light, blurs) = camera.motion_blur(
-        g,
-        seen,
-        (view, after),
-        depths,
+    let blurred = MotionBlurInputs {
+        view,
+        shutter: settings.shutter.as_ref(),
+        rendered_depth: gbuffer.depth,
+        depth,
         light,
-        effects,
-        settings.shutter.as_ref(),
-    );
+    };
+    let (light, blurs) = camera.motion_blur(g, frame, &passes.skin, blurred, effects);
     let light = match settings.accumulated_frames {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -154,8 +146,8 @@ pub(super) fn declare_frame<'a>(
     let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
-    let bright = camera.flare_sources(g, (data, after), (depth, light), bvh, flares);
-    let light = camera.starburst(g, (data, after), (depth, light), bright, effects);
+    let bright = camera.flare_sources(g, frame, depth, light, bvh, flares);
+    let light = camera.starburst(g, frame, depth, light, bright, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.lens_image(
         g,
@@ -165,7 +157,7 @@ pub(super) fn declare_frame<'a>(
     );
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
-    let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
+    let (light, ghosts) = camera.ghosts(g, size, light, bright, settings.ghosts.as_ref());
     let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display = DisplayTransform {
         mapper: settings.tone_mapper,
@@ -188,9 +180,9 @@ pub(super) fn declare_frame<'a>(
                 declare_aov(
                     g,
                     passes,
-                    (scene, data, sampling),
-                    (gbuffer, bent_normal_ao),
-                    (lit.split, gi_output),
+                    frame,
+                    sampling,
+                    AovInputs { gbuffer, bent_normal_ao, split: lit.split, gi_output },
                     aov,
                 )
             };
@@ -219,20 +211,26 @@ fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
 
+/// Images of the frame from which AOVs are taken.
+struct AovInputs {
+    gbuffer: Gbuffer,
+    bent_normal_ao: Option<ImageHandle>,
+    split: Option<(ImageHandle, ImageHandle)>,
+    gi_output: Option<GiOutput>,
+}
+
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
-    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &FrameSampling),
-    (gbuffer, bent_normal_ao): (Gbuffer, Option<ImageHandle>),
-    (split, gi_output): (Option<(ImageHandle, ImageHandle)>, Option<GiOutput>),
+    frame: SceneFrame<'a>,
+    sampling: &FrameSampling,
+    inputs: AovInputs,
     aov: Aov,
 ) -> ImageHandle {
-    let nothing = |g: &mut Graph<'a>| {
-        let [width, height] = data.uniforms.values.size;
-        let image = g.image("no gi", width, height, LIGHT);
-        g.pass("no gi").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
-        image
-    };
+    let AovInputs { gbuffer, bent_normal_ao, split, gi_output } = inputs;
+    let data = frame.data;
+    let [width, height] = data.uniforms.values.size;
+    let nothing = |g: &mut Graph<'a>| g.black_image("no gi", width, height, LIGHT);
     let parts = gi_output.and_then(|gi_output| gi_output.split);
     match (aov, split) {
         (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
@@ -240,15 +238,12 @@ fn declare_aov<'a>(
         (Aov::VplClampLoss, _) => {
             gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
         }
-        (Aov::Velocity, _) => passes.anti_aliasing.velocity(
-            g,
-            (scene, data, &passes.skin),
-            gbuffer.depth,
-            &sampling.motion,
-        ),
+        (Aov::Velocity, _) => {
+            passes.anti_aliasing.velocity(g, frame, &passes.skin, gbuffer.depth, &sampling.motion)
+        }
         (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.uniforms.values.size),
         (Aov::Channel(channel), _) => {
-            passes.gbuffer_channel.declare(g, data, (gbuffer, bent_normal_ao), channel)
+            passes.gbuffer_channel.declare(g, data, gbuffer, bent_normal_ao, channel)
         }
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,

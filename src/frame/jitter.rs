@@ -7,7 +7,7 @@ use glam::DVec2;
 /// Halton 1960, "On the efficiency of certain quasi-random sequences of points in evaluating
 /// multi-dimensional integrals", Numerische Mathematik 2.
 #[must_use]
-pub fn radical_inverse(mut number: u32, base: u32) -> f64 {
+fn radical_inverse(mut number: u32, base: u32) -> f64 {
     let (mut inverse, mut digit) = (0.0, 1.0 / f64::from(base));
     while number > 0 {
         inverse += f64::from(number % base) * digit;

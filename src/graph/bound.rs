@@ -1,25 +1,25 @@
-//! Passes that run one pipeline once. Each resource is named once: its binding declares the
-//! access, and the frame graph resolves the object when the pass is recorded.
+//! Passes that run one pipeline, or several with common resources. Each resource is named once: its
+//! binding declares the access, and the frame graph resolves the object when the pass is recorded.
 
 use std::sync::Arc;
 
 use super::{
     access::Access,
-    declaration::{Graph, PassBuilder, PassContext},
+    declaration::{Graph, Objects, PassBuilder, PassContext},
     resource::{BufferHandle, Handle, ImageHandle},
 };
 use crate::gpu::{
-    Bind, Buffer, BufferKind, ComputePipeline, GpuResult, GraphicsPipeline, Image, SamplerInfo,
-    Tlas,
+    Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, Image,
+    SamplerInfo, Tlas,
 };
 
 /// Makes or finds a pipeline when the pass is recorded.
 type PipelineSource<'a, T> = Box<dyn FnOnce() -> GpuResult<Arc<T>> + 'a>;
 
-/// The pipeline of a bound pass.
+/// The pipeline of a bound pass; `None`: the closure of [`BoundPass::record`] binds pipelines.
 enum Pipeline<'a> {
-    Graphics(PipelineSource<'a, GraphicsPipeline>),
-    Compute(PipelineSource<'a, ComputePipeline>),
+    Graphics(Option<PipelineSource<'a, GraphicsPipeline>>),
+    Compute(Option<PipelineSource<'a, ComputePipeline>>),
 }
 
 /// A resource of the graph, or an object of the caller, for which the graph declares no access.
@@ -49,84 +49,119 @@ impl<H, T> From<&Arc<T>> for Source<H, T> {
 
 impl<H: Handle, T> Source<H, T> {
     /// The object, by `find` for a resource of the graph.
-    fn resolve(&self, find: impl FnOnce(H) -> Arc<T>) -> Arc<T> {
+    fn object<'b>(&'b self, find: impl FnOnce(H) -> &'b Arc<T>) -> &'b Arc<T> {
         match self {
             Self::Graph(handle) => find(*handle),
-            Self::Caller(object) => Arc::clone(object),
+            Self::Caller(object) => object,
         }
     }
 }
 
-/// A binding with sources in place of objects.
+/// A bound resource.
 enum Binding {
     Uniform(Arc<Buffer>),
-    /// Name and bytes of a uniform buffer that is made when the pass is recorded.
-    Constants(String, Vec<u8>),
     Storage(BufferSource),
+    /// Uniform or storage buffer that is made with these bytes when the pass is recorded.
+    Values {
+        label: String,
+        bytes: Vec<u8>,
+        into_binding: fn(Arc<Buffer>) -> Binding,
+    },
     Sampled(ImageSource),
     Texture(ImageSource, SamplerInfo),
     StorageImage(ImageSource),
     Structure(Arc<Tlas>),
 }
 
-/// A binding with its object.
-enum Resolved {
-    Uniform(Arc<Buffer>),
-    Storage(Arc<Buffer>),
-    Sampled(Arc<Image>),
-    Texture(Arc<Image>, SamplerInfo),
-    StorageImage(Arc<Image>),
-    Structure(Arc<Tlas>),
-}
-
 impl Binding {
-    fn resolve(&self, cx: &PassContext<'_, '_>) -> GpuResult<Resolved> {
-        Ok(match self {
-            Self::Uniform(buffer) => Resolved::Uniform(Arc::clone(buffer)),
-            Self::Constants(name, bytes) => {
-                let buffer =
-                    Buffer::new(cx.rec.gpu(), name, bytes.len() as u64, BufferKind::Dynamic)?;
-                buffer.write(0, bytes);
-                Resolved::Uniform(buffer)
-            }
-            Self::Storage(buffer) => Resolved::Storage(buffer.resolve(|handle| cx.buffer(handle))),
-            Self::Sampled(image) => Resolved::Sampled(image.resolve(|handle| cx.image(handle))),
-            Self::Texture(image, sampler) => {
-                Resolved::Texture(image.resolve(|handle| cx.image(handle)), *sampler)
-            }
-            Self::StorageImage(image) => {
-                Resolved::StorageImage(image.resolve(|handle| cx.image(handle)))
-            }
-            Self::Structure(tlas) => Resolved::Structure(Arc::clone(tlas)),
+    fn values<T: bytemuck::Pod>(
+        label: &str,
+        values: &[T],
+        into_binding: fn(Arc<Buffer>) -> Self,
+    ) -> Self {
+        let mut bytes = bytemuck::cast_slice(values).to_vec();
+        bytes.resize(bytes.len().max(size_of::<T>()), 0);
+        Self::Values { label: label.to_owned(), bytes, into_binding }
+    }
+
+    /// Makes the buffer of values.
+    fn make_buffer(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        if let Self::Values { label, bytes, into_binding } = self {
+            let buffer = Buffer::new(gpu, label, bytes.len() as u64, BufferKind::Dynamic)?;
+            buffer.write(0, bytes);
+            *self = into_binding(buffer);
+        }
+        Ok(())
+    }
+
+    /// The binding with its object; `None` for values without a buffer.
+    fn bind<'b>(&'b self, objects: Objects<'b>) -> Option<Bind<'b>> {
+        let buffer = |source: &'b BufferSource| source.object(|handle| objects.buffer(handle));
+        let image = |source: &'b ImageSource| source.object(|handle| objects.image(handle));
+        Some(match self {
+            Self::Uniform(buffer) => Bind::Uniform(buffer),
+            Self::Storage(source) => Bind::Storage(buffer(source)),
+            Self::Values { .. } => return None,
+            Self::Sampled(source) => Bind::Sampled(image(source)),
+            Self::Texture(source, sampler) => Bind::Texture(image(source), *sampler),
+            Self::StorageImage(source) => Bind::StorageImage(image(source)),
+            Self::Structure(tlas) => Bind::Structure(tlas),
         })
     }
 }
 
-impl Resolved {
-    fn bind(&self) -> Bind<'_> {
-        match self {
-            Self::Uniform(buffer) => Bind::Uniform(buffer),
-            Self::Storage(buffer) => Bind::Storage(buffer),
-            Self::Sampled(image) => Bind::Sampled(image),
-            Self::Texture(image, sampler) => Bind::Texture(image, *sampler),
-            Self::StorageImage(image) => Bind::StorageImage(image),
-            Self::Structure(tlas) => Bind::Structure(tlas),
-        }
+/// A binding with the name of its shader variable.
+struct NamedBinding {
+    name: &'static str,
+    /// Group of [`BoundPass::group`].
+    group: Option<&'static str>,
+    binding: Binding,
+}
+
+/// Bound resources of a pass when it is recorded, by the names of their shader variables.
+pub struct Bindings<'b> {
+    bindings: &'b [NamedBinding],
+    objects: Objects<'b>,
+}
+
+impl<'b> Bindings<'b> {
+    /// Resources of no group.
+    #[must_use]
+    pub fn common(&self) -> Vec<(&'static str, Bind<'b>)> {
+        self.select(|group| group.is_none())
+    }
+
+    /// Resources of no group, and of this one.
+    #[must_use]
+    pub fn with_group(&self, name: &str) -> Vec<(&'static str, Bind<'b>)> {
+        self.select(|group| group.is_none_or(|group| group == name))
+    }
+
+    fn select(
+        &self,
+        in_group: impl Fn(Option<&'static str>) -> bool,
+    ) -> Vec<(&'static str, Bind<'b>)> {
+        self.bindings
+            .iter()
+            .filter(|named| in_group(named.group))
+            .filter_map(|named| Some((named.name, named.binding.bind(self.objects)?)))
+            .collect()
     }
 }
 
-/// Builder of a pass that runs one pipeline once. It begins with [`Graph::fullscreen`] or
-/// [`Graph::compute`] (or their `_with` forms); an end method such as [`BoundPass::draw`] declares
-/// the pass.
+/// Builder of a pass whose resources are bound by name. It begins with [`Graph::fullscreen`] or
+/// [`Graph::compute`] (or their `_with` forms) if it runs one pipeline, otherwise with
+/// [`Graph::draws`] or [`Graph::dispatches`]. An end method such as [`BoundPass::draw`] or
+/// [`BoundPass::record`] declares the pass.
 ///
 /// Names are those of the shader variables (of blocks, for buffers). Recording fails with
 /// `GpuError::Pipeline` if the pipeline does not declare a name or declares another kind of
 /// resource, or if a variable is left unbound.
-#[must_use = "an end method such as `draw` or `dispatch` declares the pass"]
+#[must_use = "an end method such as `draw`, `dispatch` or `record` declares the pass"]
 pub struct BoundPass<'g, 'a> {
     pass: PassBuilder<'g, 'a>,
     pipeline: Pipeline<'a>,
-    bindings: Vec<(&'static str, Binding)>,
+    bindings: Vec<NamedBinding>,
     constants: Vec<u8>,
 }
 
@@ -149,7 +184,7 @@ impl<'a> Graph<'a> {
         name: &str,
         pipeline: impl FnOnce() -> GpuResult<Arc<GraphicsPipeline>> + 'a,
     ) -> BoundPass<'_, 'a> {
-        self.bound(name, Pipeline::Graphics(Box::new(pipeline)))
+        self.bound(name, Pipeline::Graphics(Some(Box::new(pipeline))))
     }
 
     /// Starts the declaration of a pass that dispatches a compute pipeline.
@@ -165,7 +200,19 @@ impl<'a> Graph<'a> {
         name: &str,
         pipeline: impl FnOnce() -> GpuResult<Arc<ComputePipeline>> + 'a,
     ) -> BoundPass<'_, 'a> {
-        self.bound(name, Pipeline::Compute(Box::new(pipeline)))
+        self.bound(name, Pipeline::Compute(Some(Box::new(pipeline))))
+    }
+
+    /// Starts the declaration of a pass that ends with [`BoundPass::record`], whose closure binds
+    /// graphics pipelines and draws.
+    pub fn draws(&mut self, name: &str) -> BoundPass<'_, 'a> {
+        self.bound(name, Pipeline::Graphics(None))
+    }
+
+    /// Starts the declaration of a pass that ends with [`BoundPass::record`], whose closure binds
+    /// compute pipelines and dispatches.
+    pub fn dispatches(&mut self, name: &str) -> BoundPass<'_, 'a> {
+        self.bound(name, Pipeline::Compute(None))
     }
 
     fn bound(&mut self, name: &str, pipeline: Pipeline<'a>) -> BoundPass<'_, 'a> {
@@ -173,7 +220,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-impl BoundPass<'_, '_> {
+impl<'a> BoundPass<'_, 'a> {
     /// # Panics
     /// If the pass has a compute pipeline: a programming error.
     fn assert_graphics(&self) {
@@ -188,6 +235,20 @@ impl BoundPass<'_, '_> {
     /// If the pass has a graphics pipeline: a programming error.
     fn assert_compute(&self) {
         assert!(matches!(self.pipeline, Pipeline::Compute(_)), "'{}' draws", self.pass.info.name);
+    }
+
+    /// # Panics
+    /// If the pass has no graphics pipeline of its own: a programming error.
+    fn assert_graphics_pipeline(&self) {
+        let has_pipeline = matches!(self.pipeline, Pipeline::Graphics(Some(_)));
+        assert!(has_pipeline, "'{}' has no graphics pipeline", self.pass.info.name);
+    }
+
+    /// # Panics
+    /// If the pass has no compute pipeline of its own: a programming error.
+    fn assert_compute_pipeline(&self) {
+        let has_pipeline = matches!(self.pipeline, Pipeline::Compute(Some(_)));
+        assert!(has_pipeline, "'{}' has no compute pipeline", self.pass.info.name);
     }
 
     /// The access of the pipeline's shader stage: `fragment` or `compute`.
@@ -215,7 +276,7 @@ impl BoundPass<'_, '_> {
     }
 
     fn binding(mut self, name: &'static str, binding: Binding) -> Self {
-        self.bindings.push((name, binding));
+        self.bindings.push(NamedBinding { name, group: None, binding });
         self
     }
 
@@ -224,6 +285,14 @@ impl BoundPass<'_, '_> {
         let (image, access) =
             (image.into(), self.access(Access::FragmentSampled, Access::ComputeSampled));
         self.source(&image, access).binding(name, Binding::Sampled(image))
+    }
+
+    /// Binds images that the shader reads by texel.
+    pub fn sampled_each<I: Into<ImageSource>>(
+        self,
+        images: impl IntoIterator<Item = (&'static str, I)>,
+    ) -> Self {
+        images.into_iter().fold(self, |pass, (name, image)| pass.sampled(name, image))
     }
 
     /// Binds an image that the shader reads through a sampler.
@@ -260,21 +329,46 @@ impl BoundPass<'_, '_> {
             .binding(name, Binding::StorageImage(image))
     }
 
-    /// Binds a uniform buffer that holds this value; `label` names the buffer, which is made when the
-    /// pass is recorded.
+    /// Binds a uniform buffer that holds this value; `label` names the buffer, which is made when
+    /// the pass is recorded.
     pub fn uniform_value(
         self,
         name: &'static str,
         label: &str,
         value: &impl bytemuck::Pod,
     ) -> Self {
-        self.binding(name, Binding::Constants(label.to_owned(), bytemuck::bytes_of(value).to_vec()))
+        let values = std::slice::from_ref(value);
+        self.binding(name, Binding::values(label, values, Binding::Uniform))
     }
 
-    /// Binds a storage buffer of the graph that the vertex shader reads.
-    pub fn vertex_storage(self, name: &'static str, buffer: BufferHandle) -> Self {
+    /// Binds a storage buffer that holds these values; `label` names the buffer, which is made when
+    /// the pass is recorded.
+    pub fn storage_values<T: bytemuck::Pod>(
+        self,
+        name: &'static str,
+        label: &str,
+        values: &[T],
+    ) -> Self {
+        let into_binding = |buffer| Binding::Storage(BufferSource::Caller(buffer));
+        self.binding(name, Binding::values(label, values, into_binding))
+    }
+
+    /// Binds a storage buffer that the vertex shader reads.
+    pub fn vertex_storage(self, name: &'static str, buffer: impl Into<BufferSource>) -> Self {
         self.assert_graphics();
-        self.uses(buffer, Access::VertexStorageRead).binding(name, Binding::Storage(buffer.into()))
+        let buffer = buffer.into();
+        self.source(&buffer, Access::VertexStorageRead).binding(name, Binding::Storage(buffer))
+    }
+
+    /// Declares the vertex buffer, if a pass of the frame writes it.
+    pub fn vertices(self, buffer: Option<BufferHandle>) -> Self {
+        self.assert_graphics();
+        self.with(buffer, |pass, buffer| pass.uses(buffer, Access::VertexFetch))
+    }
+
+    /// Declares a buffer of indirect draw or dispatch commands.
+    pub fn commands(self, buffer: BufferHandle) -> Self {
+        self.uses(buffer, Access::Indirect)
     }
 
     /// Binds a uniform buffer of the caller.
@@ -304,8 +398,8 @@ impl BoundPass<'_, '_> {
             .binding(name, Binding::Storage(buffer))
     }
 
-    /// Binds objects of the caller. This declares no access: if a pass of the frame writes an object,
-    /// declare the access with [`BoundPass::also_uses`].
+    /// Binds objects of the caller. This declares no access: if a pass of the frame writes an
+    /// object, declare the access with [`BoundPass::also_uses`].
     pub fn binds<'b>(mut self, binds: impl IntoIterator<Item = (&'static str, Bind<'b>)>) -> Self {
         self.bindings.extend(binds.into_iter().map(|(name, bind)| {
             let binding = match bind {
@@ -316,9 +410,29 @@ impl BoundPass<'_, '_> {
                 Bind::StorageImage(image) => Binding::StorageImage(image.into()),
                 Bind::Structure(tlas) => Binding::Structure(Arc::clone(tlas)),
             };
-            (name, binding)
+            NamedBinding { name, group: None, binding }
         }));
         self
+    }
+
+    /// Collects the bindings that `declare` adds in a group, for those of the pass's pipelines that
+    /// are bound with it ([`Bindings::with_group`]).
+    pub fn group(self, name: &'static str, declare: impl FnOnce(Self) -> Self) -> Self {
+        let first = self.bindings.len();
+        let mut pass = declare(self);
+        pass.bindings.iter_mut().skip(first).for_each(|named| named.group = Some(name));
+        pass
+    }
+
+    /// Declares accesses in any case, but binds the resources that `declare` adds only on a
+    /// condition, for variants of a pipeline that do not declare them.
+    pub fn bound_if(self, condition: bool, declare: impl FnOnce(Self) -> Self) -> Self {
+        let first = self.bindings.len();
+        let mut pass = declare(self);
+        if !condition {
+            pass.bindings.truncate(first);
+        }
+        pass
     }
 
     /// Applies a change of the declaration if there is a value.
@@ -330,11 +444,8 @@ impl BoundPass<'_, '_> {
     }
 
     /// Declares accesses that no binding states, such as those of a BVH that earlier passes write.
-    pub fn also_uses(mut self, uses: impl IntoIterator<Item = (BufferHandle, Access)>) -> Self {
-        for (buffer, access) in uses {
-            self = self.uses(buffer, access);
-        }
-        self
+    pub fn also_uses(self, uses: impl IntoIterator<Item = (BufferHandle, Access)>) -> Self {
+        uses.into_iter().fold(self, |pass, (buffer, access)| pass.uses(buffer, access))
     }
 
     /// Sets the push constants.
@@ -373,6 +484,13 @@ impl BoundPass<'_, '_> {
         self
     }
 
+    /// Adds the depth attachment with its content, tested and written.
+    pub fn depth_loaded(mut self, image: ImageHandle) -> Self {
+        self.assert_graphics();
+        self.pass = self.pass.depth_loaded(image);
+        self
+    }
+
     /// Adds the depth attachment, tested and not written.
     pub fn depth_tested(mut self, image: ImageHandle) -> Self {
         self.assert_graphics();
@@ -382,8 +500,8 @@ impl BoundPass<'_, '_> {
 
     /// Ends the declaration: draws one triangle that covers the image.
     pub fn draw(self) {
-        self.assert_graphics();
-        self.record(|cx| {
+        self.assert_graphics_pipeline();
+        self.record(|cx, _| {
             cx.rec.draw_fullscreen();
             Ok(())
         });
@@ -391,18 +509,17 @@ impl BoundPass<'_, '_> {
 
     /// Ends the declaration: draws vertices that the pipeline makes.
     pub fn draw_vertices(self, vertices: u32, instances: u32) {
-        self.assert_graphics();
-        self.record(move |cx| {
+        self.assert_graphics_pipeline();
+        self.record(move |cx, _| {
             cx.rec.draw(vertices, instances);
             Ok(())
         });
     }
 
     /// Ends the declaration: draws with the command at `offset` (bytes) of a buffer.
-    pub fn draw_indirect(mut self, command: BufferHandle, offset: u64) {
-        self.assert_graphics();
-        self.pass = self.pass.uses(command, Access::Indirect);
-        self.record(move |cx| {
+    pub fn draw_indirect(self, command: BufferHandle, offset: u64) {
+        self.assert_graphics_pipeline();
+        self.commands(command).record(move |cx, _| {
             let command = cx.buffer(command);
             cx.rec.draw_indirect(&command, offset);
             Ok(())
@@ -411,50 +528,78 @@ impl BoundPass<'_, '_> {
 
     /// Ends the declaration: dispatches work groups.
     pub fn dispatch(self, [x, y, z]: [u32; 3]) {
-        self.assert_compute();
-        self.record(move |cx| {
+        self.assert_compute_pipeline();
+        self.record(move |cx, _| {
             cx.rec.dispatch(x, y, z);
             Ok(())
         });
     }
 
-    /// Ends the declaration: dispatches the work groups at `offset` (bytes) of a buffer.
-    pub fn dispatch_indirect(mut self, groups: BufferHandle, offset: u64) {
-        self.assert_compute();
-        self.pass = self.pass.uses(groups, Access::Indirect);
-        self.record(move |cx| {
+    /// Ends the declaration: dispatches work groups at `offset` (bytes) of a buffer.
+    pub fn dispatch_indirect(self, groups: BufferHandle, offset: u64) {
+        self.assert_compute_pipeline();
+        self.commands(groups).record(move |cx, _| {
             let groups = cx.buffer(groups);
             cx.rec.dispatch_indirect(&groups, offset);
             Ok(())
         });
     }
 
-    fn record(self, run: impl FnOnce(&mut PassContext<'_, '_>) -> GpuResult<()> + 'static) {
-        let Self { pass, pipeline, bindings, constants } = self;
+    /// Ends the declaration: dispatches work groups for each of these push constants, without
+    /// barriers in between.
+    ///
+    /// # Panics
+    /// If the pass has no compute pipeline: a programming error.
+    pub fn dispatch_each<T: bytemuck::Pod>(
+        mut self,
+        jobs: impl IntoIterator<Item = (T, [u32; 3])>,
+    ) {
+        let Pipeline::Compute(Some(pipeline)) = self.pipeline else {
+            panic!("'{}' has no compute pipeline", self.pass.info.name)
+        };
+        self.pipeline = Pipeline::Compute(None);
+        let jobs: Vec<(T, [u32; 3])> = jobs.into_iter().collect();
+        self.record(move |cx, bindings| {
+            let pipeline = pipeline()?;
+            cx.rec.bind_compute(&pipeline, &bindings.common())?;
+            for (constants, [x, y, z]) in jobs {
+                cx.rec.push_compute(&pipeline, &constants);
+                cx.rec.dispatch(x, y, z);
+            }
+            Ok(())
+        });
+    }
+
+    /// Ends the declaration: records the commands of a closure, with the pass's pipeline bound, if
+    /// it has one.
+    pub fn record(
+        self,
+        run: impl FnOnce(&mut PassContext<'_, '_>, &Bindings<'_>) -> GpuResult<()> + 'a,
+    ) {
+        let Self { pass, pipeline, mut bindings, constants } = self;
         pass.record(move |cx| {
-            let resolved = bindings
-                .iter()
-                .map(|(name, binding)| Ok((*name, binding.resolve(cx)?)))
-                .collect::<GpuResult<Vec<_>>>()?;
-            let binds: Vec<_> =
-                resolved.iter().map(|(name, resolved)| (*name, resolved.bind())).collect();
+            for named in &mut bindings {
+                named.binding.make_buffer(cx.rec.gpu())?;
+            }
+            let bindings = Bindings { bindings: &bindings, objects: cx.objects };
             match pipeline {
-                Pipeline::Graphics(pipeline) => {
+                Pipeline::Graphics(Some(pipeline)) => {
                     let pipeline = pipeline()?;
-                    cx.rec.bind_graphics(&pipeline, &binds)?;
+                    cx.rec.bind_graphics(&pipeline, &bindings.common())?;
                     if !constants.is_empty() {
                         cx.rec.push_graphics_bytes(&pipeline, &constants);
                     }
                 }
-                Pipeline::Compute(pipeline) => {
+                Pipeline::Compute(Some(pipeline)) => {
                     let pipeline = pipeline()?;
-                    cx.rec.bind_compute(&pipeline, &binds)?;
+                    cx.rec.bind_compute(&pipeline, &bindings.common())?;
                     if !constants.is_empty() {
                         cx.rec.push_compute_bytes(&pipeline, &constants);
                     }
                 }
+                Pipeline::Graphics(None) | Pipeline::Compute(None) => {}
             }
-            run(cx)
+            run(cx, &bindings)
         });
     }
 }

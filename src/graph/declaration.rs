@@ -31,12 +31,38 @@ pub struct Graph<'a> {
     frame: u64,
 }
 
+/// Images and buffers of a frame, by the indices of their handles.
+#[derive(Clone, Copy)]
+pub(super) struct Objects<'r> {
+    pub(super) images: &'r [Option<Arc<Image>>],
+    pub(super) buffers: &'r [Option<Arc<Buffer>>],
+}
+
+impl<'r> Objects<'r> {
+    /// # Panics
+    /// If no pass declared the image, which is a programming error.
+    pub(super) fn image(self, handle: ImageHandle) -> &'r Arc<Image> {
+        match self.images.get(handle.0) {
+            Some(Some(image)) => image,
+            _ => panic!("an image that no pass declared"),
+        }
+    }
+
+    /// # Panics
+    /// If no pass declared the buffer, which is a programming error.
+    pub(super) fn buffer(self, handle: BufferHandle) -> &'r Arc<Buffer> {
+        match self.buffers.get(handle.0) {
+            Some(Some(buffer)) => buffer,
+            _ => panic!("a buffer that no pass declared"),
+        }
+    }
+}
+
 /// Context of a pass body.
 pub struct PassContext<'r, 'f> {
     /// Recorder of the pass's commands.
     pub rec: &'r mut Recorder<'f>,
-    pub(super) images: &'r [Option<Arc<Image>>],
-    pub(super) buffers: &'r [Option<Arc<Buffer>>],
+    pub(super) objects: Objects<'r>,
 }
 
 impl PassContext<'_, '_> {
@@ -46,10 +72,7 @@ impl PassContext<'_, '_> {
     /// If the pass did not declare it, which is a programming error.
     #[must_use]
     pub fn image(&self, handle: ImageHandle) -> Arc<Image> {
-        match self.images.get(handle.0) {
-            Some(Some(image)) => Arc::clone(image),
-            _ => panic!("an image that no pass declared"),
-        }
+        Arc::clone(self.objects.image(handle))
     }
 
     /// The buffer of a handle.
@@ -58,10 +81,7 @@ impl PassContext<'_, '_> {
     /// If the pass did not declare it, which is a programming error.
     #[must_use]
     pub fn buffer(&self, handle: BufferHandle) -> Arc<Buffer> {
-        match self.buffers.get(handle.0) {
-            Some(Some(buffer)) => Arc::clone(buffer),
-            _ => panic!("a buffer that no pass declared"),
-        }
+        Arc::clone(self.objects.buffer(handle))
     }
 }
 
@@ -222,6 +242,41 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Declares an image of zeros.
+    pub fn black_image(
+        &mut self,
+        name: &str,
+        width: u32,
+        height: u32,
+        format: vk::Format,
+    ) -> ImageHandle {
+        let image = self.image(name, width, height, format);
+        self.pass(name).color_cleared(image, [0.0; 4]).record(|_| Ok(()));
+        image
+    }
+
+    /// Declares a pass that fills buffers with zeros.
+    pub fn clear_buffers<const N: usize>(&mut self, name: &str, buffers: [BufferHandle; N]) {
+        let pass =
+            buffers.iter().fold(self.pass(name), |pass, &buffer| pass.uses(buffer, Access::Fill));
+        pass.record(move |cx| {
+            for buffer in buffers {
+                let buffer = cx.buffer(buffer);
+                cx.rec.fill(&buffer, 0);
+            }
+            Ok(())
+        });
+    }
+
+    /// Declares the copy of a host buffer with packed rows to an image.
+    pub fn upload(&mut self, name: &str, from: Arc<Buffer>, image: ImageHandle) {
+        self.pass(name).uses(image, Access::CopyTo).record(move |cx| {
+            let image = cx.image(image);
+            cx.rec.copy_buffer_to_image(&from, 0, &image, 0);
+            Ok(())
+        });
+    }
+
     /// Declares a copy of an image, to draw over while passes read the original.
     pub fn copied(&mut self, name: &str, image: ImageHandle) -> ImageHandle {
         let (width, height, format) = self.shape(image).unwrap_or((1, 1, vk::Format::UNDEFINED));
@@ -265,5 +320,19 @@ impl<'a> Graph<'a> {
                 Ok(())
             });
         buffer
+    }
+
+    /// Declares the copy of `size` bytes of a buffer to a host buffer.
+    pub fn read_back_buffer(&mut self, name: &str, from: BufferHandle, size: u64) -> BufferHandle {
+        let out = self.readback(&format!("{name} on the host"), size);
+        self.pass(&format!("read back {name}"))
+            .uses(from, Access::CopyFrom)
+            .uses(out, Access::CopyTo)
+            .record(move |cx| {
+                let (from, to) = (cx.buffer(from), cx.buffer(out));
+                cx.rec.copy_buffer(&from, &to, 0, 0, size);
+                Ok(())
+            });
+        out
     }
 }

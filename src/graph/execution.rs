@@ -7,7 +7,7 @@ use ash::vk;
 use super::{
     access::State,
     cache::{GraphCache, MemoryUse},
-    declaration::{Graph, Pass, PassContext},
+    declaration::{Graph, Objects, Pass, PassContext},
     plan::{self, PassInfo, Plan, ResourceInfo},
     resource::{BufferHandle, Kind},
 };
@@ -180,7 +180,7 @@ fn record_pass(
     if draws {
         rec.begin_rendering(&colors, depth);
     }
-    let result = (pass.body)(&mut PassContext { rec, images, buffers });
+    let result = (pass.body)(&mut PassContext { rec, objects: Objects { images, buffers } });
     if draws {
         rec.end_rendering();
     }

@@ -12,7 +12,7 @@ pub mod plan;
 mod resource;
 
 pub use access::{Access, State};
-pub use bound::{BoundPass, BufferSource, ImageSource};
+pub use bound::{Bindings, BoundPass, BufferSource, ImageSource};
 pub use cache::{GraphCache, MemoryUse};
 pub use declaration::{Graph, PassBuilder, PassContext};
 pub use execution::{Executed, Prepared};

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 use super::{
     effects::make,
     morphological::MorphologicalPass,
+    scene_frame::SceneFrame,
     skin::SkinPass,
     taa::{TaaFrame, TaaInputs, TaaOutput, TaaPass},
     velocity::{MotionState, VelocityPass},
 };
 use crate::{
     gpu::{Gpu, GpuResult},
-    gpu_scene::{FrameData, GpuScene},
     graph::{Graph, ImageHandle},
 };
 
@@ -32,6 +32,17 @@ pub enum Method<'a> {
     /// Temporal anti-aliasing: history parameters, and the motion states of the last and this
     /// frame.
     Temporal(TaaFrame, &'a [MotionState; 2]),
+}
+
+/// Inputs from this frame's passes.
+#[derive(Clone, Copy)]
+pub struct AntiAliasingInputs {
+    /// Light at render resolution.
+    pub light: ImageHandle,
+    /// Depth at render resolution.
+    pub depth: ImageHandle,
+    /// Motion since the last frame, if another pass has declared it.
+    pub velocity: Option<ImageHandle>,
 }
 
 impl AntiAliasingPasses {
@@ -55,36 +66,39 @@ impl AntiAliasingPasses {
     pub fn velocity<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
+        frame: SceneFrame<'a>,
+        skin: &SkinPass,
         depth: ImageHandle,
         motion: &[MotionState; 2],
     ) -> ImageHandle {
         match self.velocity.get() {
             Some(pass) => {
-                pass.declare(g, (scene, data, skin), depth, "velocity from the last frame", motion)
+                pass.declare(g, frame, skin, depth, "velocity from the last frame", motion)
             }
             None => depth,
         }
     }
 
     /// Declares the passes of the frame's method. Returns light and depth unchanged if it is
-    /// `None`. `velocity`: an existing velocity image to reuse.
+    /// `None`.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
-        (depth, velocity): (ImageHandle, Option<ImageHandle>),
-        light: ImageHandle,
+        frame: SceneFrame<'a>,
+        skin: &SkinPass,
+        inputs: AntiAliasingInputs,
         method: Method<'_>,
     ) -> TaaOutput {
+        let AntiAliasingInputs { light, depth, velocity } = inputs;
+        let data = frame.data;
         match (method, self.morphological.get(), self.temporal.get()) {
             (Method::Morphological, Some(pass), _) => {
                 TaaOutput { light: pass.declare(g, data.uniforms.values.size, light), depth }
             }
-            (Method::Temporal(frame, motion), _, Some(pass)) => {
-                let velocity = velocity
-                    .unwrap_or_else(|| self.velocity(g, (scene, data, skin), depth, motion));
-                pass.declare(g, data, TaaInputs { light, depth, velocity }, frame)
+            (Method::Temporal(taa, motion), _, Some(pass)) => {
+                let velocity =
+                    velocity.unwrap_or_else(|| self.velocity(g, frame, skin, depth, motion));
+                pass.declare(g, data, TaaInputs { light, depth, velocity }, taa)
             }
             _ => TaaOutput { light, depth },
         }

@@ -100,8 +100,7 @@ impl AoPass {
         );
         g.fullscreen("ao", &self.search)
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.depth_and_normal())
             .storage("probe_block", &data.probes)
             .push(&constants)
             .target(raw)
@@ -110,8 +109,7 @@ impl AoPass {
         g.fullscreen("ao filter", &self.filter)
             .binds([data.uniform()])
             .sampled("hidden_image", raw)
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.depth_and_normal())
             .push(&constants)
             .target(out)
             .draw();

@@ -2,20 +2,39 @@
 
 use super::{
     formats::LIGHT,
-    forward::{ForwardPass, RefractionBackgroundImages, background_handles},
+    forward::ForwardPass,
     gbuffer::Gbuffer,
     lighting::LitImages,
-    refraction::RefractionBackground,
+    refraction::{RefractionBackground, back_face_image, level_images},
     scene_draws::{TextureSets, draw_all, geometry_state},
+    scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
     variants::{Features, LightVariants},
-    volumes::{Volumetrics, VolumetricsImages},
+    volumes::{Volumetrics, marched_images},
 };
 use crate::{
-    gpu::{Bind, Gpu, GraphicsPipeline},
-    gpu_scene::{Draw, FrameData, GpuScene, RenderQueue},
-    graph::{Access, Graph},
+    gpu::{Gpu, GraphicsPipeline},
+    gpu_scene::{Draw, FrameBvh, RenderQueue},
+    graph::{Graph, ImageSource},
 };
+
+/// Binding group of pipelines for extended materials.
+const EXTENDED: &str = "extended";
+
+/// Inputs from this frame's passes.
+#[derive(Clone, Copy)]
+pub struct BlendInputs {
+    /// G-buffer of the visible surfaces.
+    pub gbuffer: Gbuffer,
+    /// Lit image.
+    pub lit: LitImages,
+    /// Shadow inputs of the lights.
+    pub shadow_inputs: ShadowInputs,
+    /// Images that refractive surfaces sample, if any.
+    pub background: Option<RefractionBackground>,
+    /// Participating volumes, if any.
+    pub volumetrics: Option<Volumetrics>,
+}
 
 /// Pipelines of the blend pass.
 pub struct BlendPass {
@@ -35,59 +54,79 @@ impl BlendPass {
         Self { variants: LightVariants::new(gpu, "blend.frag", u32::MAX, make) }
     }
 
-    /// Declares the pass, unless nothing is blended or refractive. `layered` draws extended
+    /// Declares the pass, unless nothing is blended or refractive. `forward` draws extended
     /// materials in the same sorted order.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
-        (gbuffer, lit): (Gbuffer, LitImages),
-        shadow_inputs: ShadowInputs,
-        (layered, background): (&'a ForwardPass, Option<RefractionBackground>),
-        volumetrics: Option<Volumetrics>,
+        frame: SceneFrame<'a>,
+        inputs: BlendInputs,
+        forward: &'a ForwardPass,
     ) {
+        let SceneFrame { scene, data, .. } = frame;
+        let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics } = inputs;
         if !data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
             return;
         }
-        let mut pass = g.pass("blend").depth_tested(gbuffer.depth).color_loaded(lit.light);
-        if let Some((diffuse, specular)) = lit.split {
-            pass = pass.color_loaded(diffuse).color_loaded(specular).color_loaded(gbuffer.emission);
-        }
-        let veils = volumetrics.iter().flat_map(|volumetrics| volumetrics.marched);
-        for image in background.iter().flat_map(background_handles).chain(veils) {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        pass = shadow_inputs.read_by(pass);
-        pass.record(move |cx| {
-            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
-            let split = lit.split.is_some();
-            let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
-            binds.extend(shadow_inputs.light_binds(data));
-            let volumetrics = VolumetricsImages::of(cx, volumetrics, scene);
-            binds.extend(volumetrics.binds());
-            let images = RefractionBackgroundImages::of(cx, background, scene);
-            let draws: Vec<&Draw> = data
-                .draws
-                .visible
-                .draws
-                .iter()
-                .filter(|draw| draw.queue == RenderQueue::Blend)
-                .collect();
-            for run in draws.chunk_by(|a, b| a.extended == b.extended) {
-                if run.first().is_some_and(|draw| draw.extended) {
-                    layered.draw_over(
-                        cx.rec,
-                        (scene, data),
-                        (split, &shadow_inputs),
-                        (&images, &volumetrics),
-                        run,
-                    )?;
-                } else {
-                    let pipeline = self.variants.get(Features::of(data, split))?;
-                    draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;
+        let split = lit.split.is_some();
+        let traced_refraction = data.refraction_bvh.is_some();
+        let marched = volumetrics.map_or_else(
+            || [&scene.white, &scene.white].map(ImageSource::from),
+            |volumetrics| volumetrics.marched.map(ImageSource::from),
+        );
+        let pass = g
+            .draws("blend")
+            .depth_tested(gbuffer.depth)
+            .target_loaded(lit.light)
+            .with(lit.split, |pass, (diffuse, specular)| {
+                pass.target_loaded(diffuse).target_loaded(specular).target_loaded(gbuffer.emission)
+            })
+            .binds(frame.geometry_binds())
+            .storage("light_block", &data.lights)
+            .group(EXTENDED, |pass| {
+                pass.sampled_each(level_images(background, scene))
+                    .bound_if(!traced_refraction, |pass| {
+                        pass.sampled("back_face_image", back_face_image(background, scene))
+                    })
+                    .with(scene.extended_materials.as_ref(), |pass, layers| {
+                        pass.storage("extended_material_block", &layers.materials)
+                            .storage("extended_lut_block", &layers.tables)
+                    })
+            })
+            .sampled_each(marched_images(marched));
+        shadow_inputs
+            .bind_to(pass, frame)
+            .group(EXTENDED, |pass| {
+                pass.bound_if(traced_refraction, |pass| {
+                    pass.storage("caustic_block", shadow_inputs.caustics(data))
+                })
+                .bound_if(data.shadow_bvh.is_none(), |pass| {
+                    pass.binds(data.refraction_bvh.iter().flat_map(FrameBvh::binds))
+                })
+            })
+            .record(move |cx, bindings| {
+                let draws: Vec<&Draw> = data
+                    .draws
+                    .visible
+                    .draws
+                    .iter()
+                    .filter(|draw| draw.queue == RenderQueue::Blend)
+                    .collect();
+                for run in draws.chunk_by(|a, b| a.extended == b.extended) {
+                    if run.first().is_some_and(|draw| draw.extended) {
+                        if scene.extended_materials.is_none() {
+                            continue;
+                        }
+                        let pipeline = forward.blended_pipeline(data, split)?;
+                        let binds = bindings.with_group(EXTENDED);
+                        draw_all(cx.rec, frame, run, &pipeline, TextureSets::Layers, &binds)?;
+                    } else {
+                        let pipeline = self.variants.get(Features::of(data, split))?;
+                        let binds = bindings.common();
+                        draw_all(cx.rec, frame, run, &pipeline, TextureSets::Core, &binds)?;
+                    }
                 }
-            }
-            Ok(())
-        });
+                Ok(())
+            });
     }
 }

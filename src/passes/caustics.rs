@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::ray_query::BvhDependencies;
+use super::{ray_query::BvhDependencies, scene_frame::SceneFrame};
 use crate::{
     gpu::{
         Bind, ComputePipeline, Gpu, GpuResult,
@@ -15,8 +15,8 @@ use crate::{
             frame::{FrameConstants, LIGHT_CAUSTICS, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, Light},
         },
     },
-    gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, WaterTextures},
-    graph::{Access, BufferHandle, Graph},
+    gpu_scene::{FrameBvh, GpuScene, LazyFrameBvh, WaterTextures},
+    graph::{BufferHandle, Graph},
 };
 
 /// Work group size per axis.
@@ -197,66 +197,49 @@ impl CausticsPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        (data, caustics): (&'a FrameData, Option<&'a FrameCaustics>),
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        caustics: Option<&'a FrameCaustics>,
         gpu_bvh: BvhDependencies,
     ) -> Option<BufferHandle> {
         let (pipelines, caustics) = (self.pipelines.get()?, caustics?);
         let [counted, blurred] = caustics.bytes();
         let counts = g.storage("caustic counts", counted);
         let maps = g.storage("caustics", blurred);
-        g.pass("clear caustics").uses(counts, Access::Fill).record(move |cx| {
-            let counts = cx.buffer(counts);
-            cx.rec.fill(&counts, 0);
-            Ok(())
-        });
-        let mut pass = g.pass("caustics").uses(counts, Access::ComputeStorageReadWrite);
-        for (buffer, access) in gpu_bvh.by_compute() {
-            pass = pass.uses(buffer, access);
-        }
-        pass.record(move |cx| {
-            let counts = cx.buffer(counts);
-            for map in &caustics.maps {
-                let textures = scene
-                    .extended_materials
-                    .as_ref()
-                    .and_then(|layers| layers.waters.get(map.water as usize));
-                let Some(WaterTextures { flow, ripples }) = textures else { continue };
-                let mut binds = vec![
-                    data.uniform(),
-                    ("light_block", Bind::Storage(&data.lights)),
-                    ("deposit_block", Bind::Storage(&counts)),
-                    ("water_flow_texture", Bind::Texture(&flow.0, flow.1)),
-                    ("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)),
-                ];
-                binds.extend(caustics.bvh.binds());
-                cx.rec.bind_compute(&pipelines.count, &binds)?;
-                cx.rec.push_compute(&pipelines.count, map);
-                let [across, down] =
-                    map.texels.map(|side| (side * CAUSTIC_BUNDLES).div_ceil(GROUP));
-                cx.rec.dispatch(across, down, 1);
-            }
-            Ok(())
-        });
-        g.pass("caustics blur")
-            .uses(counts, Access::ComputeStorageRead)
-            .uses(maps, Access::ComputeStorageWrite)
-            .record(move |cx| {
-                let (counts, maps) = (cx.buffer(counts), cx.buffer(maps));
+        g.clear_buffers("clear caustics", [counts]);
+        g.dispatches("caustics")
+            .updated("deposit_block", counts)
+            .also_uses(gpu_bvh.by_compute())
+            .binds([data.uniform()])
+            .storage("light_block", &data.lights)
+            .binds(caustics.bvh.binds())
+            .record(move |cx, bindings| {
                 for map in &caustics.maps {
-                    let binds = [
-                        data.uniform(),
-                        ("light_block", Bind::Storage(&data.lights)),
-                        ("deposit_block", Bind::Storage(&counts)),
-                        ("caustic_block", Bind::Storage(&maps)),
-                    ];
-                    cx.rec.bind_compute(&pipelines.blur, &binds)?;
-                    cx.rec.push_compute(&pipelines.blur, map);
-                    let [across, down] = map.texels.map(|side| side.div_ceil(GROUP));
+                    let textures = scene
+                        .extended_materials
+                        .as_ref()
+                        .and_then(|layers| layers.waters.get(map.water as usize));
+                    let Some(WaterTextures { flow, ripples }) = textures else { continue };
+                    let mut binds = bindings.common();
+                    binds.push(("water_flow_texture", Bind::Texture(&flow.0, flow.1)));
+                    binds.push(("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)));
+                    cx.rec.bind_compute(&pipelines.count, &binds)?;
+                    cx.rec.push_compute(&pipelines.count, map);
+                    let [across, down] =
+                        map.texels.map(|side| (side * CAUSTIC_BUNDLES).div_ceil(GROUP));
                     cx.rec.dispatch(across, down, 1);
                 }
                 Ok(())
             });
+        let jobs = caustics.maps.iter().map(|map| {
+            let [across, down] = map.texels.map(|side| side.div_ceil(GROUP));
+            (*map, [across, down, 1])
+        });
+        g.compute("caustics blur", &pipelines.blur)
+            .storage("deposit_block", counts)
+            .written("caustic_block", maps)
+            .binds([data.uniform()])
+            .storage("light_block", &data.lights)
+            .dispatch_each(jobs);
         Some(maps)
     }
 }

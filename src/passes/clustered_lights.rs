@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use super::gbuffer::Gbuffer;
+use super::{gbuffer::Gbuffer, scene_frame::SceneFrame};
 use crate::{
     gpu::{ComputePipeline, Gpu, GpuResult},
-    gpu_scene::{FrameData, GpuScene},
-    graph::{Access, BufferHandle, Graph},
+    graph::{BufferHandle, Graph},
 };
 
 /// Tile size per axis (pixels).
@@ -59,8 +58,7 @@ impl ClusteredLightsPass {
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        scene: &GpuScene,
-        data: &FrameData,
+        SceneFrame { scene, data, .. }: SceneFrame<'_>,
         gbuffer: Gbuffer,
     ) -> ClusteredLights {
         let [across, down] = data.uniforms.values.tiles;
@@ -74,17 +72,10 @@ impl ClusteredLightsPass {
             ),
             report: g.storage("clustered lights report", REPORT_WORDS * 4),
         };
-        g.pass("clear clustered lights report").uses(out.report, Access::Fill).record(move |cx| {
-            let report = cx.buffer(out.report);
-            cx.rec.fill(&report, 0);
-            Ok(())
-        });
+        g.clear_buffers("clear clustered lights report", [out.report]);
         g.compute("clustered lights", &self.pipeline)
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
-            .sampled("emission_image", gbuffer.emission)
+            .sampled_each(gbuffer.all())
             .storage("light_block", &data.lights)
             .storage("node_block", &data.nodes)
             .storage("loss_block", &scene.light_loss_table)

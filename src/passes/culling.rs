@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::formats::DEPTH;
+use super::{formats::DEPTH, scene_frame::SceneFrame};
 use crate::{
     gpu::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder,
@@ -18,10 +18,9 @@ use crate::{
         vk,
     },
     gpu_scene::{
-        self, FrameData, GpuInstances, GpuScene, LodSelection, RenderQueue, SplitPoint, View,
-        dynamic_buffer,
+        self, GpuInstances, GpuScene, LodSelection, RenderQueue, SplitPoint, View, dynamic_buffer,
     },
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Instances per work group (`BLOCK` in the shaders).
@@ -187,6 +186,15 @@ struct Pyramid {
     levels: BufferHandle,
 }
 
+/// Instances that a culling stage passes.
+#[derive(Clone, Copy)]
+enum CullStage {
+    /// Those in the frustum that the last frame drew.
+    Occluders,
+    /// Those in the frustum, and not occluded in the pyramid, if any.
+    All(Option<Pyramid>),
+}
+
 impl CullingPass {
     /// Creates the pipelines.
     ///
@@ -221,16 +229,17 @@ impl CullingPass {
         })
     }
 
-    /// Declares the passes; `None` if the host culls (no `frame`). `moved`: deformed vertices, if a
-    /// pass deforms them.
+    /// Declares the passes; `None` if the host culls (no `culling`). `moved`: deformed vertices, if
+    /// a pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        (data, frame): (&'a FrameData, Option<&'a FrameCulling>),
+        scene_frame: SceneFrame<'a>,
+        culling: Option<&'a FrameCulling>,
         moved: Option<BufferHandle>,
     ) -> Option<CullingOutput> {
-        let (placements, frame) = (scene.gpu_instances.as_ref()?, frame?);
+        let scene = scene_frame.scene;
+        let (placements, frame) = (scene.gpu_instances.as_ref()?, culling?);
         let (count, blocks) =
             (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
@@ -247,18 +256,10 @@ impl CullingPass {
             bases: g.storage("culling bases", (blocks + 1) * 16),
         };
         let pyramid = frame.occlusion.then(|| {
-            self.cull(
-                g,
-                (placements, frame),
-                ("cull occluders", &self.occluders),
-                between,
-                None,
-                out,
-            );
-            self.declare_pyramid(g, scene, data, (placements, frame), (out, moved))
+            self.cull(g, placements, frame, between, CullStage::Occluders, out);
+            self.declare_pyramid(g, scene_frame, placements, frame, out, moved)
         });
-        let test = if pyramid.is_some() { &self.hidden } else { &self.view };
-        self.cull(g, (placements, frame), ("cull", test), between, pyramid, out);
+        self.cull(g, placements, frame, between, CullStage::All(pyramid), out);
         Some(out)
     }
 
@@ -266,14 +267,18 @@ impl CullingPass {
     fn cull(
         &self,
         g: &mut Graph<'_>,
-        (placements, frame): (&GpuInstances, &FrameCulling),
-        (name, test): (&str, &Arc<ComputePipeline>),
+        placements: &GpuInstances,
+        frame: &FrameCulling,
         CullingScratch { seen, ranks, counts, bases }: CullingScratch,
-        pyramid: Option<Pyramid>,
+        stage: CullStage,
         out: CullingOutput,
     ) {
         let groups = placements.count.div_ceil(BLOCK);
-        let reads_seen = Arc::ptr_eq(test, &self.occluders);
+        let (name, test, pyramid) = match stage {
+            CullStage::Occluders => ("cull occluders", &self.occluders, None),
+            CullStage::All(None) => ("cull", &self.view, None),
+            CullStage::All(pyramid) => ("cull", &self.hidden, pyramid),
+        };
         let pass = g
             .compute(name, test)
             .binds([frame.uniform()])
@@ -281,10 +286,9 @@ impl CullingPass {
             .storage("bucket_block", &placements.buckets)
             .written("rank_block", ranks)
             .written("count_block", counts);
-        let pass = if reads_seen {
-            pass.storage("was_visible_block", seen)
-        } else {
-            pass.written("was_visible_block", seen)
+        let pass = match stage {
+            CullStage::Occluders => pass.storage("was_visible_block", seen),
+            CullStage::All(_) => pass.written("was_visible_block", seen),
         };
         pass.with(pyramid, |pass, pyramid| {
             pass.storage("pyramid_block", pyramid.levels).sampled("depth_image", pyramid.depth)
@@ -312,26 +316,24 @@ impl CullingPass {
     fn declare_pyramid<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
-        (placements, frame): (&'a GpuInstances, &'a FrameCulling),
-        (occluders, moved): (CullingOutput, Option<BufferHandle>),
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        placements: &'a GpuInstances,
+        frame: &'a FrameCulling,
+        occluders: CullingOutput,
+        moved: Option<BufferHandle>,
     ) -> Pyramid {
         let [width, height] = data.uniforms.values.size;
         let depth = g.image("occluder depth", width, height, DEPTH);
         let levels = g.storage("depth pyramid", frame.pyramid_texels * 4);
-        let mut pass = g.pass("cull: depth");
-        if let Some(vertices) = moved {
-            pass = pass.uses(vertices, Access::VertexFetch);
-        }
-        pass.depth_cleared(depth)
-            .uses(occluders.instances, Access::VertexStorageRead)
-            .uses(occluders.commands, Access::Indirect)
-            .record(move |cx| {
-                let (instances, commands) =
-                    (cx.buffer(occluders.instances), cx.buffer(occluders.commands));
-                let binds = [data.uniform(), ("instance_block", Bind::Storage(&instances))];
-                cx.rec.bind_graphics(&self.depth, &binds)?;
+        g.draws("cull: depth")
+            .vertices(moved)
+            .depth_cleared(depth)
+            .binds([data.uniform()])
+            .vertex_storage("instance_block", occluders.instances)
+            .commands(occluders.commands)
+            .record(move |cx, bindings| {
+                let commands = cx.buffer(occluders.commands);
+                cx.rec.bind_graphics(&self.depth, &bindings.common())?;
                 cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                 for run in placements.runs.iter().filter(|run| {
                     matches!(run.queue, RenderQueue::Untextured | RenderQueue::Opaque)
@@ -368,11 +370,13 @@ impl CullingPass {
 pub fn draw_culled(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,
-    (commands, levels): (&Arc<Buffer>, u32),
+    commands: &Arc<Buffer>,
+    levels: u32,
     layer: RenderQueue,
     pipeline: &Arc<GraphicsPipeline>,
 ) {
     let Some(placements) = &scene.gpu_instances else { return };
+    rec.keep(Arc::clone(&scene.textures) as _);
     let mut material = None;
     for run in placements.runs.iter().filter(|run| run.queue == layer) {
         if material != Some(run.material) {

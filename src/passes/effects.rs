@@ -13,6 +13,7 @@ use super::{
     lens_image::LensImagePass,
     motion_blur::{MotionBlurLimit, MotionBlurPass},
     ray_query::BvhDependencies,
+    scene_frame::SceneFrame,
     skin::SkinPass,
     starburst::StarburstPass,
     velocity::{MotionState, VelocityPass},
@@ -21,7 +22,7 @@ use super::{
 use crate::{
     camera::CameraEffects,
     gpu::{Gpu, GpuResult},
-    gpu_scene::{FrameData, FrameUniforms, GpuScene, GpuScenePose, View},
+    gpu_scene::{FrameUniforms, GpuScenePose, View},
     graph::{BufferHandle, Graph, ImageHandle},
     optics::{MountedLens, ghosts::LensGhosts},
 };
@@ -51,6 +52,20 @@ pub(super) fn make<T>(
         let _ = slot.set(new()?);
     }
     Ok(())
+}
+
+/// Inputs of motion blur.
+pub struct MotionBlurInputs<'a> {
+    /// View of the frame, at the middle of the exposure.
+    pub view: &'a View,
+    /// Poses of the scene at shutter opening and closing, if it moves.
+    pub shutter: Option<&'a [Arc<GpuScenePose>; 2]>,
+    /// Depth at render resolution.
+    pub rendered_depth: ImageHandle,
+    /// Depth at output resolution.
+    pub depth: ImageHandle,
+    /// Light at output resolution.
+    pub light: ImageHandle,
 }
 
 impl EffectPasses {
@@ -112,19 +127,16 @@ impl EffectPasses {
         }
     }
 
-    /// Motion blur and its limit; returns `light` unchanged if it is off. `data` and the first depth
-    /// are at render resolution, `after` and the second at output resolution. `shutter`: motion
-    /// states at opening and closing.
+    /// Motion blur and its limit; returns the light unchanged if it is off.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
-        (view, after): (&View, &FrameUniforms),
-        [rendered, depth]: [ImageHandle; 2],
-        light: ImageHandle,
+        frame: SceneFrame<'a>,
+        skin: &SkinPass,
+        inputs: MotionBlurInputs<'_>,
         effects: &CameraEffects,
-        shutter: Option<&[Arc<GpuScenePose>; 2]>,
     ) -> (ImageHandle, Option<MotionBlurLimit>) {
+        let MotionBlurInputs { view, shutter, rendered_depth, depth, light } = inputs;
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
                 let moment = |time: f64, index: usize| MotionState {
@@ -132,44 +144,44 @@ impl EffectPasses {
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),
                 };
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
-                let moving =
-                    velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
-                let moving =
-                    velocity.enlarged(g, moving, data.uniforms.values.size, after.values.size);
-                let (light, bound) = pass.declare(g, after, depth, moving, light, blur);
+                let moving = velocity.declare(g, frame, skin, rendered_depth, "velocity", &moments);
+                let [from, to] = [&frame.data.uniforms, frame.output].map(|at| at.values.size);
+                let moving = velocity.enlarged(g, moving, from, to);
+                let (light, bound) = pass.declare(g, frame.output, depth, moving, light, blur);
                 (light, Some(bound))
             }
             _ => (light, None),
         }
     }
 
-    /// Flare sources, if any effect needs them. `frame` and depth are at output resolution; the BVH
-    /// is the one refitted in this frame.
+    /// Flare sources, if any effect needs them. The images are at output resolution; the BVH is the
+    /// one refitted in this frame.
     pub fn flare_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameUniforms),
-        (depth, light): (ImageHandle, ImageHandle),
+        frame: SceneFrame<'a>,
+        depth: ImageHandle,
+        light: ImageHandle,
         gpu_bvh: BvhDependencies,
         wanted: bool,
     ) -> Option<FlareSources> {
-        let pass = self.flare_sources.get().filter(|_| wanted && !frame.parallel())?;
-        Some(pass.declare(g, (data, frame), (depth, light), gpu_bvh))
+        let pass = self.flare_sources.get().filter(|_| wanted && !frame.output.parallel())?;
+        Some(pass.declare(g, frame, depth, light, gpu_bvh))
     }
 
-    /// Starbursts; returns `light` unchanged if they are off. `frame` and depth are at output
-    /// resolution.
+    /// Starbursts; returns `light` unchanged if they are off. The images are at output resolution.
     pub fn starburst<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameUniforms),
-        (depth, light): (ImageHandle, ImageHandle),
+        frame: SceneFrame<'a>,
+        depth: ImageHandle,
+        light: ImageHandle,
         bright: Option<FlareSources>,
         effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.starburst.get(), &effects.starburst, bright) {
             (Some(pass), Some(starburst), Some(bright)) => {
-                pass.declare(g, (data, frame), (depth, light), bright, starburst)
+                pass.declare(g, frame, depth, light, bright, starburst)
             }
             _ => light,
         }
@@ -179,7 +191,8 @@ impl EffectPasses {
     pub fn ghosts<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (size, light): ([u32; 2], ImageHandle),
+        size: [u32; 2],
+        light: ImageHandle,
         bright: Option<FlareSources>,
         ghosts: Option<&LensGhosts>,
     ) -> (ImageHandle, Option<BufferHandle>) {

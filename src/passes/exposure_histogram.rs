@@ -8,7 +8,7 @@ use crate::{
         metering::{EvHistogram, MeterError},
     },
     gpu::{ComputePipeline, Gpu, GpuResult},
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
     photometry::Ev100,
 };
 
@@ -91,25 +91,12 @@ impl ExposureHistogramPass {
     pub fn declare(&self, g: &mut Graph<'_>, size: [u32; 2], light: ImageHandle) -> BufferHandle {
         let bytes = (BINS * 4) as u64;
         let counts = g.storage("exposure histogram", bytes);
-        g.pass("clear exposure histogram").uses(counts, Access::Fill).record(move |cx| {
-            let counts = cx.buffer(counts);
-            cx.rec.fill(&counts, 0);
-            Ok(())
-        });
+        g.clear_buffers("clear exposure histogram", [counts]);
         g.compute("exposure histogram", &self.pipeline)
             .sampled("light_image", light)
             .updated("histogram_block", counts)
             .push(&size)
             .dispatch([size[0].div_ceil(GROUP), size[1].div_ceil(GROUP), 1]);
-        let out = g.readback("exposure histogram on the host", bytes);
-        g.pass("read back exposure histogram")
-            .uses(counts, Access::CopyFrom)
-            .uses(out, Access::CopyTo)
-            .record(move |cx| {
-                let (from, to) = (cx.buffer(counts), cx.buffer(out));
-                cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
-                Ok(())
-            });
-        out
+        g.read_back_buffer("exposure histogram", counts, bytes)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::{Vec3, Vec4, vec4};
 
-use super::ray_query::BvhDependencies;
+use super::{ray_query::BvhDependencies, scene_frame::SceneFrame};
 use crate::{
     gpu::{
         ComputePipeline, Gpu, GpuResult,
@@ -102,18 +102,19 @@ impl FlareSourcesPass {
         Ok(pipeline)
     }
 
-    /// Declares the passes. `frame`, depth and light are at output resolution in a perspective
-    /// projection; `gpu_bvh` is the BVH refitted in this frame.
+    /// Declares the passes. Depth and light are at output resolution in a perspective projection;
+    /// `gpu_bvh` is the BVH refitted in this frame.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameUniforms),
-        (depth, light): (ImageHandle, ImageHandle),
+        SceneFrame { data, output, .. }: SceneFrame<'a>,
+        depth: ImageHandle,
+        light: ImageHandle,
         gpu_bvh: BvhDependencies,
     ) -> FlareSources {
-        let tiles = frame.values.size.map(|side| side.div_ceil(TILE));
-        let light_count = frame.values.light_count;
-        let ([right, up], pitch) = camera_axes(frame);
+        let tiles = output.values.size.map(|side| side.div_ceil(TILE));
+        let light_count = output.values.light_count;
+        let ([right, up], pitch) = camera_axes(output);
         let constants = FlareConstants { right, up, pitch, light_count, tiles };
         let source = size_of::<FlareSource>() as u64;
         let candidates =
@@ -127,7 +128,7 @@ impl FlareSourcesPass {
         };
         let traced = gpu_bvh.by_compute().filter(|_| data.flare_bvh.is_some());
         g.compute_with("flare sources: lights", move || self.light_pipeline(data))
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .sampled("depth_image", depth)
             .storage("light_block", &data.lights)
             .storage("profile_block", &data.profiles)
@@ -137,7 +138,7 @@ impl FlareSourcesPass {
             .push(&constants)
             .dispatch([light_count.div_ceil(GROUP).max(1), 1, 1]);
         g.compute("flare sources: tiles", &self.tiles)
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .sampled("depth_image", depth)
             .sampled("light_image", light)
             .storage("light_block", &data.lights)
@@ -146,7 +147,7 @@ impl FlareSourcesPass {
             .push(&constants)
             .dispatch([tiles[0], tiles[1], 1]);
         g.compute("flare sources", &self.sources)
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .updated("candidate_block", candidates)
             .updated("flare_tile_block", out.tiles)
             .written("flare_source_block", out.list)

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use super::{
     formats::{DEPTH, LIGHT},
     lighting::{LightingInputs, LitImages},
-    refraction::RefractionBackground,
     scene_draws::{TextureSets, draw_all, geometry_state},
-    shadow_inputs::ShadowBindings,
+    scene_frame::SceneFrame,
     variants::{Features, LightVariants},
-    volumes::VolumetricsImages,
 };
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, Image, Recorder, vk},
-    gpu_scene::{Draw, FrameBvh, FrameData, GpuScene, RenderQueue},
-    graph::{Access, Graph, ImageHandle, PassContext},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, vk},
+    gpu_scene::{Draw, FrameData, RenderQueue},
+    graph::{Graph, ImageSource},
 };
 
 /// Pipelines of the forward pass, created on demand.
@@ -63,11 +61,11 @@ impl ForwardPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
+        frame: SceneFrame<'a>,
         inputs: LightingInputs,
         lit: LitImages,
     ) {
+        let SceneFrame { scene, data, .. } = frame;
         let LightingInputs {
             gbuffer,
             clustered_lights: lists,
@@ -77,81 +75,49 @@ impl ForwardPass {
         if !data.draws.visible.draws.iter().any(is_forward) {
             return;
         }
-        let mut pass = g
-            .pass("forward")
+        let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
+        let pass = g
+            .draws("forward")
             .depth_tested(gbuffer.depth)
-            .color_loaded(lit.light)
-            .uses(lists.tiles, Access::FragmentStorageRead)
-            .uses(lists.clusters, Access::FragmentStorageRead)
-            .uses(lists.entries, Access::FragmentStorageRead);
-        if let Some((diffuse, specular)) = lit.split {
-            pass = pass.color_loaded(diffuse).color_loaded(specular);
-        }
-        if let Some(open) = open {
-            pass = pass.uses(open, Access::FragmentSampled);
-        }
-        pass = shadow_inputs.read_by(pass);
-        pass.record(move |cx| {
-            let Some(layers) = &scene.extended_materials else { return Ok(()) };
-            let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
-            let entries = cx.buffer(lists.entries);
-            let shadow_inputs = shadow_inputs.objects(cx, scene, data);
-            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
-            let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
-            let mut binds = vec![
-                ("light_block", Bind::Storage(&data.lights)),
-                ("tile_block", Bind::Storage(&tiles)),
-                ("cluster_block", Bind::Storage(&clusters)),
-                ("entry_block", Bind::Storage(&entries)),
-                ("ao_image", Bind::Sampled(&open)),
-                ("extended_material_block", Bind::Storage(&layers.materials)),
-                ("extended_lut_block", Bind::Storage(&layers.tables)),
-            ];
-            binds.extend(shadow_inputs.light_binds(data));
-            binds.push(shadow_inputs.caustics());
-            let draws: Vec<&Draw> =
-                data.draws.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
-            draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
-        });
+            .target_loaded(lit.light)
+            .binds(frame.geometry_binds())
+            .storage("light_block", &data.lights)
+            .storage("tile_block", lists.tiles)
+            .storage("cluster_block", lists.clusters)
+            .storage("entry_block", lists.entries)
+            .with(lit.split, |pass, (diffuse, specular)| {
+                pass.target_loaded(diffuse).target_loaded(specular)
+            })
+            .sampled("ao_image", open);
+        shadow_inputs
+            .bind_to(pass, frame)
+            .storage("caustic_block", shadow_inputs.caustics(data))
+            .with(scene.extended_materials.as_ref(), |pass, layers| {
+                pass.storage("extended_material_block", &layers.materials)
+                    .storage("extended_lut_block", &layers.tables)
+            })
+            .record(move |cx, bindings| {
+                if scene.extended_materials.is_none() {
+                    return Ok(());
+                }
+                let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
+                let draws: Vec<&Draw> =
+                    data.draws.visible.draws.iter().filter(|draw| is_forward(draw)).collect();
+                let binds = bindings.common();
+                draw_all(cx.rec, frame, &draws, &pipeline, TextureSets::Layers, &binds)
+            });
     }
 
-    /// Draws blended or refractive surfaces over the lit image.
+    /// Pipeline that draws blended or refractive surfaces over the lit image.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
-    pub(super) fn draw_over(
+    pub(super) fn blended_pipeline(
         &self,
-        rec: &mut Recorder<'_>,
-        (scene, data): (&GpuScene, &FrameData),
-        (split, shadow_inputs): (bool, &ShadowBindings),
-        (background, volumetrics): (&RefractionBackgroundImages, &VolumetricsImages),
-        draws: &[&Draw],
-    ) -> GpuResult<()> {
-        let Some(layers) = &scene.extended_materials else { return Ok(()) };
-        let features = features(data, split, true);
-        let pipeline = self.variants.get(features)?;
-        let mut binds = vec![
-            ("light_block", Bind::Storage(&data.lights)),
-            ("extended_material_block", Bind::Storage(&layers.materials)),
-            ("extended_lut_block", Bind::Storage(&layers.tables)),
-        ];
-        binds.push(if features.traced_refraction {
-            shadow_inputs.caustics()
-        } else {
-            ("back_face_image", Bind::Sampled(&background.back_faces))
-        });
-        binds.extend(
-            LEVEL_NAMES
-                .iter()
-                .zip(&background.levels)
-                .map(|(&name, level)| (name, Bind::Sampled(level))),
-        );
-        binds.extend(shadow_inputs.light_binds(data));
-        binds.extend(volumetrics.binds());
-        if data.shadow_bvh.is_none() {
-            binds.extend(data.refraction_bvh.iter().flat_map(FrameBvh::binds));
-        }
-        draw_all(rec, scene, data, draws, (&pipeline, TextureSets::Layers), &binds)
+        data: &FrameData,
+        split: bool,
+    ) -> GpuResult<Arc<GraphicsPipeline>> {
+        self.variants.get(features(data, split, true))
     }
 }
 
@@ -163,64 +129,8 @@ fn features(data: &FrameData, split: bool, over: bool) -> Features {
     Features { blended: over, traced_refraction: refraction_bvh.is_some(), query, ..of }
 }
 
-const LEVEL_NAMES: [&str; 6] = [
-    "background_0",
-    "background_1",
-    "background_2",
-    "background_3",
-    "background_4",
-    "background_5",
-];
-
-/// Images of the refraction background at record time.
-pub(super) struct RefractionBackgroundImages {
-    levels: Vec<Arc<Image>>,
-    back_faces: Arc<Image>,
-}
-
-impl RefractionBackgroundImages {
-    /// Images of this frame, or placeholders if nothing refracts.
-    pub(super) fn of(
-        cx: &PassContext<'_, '_>,
-        background: Option<RefractionBackground>,
-        scene: &GpuScene,
-    ) -> Self {
-        match background {
-            Some(background) => Self {
-                levels: background.levels.iter().map(|&level| cx.image(level)).collect(),
-                back_faces: background.back_faces.map_or_else(
-                    || Arc::clone(&scene.no_back_faces),
-                    |back_faces| cx.image(back_faces),
-                ),
-            },
-            None => Self {
-                levels: vec![Arc::clone(&scene.white); LEVEL_NAMES.len()],
-                back_faces: Arc::clone(&scene.no_back_faces),
-            },
-        }
-    }
-}
-
 /// True if this pass lights the G-buffer pixels of the draw.
 #[must_use]
 pub fn is_forward(draw: &Draw) -> bool {
     draw.extended && draw.queue != RenderQueue::Blend
-}
-
-/// Images that the pass reads, for its declaration.
-pub(super) fn background_handles(
-    background: &RefractionBackground,
-) -> impl Iterator<Item = ImageHandle> + '_ {
-    background.levels.iter().copied().chain(background.back_faces)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::passes::refraction::LEVELS;
-
-    #[test]
-    fn every_level_has_a_name() {
-        assert_eq!(LEVEL_NAMES.len(), LEVELS);
-    }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::{
     culling::{CullingOutput, draw_culled},
     formats::{DEPTH, LIGHT, NORMAL, SURFACE},
-    scene_draws::{bind_scene, draw_layer, geometry_state},
+    scene_draws::{draw_layer, geometry_state},
+    scene_frame::SceneFrame,
 };
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline},
-    gpu_scene::{FrameData, GpuScene, RenderQueue},
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    gpu_scene::RenderQueue,
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Images of the G-buffer.
@@ -25,6 +26,39 @@ pub struct Gbuffer {
     /// Pre-exposed emission (`LIGHT`).
     pub emission: ImageHandle,
 }
+
+impl Gbuffer {
+    /// Depth and normal, with their names in shaders.
+    #[must_use]
+    pub const fn depth_and_normal(&self) -> [(&'static str, ImageHandle); 2] {
+        [("depth_image", self.depth), ("normal_image", self.normal)]
+    }
+
+    /// All but emission, with their names in shaders.
+    #[must_use]
+    pub const fn without_emission(&self) -> [(&'static str, ImageHandle); 3] {
+        [
+            ("depth_image", self.depth),
+            ("surface_image", self.surface),
+            ("normal_image", self.normal),
+        ]
+    }
+
+    /// All images, with their names in shaders.
+    #[must_use]
+    pub const fn all(&self) -> [(&'static str, ImageHandle); 4] {
+        [
+            ("depth_image", self.depth),
+            ("surface_image", self.surface),
+            ("normal_image", self.normal),
+            ("emission_image", self.emission),
+        ]
+    }
+}
+
+/// Binding groups of instances that the device culled, and of those that the host selected.
+const CULLED: &str = "culled";
+const HOST: &str = "host";
 
 /// Pipelines of the G-buffer pass.
 pub struct GbufferPass {
@@ -56,10 +90,11 @@ impl GbufferPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
-        (culled, moved): (Option<CullingOutput>, Option<BufferHandle>),
+        frame: SceneFrame<'a>,
+        culled: Option<CullingOutput>,
+        moved: Option<BufferHandle>,
     ) -> Gbuffer {
+        let SceneFrame { scene, data, .. } = frame;
         let [width, height] = data.uniforms.values.size;
         let out = Gbuffer {
             depth: g.image("depth", width, height, DEPTH),
@@ -67,35 +102,34 @@ impl GbufferPass {
             normal: g.image("gbuffer normal", width, height, NORMAL),
             emission: g.image("gbuffer emission", width, height, LIGHT),
         };
-        let mut pass = g.pass("gbuffer");
-        if let Some(vertices) = moved {
-            pass = pass.uses(vertices, Access::VertexFetch);
-        }
-        if let Some(culled) = culled {
-            pass = pass
-                .uses(culled.instances, Access::VertexStorageRead)
-                .uses(culled.commands, Access::Indirect);
-        }
-        pass.depth_cleared(out.depth)
-            .color_cleared(out.surface, [0.0; 4])
-            .color_cleared(out.normal, [0.0; 4])
-            .color_cleared(out.emission, [0.0; 4])
-            .record(move |cx| {
+        g.draws("gbuffer")
+            .vertices(moved)
+            .binds([data.uniform()])
+            .storage("material_block", &scene.materials)
+            .group(HOST, |pass| pass.vertex_storage("instance_block", &data.draws.instances))
+            .with(culled, |pass, culled| {
+                pass.group(CULLED, |pass| pass.vertex_storage("instance_block", culled.instances))
+                    .commands(culled.commands)
+            })
+            .depth_cleared(out.depth)
+            .target(out.surface)
+            .target(out.normal)
+            .target(out.emission)
+            .record(move |cx, bindings| {
                 let pipelines = [
                     (RenderQueue::Untextured, &self.plain),
                     (RenderQueue::Opaque, &self.opaque),
                     (RenderQueue::Mask, &self.mask),
                 ];
-                let culled = culled
-                    .map(|out| (cx.buffer(out.instances), cx.buffer(out.commands), out.levels));
                 for (layer, pipeline) in pipelines {
-                    if let Some((instances, commands, levels)) = &culled {
-                        bind_scene(cx.rec, scene, data, instances, pipeline, &[])?;
+                    if let Some(culled) = culled {
+                        let commands = cx.buffer(culled.commands);
+                        cx.rec.bind_graphics(pipeline, &bindings.with_group(CULLED))?;
                         cx.rec.bind_geometry(&scene.vertices, &scene.indices);
-                        draw_culled(cx.rec, scene, (commands, *levels), layer, pipeline);
+                        draw_culled(cx.rec, scene, &commands, culled.levels, layer, pipeline);
                     }
                     // All draws, or those that the device leaves to the host.
-                    draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
+                    draw_layer(cx.rec, frame, layer, pipeline, &bindings.with_group(HOST))?;
                 }
                 Ok(())
             });

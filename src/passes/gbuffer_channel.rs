@@ -72,18 +72,17 @@ impl GbufferChannelPass {
         &self,
         g: &mut Graph<'_>,
         data: &FrameData,
-        (gbuffer, open): (Gbuffer, Option<ImageHandle>),
+        gbuffer: Gbuffer,
+        bent_normal_ao: Option<ImageHandle>,
         channel: GbufferChannel,
     ) -> ImageHandle {
         let [width, height] = data.uniforms.values.size;
         let out = g.image(&format!("{channel:?}"), width, height, vk::Format::R32G32B32A32_SFLOAT);
         // Without AO the depth image is bound as a placeholder and not read.
-        let open = open.filter(|_| channel.measured()).unwrap_or(gbuffer.depth);
+        let open = bent_normal_ao.filter(|_| channel.measured()).unwrap_or(gbuffer.depth);
         g.fullscreen(&format!("gbuffer channel {channel:?}"), &self.pipeline)
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.without_emission())
             .sampled("ao_image", open)
             .push(&(channel as u32))
             .target(out)

@@ -11,6 +11,7 @@ use super::{
     gbuffer::Gbuffer,
     lighting::LitImages,
     ray_query::BvhDependencies,
+    scene_frame::SceneFrame,
     ssr::SsrFrame,
     variants::{Features, LightVariants},
     velocity::MotionState,
@@ -220,6 +221,21 @@ pub struct GiOutput {
     pub specular: ImageHandle,
 }
 
+/// Inputs from this frame's passes.
+#[derive(Clone, Copy)]
+pub struct GiInputs {
+    /// G-buffer of the visible surfaces.
+    pub gbuffer: Gbuffer,
+    /// Bent normal and ambient occlusion, if enabled.
+    pub bent_normal_ao: Option<ImageHandle>,
+    /// Lit image, to which indirect light is added.
+    pub lit: LitImages,
+    /// Motion from the last frame to this one (pixels).
+    pub velocity: ImageHandle,
+    /// BVH resources that passes of this frame write.
+    pub bvh: BvhDependencies,
+}
+
 /// Pipelines of the GI passes.
 pub struct GiPass {
     gather: LightVariants,
@@ -288,10 +304,12 @@ impl GiPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, frame): (&GpuScene, &FrameData, &FrameGi),
-        (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, LitImages, ImageHandle),
-        (gpu_bvh, split): (BvhDependencies, bool),
+        SceneFrame { scene, data, .. }: SceneFrame<'_>,
+        frame: &FrameGi,
+        inputs: GiInputs,
+        split: bool,
     ) -> GiOutput {
+        let GiInputs { gbuffer, bent_normal_ao: open, lit, velocity, bvh } = inputs;
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let diffuse_part = image(g, "gi diffuse, rays", LIGHT);
@@ -302,10 +320,7 @@ impl GiPass {
         let features = Features { traced: true, query, ..Features::of(data, false) };
         g.fullscreen_with("gi", move || self.gather.get(features))
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
-            .sampled("emission_image", gbuffer.emission)
+            .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
             .storage("light_block", &data.lights)
             .storage("profile_block", &data.profiles)
@@ -314,24 +329,20 @@ impl GiPass {
             .storage("vpl_block", &frame.vpls)
             .storage("vpl_node_block", &frame.nodes)
             .storage("ltc_block", &data.ltc)
-            .also_uses(gpu_bvh.by_fragments())
+            .also_uses(bvh.by_fragments())
             .binds(frame.bvh.binds())
             .target(diffuse_part)
             .target(specular_part)
             .draw();
-        let (mut light, mut shine) = self.declare_temporal(
-            g,
-            (data, frame),
-            (gbuffer, velocity),
-            (diffuse_part, specular_part),
-        );
+        let rays = [diffuse_part, specular_part];
+        let mut filtered = self.declare_temporal(g, data, frame, gbuffer, velocity, rays);
         if frame.filter {
-            (light, shine) = self.declare_filter(g, data, gbuffer, None, (light, shine));
+            filtered = self.declare_filter(g, data, gbuffer, None, filtered);
             for spacing in SPACINGS {
-                (light, shine) =
-                    self.declare_filter(g, data, gbuffer, Some(spacing), (light, shine));
+                filtered = self.declare_filter(g, data, gbuffer, Some(spacing), filtered);
             }
         }
+        let [light, shine] = filtered;
         let parts = split.then(|| {
             let [diffuse, specular] =
                 ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
@@ -349,9 +360,7 @@ impl GiPass {
             .uniform("gi_block", &frame.constants)
             .sampled("displayed_image", shown)
             .sampled("ao_image", open)
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", light)
             .sampled("specular_image", shine)
             .target_loaded(lit.light)
@@ -373,10 +382,12 @@ impl GiPass {
     fn declare_temporal(
         &self,
         g: &mut Graph<'_>,
-        (data, frame): (&FrameData, &FrameGi),
-        (gbuffer, velocity): (Gbuffer, ImageHandle),
-        (diffuse_part, specular_part): (ImageHandle, ImageHandle),
-    ) -> (ImageHandle, ImageHandle) {
+        data: &FrameData,
+        frame: &FrameGi,
+        gbuffer: Gbuffer,
+        velocity: ImageHandle,
+        [diffuse_part, specular_part]: [ImageHandle; 2],
+    ) -> [ImageHandle; 2] {
         let [width, height] = frame.values.size;
         // A single frame leaves the histories unchanged and does not read their placeholders.
         let [light, shine, past] = if frame.history {
@@ -399,9 +410,7 @@ impl GiPass {
         g.fullscreen("gi temporal", &self.temporal)
             .binds([data.uniform()])
             .uniform("gi_block", &frame.constants)
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", diffuse_part)
             .sampled("specular_image", specular_part)
             .sampled("velocity_image", velocity)
@@ -412,7 +421,7 @@ impl GiPass {
             .target(shine.1)
             .target(past.1)
             .draw();
-        (light.1, shine.1)
+        [light.1, shine.1]
     }
 
     /// One pass of the filter; without a spacing, the variance pass.
@@ -422,8 +431,8 @@ impl GiPass {
         data: &FrameData,
         gbuffer: Gbuffer,
         spacing: Option<i32>,
-        (light, shine): (ImageHandle, ImageHandle),
-    ) -> (ImageHandle, ImageHandle) {
+        [light, shine]: [ImageHandle; 2],
+    ) -> [ImageHandle; 2] {
         let [width, height] = data.uniforms.values.size;
         let (name, pipeline) = match spacing {
             None => ("gi variance".to_owned(), &self.variance),
@@ -433,8 +442,7 @@ impl GiPass {
             .map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
         g.fullscreen(&name, pipeline)
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.depth_and_normal())
             .sampled("diffuse_image", light)
             .sampled("specular_image", shine)
             .with(spacing, |pass, spacing| {
@@ -443,6 +451,6 @@ impl GiPass {
             .target(outs[0])
             .target(outs[1])
             .draw();
-        (outs[0], outs[1])
+        outs
     }
 }

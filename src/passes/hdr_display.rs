@@ -10,7 +10,7 @@ use super::tonemap::{self, DisplayTransform};
 use crate::{
     camera::{DisplayEncoding, DisplayRange},
     gpu::{Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle},
+    graph::{Graph, ImageHandle},
 };
 
 /// Format of user interface and image before encoding.
@@ -66,11 +66,7 @@ impl HdrPass {
         range: DisplayRange,
     ) {
         let exposed = g.image("exposed picture", size[0], size[1], vk::Format::R32G32B32A32_SFLOAT);
-        g.pass("exposed picture").uses(exposed, Access::CopyTo).record(move |cx| {
-            let image = cx.image(exposed);
-            cx.rec.copy_buffer_to_image(&light, 0, &image, 0);
-            Ok(())
-        });
+        g.upload("exposed picture", light, exposed);
         let constants = ToneMapConstants {
             operator: tonemap::number(settings.mapper),
             headroom: range.headroom(),

@@ -328,9 +328,9 @@ impl LensGhostsPass {
         };
         let report = g.storage("ghost report", u64::from(GHOST_REPORT_WORDS) * 4);
         let tier = usize::from(settings.method == GhostMethod::Traced);
-        self.declare_probe(g, &table, constants, (tier, list), between);
-        self.declare_plan(g, &table, constants, list, (between, report));
-        self.declare_trace(g, &table, constants, (tier, list), between);
+        self.declare_probe(g, &table, constants, tier, list, between);
+        self.declare_plan(g, &table, constants, list, between, report);
+        self.declare_trace(g, &table, constants, tier, list, between);
         let sum = g.image("ghosts", small[0], small[1], SUM);
         let GhostScratch { items, nodes, layers, chunks, commands, .. } = between;
         g.fullscreen("ghosts: draw", &self.draw)
@@ -356,7 +356,8 @@ impl LensGhostsPass {
         g: &mut Graph<'_>,
         table: &Table,
         constants: GhostConstants,
-        (tier, list): (usize, BufferHandle),
+        tier: usize,
+        list: BufferHandle,
         between: GhostScratch,
     ) {
         g.compute("ghosts: probe", &self.probe[tier])
@@ -375,7 +376,8 @@ impl LensGhostsPass {
         table: &Table,
         constants: GhostConstants,
         list: BufferHandle,
-        (between, report): (GhostScratch, BufferHandle),
+        between: GhostScratch,
+        report: BufferHandle,
     ) {
         let last = g.external(&table.kept[table.frames % 2]);
         let kept = g.external(&table.kept[(table.frames + 1) % 2]);
@@ -396,7 +398,8 @@ impl LensGhostsPass {
         g: &mut Graph<'_>,
         table: &Table,
         constants: GhostConstants,
-        (tier, list): (usize, BufferHandle),
+        tier: usize,
+        list: BufferHandle,
         between: GhostScratch,
     ) {
         g.compute("ghosts: trace", &self.trace[tier])

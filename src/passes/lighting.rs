@@ -4,13 +4,13 @@ use super::{
     clustered_lights::ClusteredLights,
     formats::LIGHT,
     gbuffer::Gbuffer,
+    scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
     variants::{Features, LightVariants},
 };
 use crate::{
     gpu::{Gpu, GraphicsPipeline, GraphicsState},
-    gpu_scene::{FrameData, GpuScene},
-    graph::{BufferSource, Graph, ImageHandle, ImageSource},
+    graph::{Graph, ImageHandle, ImageSource},
 };
 
 /// Pre-exposed light from the surfaces to the camera.
@@ -60,11 +60,11 @@ impl LightingPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &GpuScene,
-        data: &'a FrameData,
+        frame: SceneFrame<'a>,
         inputs: LightingInputs,
         split: bool,
     ) -> LitImages {
+        let SceneFrame { scene, data, .. } = frame;
         let LightingInputs {
             gbuffer,
             clustered_lights: lists,
@@ -79,26 +79,20 @@ impl LightingPass {
                 g.image("direct specular", width, height, LIGHT),
             )
         });
-        let atlas = shadow_inputs.atlas.map_or_else(|| (&scene.white).into(), ImageSource::from);
         let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
-        let caustics =
-            shadow_inputs.caustics.map_or_else(|| (&data.profiles).into(), BufferSource::from);
-        g.fullscreen_with("lighting", move || self.variants.get(Features::of(data, split)))
+        let pass = g
+            .fullscreen_with("lighting", move || self.variants.get(Features::of(data, split)))
             .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
-            .sampled("emission_image", gbuffer.emission)
+            .sampled_each(gbuffer.all())
             .storage("light_block", &data.lights)
             .storage("tile_block", lists.tiles)
             .storage("cluster_block", lists.clusters)
             .storage("entry_block", lists.entries)
             .target(light)
-            .sampled("ao_image", open)
-            .sampled("shadow_atlas", atlas)
-            .also_uses(shadow_inputs.bvh.by_fragments())
-            .storage("caustic_block", caustics)
-            .binds(data.light_objects())
+            .sampled("ao_image", open);
+        shadow_inputs
+            .bind_to(pass, frame)
+            .storage("caustic_block", shadow_inputs.caustics(data))
             .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
             .draw();
         LitImages { light, split: parts }

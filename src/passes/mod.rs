@@ -33,6 +33,7 @@ pub mod rays;
 pub mod refit;
 pub mod refraction;
 mod scene_draws;
+pub mod scene_frame;
 mod shadow_inputs;
 pub mod shadow_maps;
 pub mod skin;
@@ -46,4 +47,4 @@ pub mod velocity;
 pub mod vignetting;
 pub mod volumes;
 
-pub use self::{pipelines::Passes, shadow_inputs::ShadowInputs};
+pub use self::{pipelines::Passes, scene_frame::SceneFrame, shadow_inputs::ShadowInputs};

@@ -16,7 +16,7 @@ use crate::{
         upload::Uploader,
     },
     gpu_scene::{FrameBvh, GpuScene, storage_buffer},
-    graph::{Access, Graph, GraphCache},
+    graph::{Graph, GraphCache},
     scene::Scene,
 };
 
@@ -138,8 +138,7 @@ impl DeviceTracer {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
-        let (hits, out) =
-            (graph.storage("ray hits", bytes), graph.readback("ray hits on the host", bytes));
+        let hits = graph.storage("ray hits", bytes);
         graph
             .compute("rays", &self.pipeline)
             .storage("ray_block", &rays.buffer)
@@ -147,13 +146,7 @@ impl DeviceTracer {
             .binds(self.gpu_bvh.binds())
             .push(&rays.count)
             .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
-        graph.pass("read back hits").uses(hits, Access::CopyFrom).uses(out, Access::CopyTo).record(
-            move |cx| {
-                let (from, to) = (cx.buffer(hits), cx.buffer(out));
-                cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
-                Ok(())
-            },
-        );
+        let out = graph.read_back_buffer("ray hits", hits, bytes);
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let start = Instant::now();

@@ -4,9 +4,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::{
-    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    gpu::{ComputePipeline, Gpu, GpuResult},
     gpu_scene::GpuScene,
-    graph::{Access, BufferHandle, Graph},
+    graph::{BufferHandle, Graph},
 };
 
 /// Work group size.
@@ -53,10 +53,10 @@ impl RefitPass {
 
     /// Declares the pass and returns the BVH for passes that trace rays; `None` if no BLAS deforms.
     /// If the vertices are already in this pose (`done`), the BVH is reused.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        scene: &'a GpuScene,
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        scene: &GpuScene,
         vertices: Option<BufferHandle>,
         done: bool,
     ) -> Option<RefittedBvh> {
@@ -69,43 +69,21 @@ impl RefitPass {
         }
         let costs = g.storage("refit costs", refit.cost_words() * 4);
         let arrivals = g.storage("refit arrivals", refit.nodes * 4);
-        g.pass("clear refit counters")
-            .uses(costs, Access::Fill)
-            .uses(arrivals, Access::Fill)
-            .record(move |cx| {
-                for buffer in [costs, arrivals] {
-                    let buffer = cx.buffer(buffer);
-                    cx.rec.fill(&buffer, 0);
-                }
-                Ok(())
-            });
-        g.pass("refit")
-            .uses(vertices, Access::ComputeStorageRead)
-            .uses(arrivals, Access::ComputeStorageReadWrite)
-            .uses(nodes, Access::ComputeStorageReadWrite)
-            .uses(triangles, Access::ComputeStorageReadWrite)
-            .uses(costs, Access::ComputeStorageReadWrite)
-            .record(move |cx| {
-                let (costs, arrivals) = (cx.buffer(costs), cx.buffer(arrivals));
-                cx.rec.bind_compute(
-                    pipeline,
-                    &[
-                        ("vertex_block", Bind::Storage(&scene.vertices)),
-                        ("corner_block", Bind::Storage(&refit.corners)),
-                        ("leaf_block", Bind::Storage(&refit.leaves)),
-                        ("parent_block", Bind::Storage(&refit.parents)),
-                        ("arrival_block", Bind::Storage(&arrivals)),
-                        ("bvh_node_block", Bind::Storage(node_buffer)),
-                        ("bvh_triangle_block", Bind::Storage(triangle_buffer)),
-                        ("cost_block", Bind::Storage(&costs)),
-                    ],
-                )?;
-                for tree in &refit.blases {
-                    cx.rec.push_compute(pipeline, &tree.constants);
-                    cx.rec.dispatch(tree.constants.leaf_count.div_ceil(GROUP), 1, 1);
-                }
-                Ok(())
-            });
+        g.clear_buffers("clear refit counters", [costs, arrivals]);
+        let jobs = refit
+            .blases
+            .iter()
+            .map(|blas| (blas.constants, [blas.constants.leaf_count.div_ceil(GROUP), 1, 1]));
+        g.compute("refit", pipeline)
+            .storage("vertex_block", vertices)
+            .storage("corner_block", &refit.corners)
+            .storage("leaf_block", &refit.leaves)
+            .storage("parent_block", &refit.parents)
+            .updated("arrival_block", arrivals)
+            .updated("bvh_node_block", nodes)
+            .updated("bvh_triangle_block", triangles)
+            .updated("cost_block", costs)
+            .dispatch_each(jobs);
         Some(RefittedBvh { nodes, triangles, costs: Some(costs) })
     }
 }

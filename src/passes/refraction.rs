@@ -8,11 +8,12 @@ use super::{
     gbuffer::Gbuffer,
     lighting::LitImages,
     scene_draws::{TextureSets, draw_all, geometry_state},
+    scene_frame::SceneFrame,
 };
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
-    gpu_scene::{BACK_FACES, Draw, FrameData, GpuScene},
-    graph::{Graph, ImageHandle},
+    gpu_scene::{BACK_FACES, Draw, GpuScene},
+    graph::{Graph, ImageHandle, ImageSource},
 };
 
 /// Levels of halving sizes, the full-size one first.
@@ -25,6 +26,36 @@ pub struct RefractionBackground {
     pub levels: [ImageHandle; LEVELS],
     /// Back faces, unless rays find them.
     pub back_faces: Option<ImageHandle>,
+}
+
+const LEVEL_NAMES: [&str; LEVELS] = [
+    "background_0",
+    "background_1",
+    "background_2",
+    "background_3",
+    "background_4",
+    "background_5",
+];
+
+/// Levels of the background with their names in shaders, or placeholders if nothing refracts.
+pub(super) fn level_images(
+    background: Option<RefractionBackground>,
+    scene: &GpuScene,
+) -> [(&'static str, ImageSource); LEVELS] {
+    std::array::from_fn(|level| {
+        let image = background.map(|background| background.levels[level]);
+        (LEVEL_NAMES[level], image.map_or_else(|| (&scene.white).into(), ImageSource::from))
+    })
+}
+
+/// Back faces, or a placeholder if nothing refracts.
+pub(super) fn back_face_image(
+    background: Option<RefractionBackground>,
+    scene: &GpuScene,
+) -> ImageSource {
+    background
+        .and_then(|background| background.back_faces)
+        .map_or_else(|| (&scene.no_back_faces).into(), ImageSource::from)
 }
 
 struct Pipelines {
@@ -75,16 +106,16 @@ impl RefractionPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
+        frame: SceneFrame<'a>,
         gbuffer: Gbuffer,
         lit: LitImages,
     ) -> Option<RefractionBackground> {
+        let data = frame.data;
         if !data.draws.visible.draws.iter().any(|draw| draw.refracts) {
             return None;
         }
         let [width, height] = data.uniforms.values.size;
-        let back_faces = data.refraction_bvh.is_none().then(|| self.declare_backs(g, scene, data));
+        let back_faces = data.refraction_bvh.is_none().then(|| self.declare_backs(g, frame));
         let mut levels = [lit.light; LEVELS];
         for (level, out) in levels.iter_mut().enumerate() {
             let side = |side: u32| side.div_ceil(1 << level).max(1);
@@ -110,19 +141,16 @@ impl RefractionPass {
     }
 
     /// Declares the pass that draws back faces.
-    fn declare_backs<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
-    ) -> ImageHandle {
+    fn declare_backs<'a>(&'a self, g: &mut Graph<'a>, frame: SceneFrame<'a>) -> ImageHandle {
+        let data = frame.data;
         let [width, height] = data.uniforms.values.size;
         let backs_depth = g.image("refraction back faces depth", width, height, DEPTH);
         let back_faces = g.image("refraction back faces", width, height, BACK_FACES);
-        g.pass("refraction back faces")
+        g.draws("refraction back faces")
             .depth_cleared(backs_depth)
-            .color_cleared(back_faces, [0.0; 4])
-            .record(move |cx| {
+            .target(back_faces)
+            .binds(frame.geometry_binds())
+            .record(move |cx, bindings| {
                 let pipelines = self.pipelines()?;
                 // Seen from behind: winding is reversed, and double-sided surfaces count as
                 // single-sided.
@@ -135,14 +163,8 @@ impl RefractionPass {
                     .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
                     .collect();
                 let draws: Vec<&Draw> = turned.iter().collect();
-                draw_all(
-                    cx.rec,
-                    scene,
-                    data,
-                    &draws,
-                    (&pipelines.back_faces, TextureSets::Core),
-                    &[],
-                )
+                let (pipeline, binds) = (&pipelines.back_faces, bindings.common());
+                draw_all(cx.rec, frame, &draws, pipeline, TextureSets::Core, &binds)
             });
         back_faces
     }

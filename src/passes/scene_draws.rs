@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::formats::DEPTH;
+use super::{formats::DEPTH, scene_frame::SceneFrame};
 use crate::{
-    gpu::{Bind, Buffer, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
-    gpu_scene::{Draw, FrameData, GpuScene, RenderQueue, VERTEX_STRIDE, vertex_attributes},
+    gpu::{Bind, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
+    gpu_scene::{Draw, RenderQueue, VERTEX_STRIDE, vertex_attributes},
 };
 
 /// Common state of all pipelines that draw scene geometry.
@@ -21,42 +21,21 @@ pub fn geometry_state(colors: Vec<(vk::Format, bool)>, depth_write: bool) -> Gra
     }
 }
 
-/// Binds a pipeline with the scene's geometry and these instances.
-pub(super) fn bind_scene(
-    rec: &mut Recorder<'_>,
-    scene: &GpuScene,
-    data: &FrameData,
-    instances: &Arc<Buffer>,
-    pipeline: &Arc<GraphicsPipeline>,
-    extra: &[(&str, Bind<'_>)],
-) -> GpuResult<()> {
-    let mut binds = vec![
-        data.uniform(),
-        ("instance_block", Bind::Storage(instances)),
-        ("material_block", Bind::Storage(&scene.materials)),
-    ];
-    binds.extend_from_slice(extra);
-    rec.bind_graphics(pipeline, &binds)?;
-    rec.keep(Arc::clone(&scene.textures) as _);
-    Ok(())
-}
-
-/// Draws a render queue with a pipeline; `extra`: bindings beyond those of all geometry.
+/// Draws a render queue with a pipeline and these bindings.
 ///
 /// # Errors
 /// `GpuError` if the bindings do not match the pipeline.
 pub fn draw_layer(
     rec: &mut Recorder<'_>,
-    scene: &GpuScene,
-    data: &FrameData,
+    frame: SceneFrame<'_>,
     layer: RenderQueue,
     pipeline: &Arc<GraphicsPipeline>,
-    extra: &[(&str, Bind<'_>)],
+    binds: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
     let draws: Vec<_> =
-        data.draws.visible.draws.iter().filter(|draw| draw.queue == layer).collect();
+        frame.data.draws.visible.draws.iter().filter(|draw| draw.queue == layer).collect();
     let sets = if layer == RenderQueue::Untextured { TextureSets::None } else { TextureSets::Core };
-    draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
+    draw_all(rec, frame, &draws, pipeline, sets, binds)
 }
 
 /// Material texture sets that a pipeline reads.
@@ -70,22 +49,23 @@ pub enum TextureSets {
     Layers,
 }
 
-/// Draws these with a pipeline, in order.
+/// Draws these with a pipeline and these bindings, in order.
 ///
 /// # Errors
 /// `GpuError` if the bindings do not match the pipeline.
 pub fn draw_all(
     rec: &mut Recorder<'_>,
-    scene: &GpuScene,
-    data: &FrameData,
+    SceneFrame { scene, data, .. }: SceneFrame<'_>,
     draws: &[&Draw],
-    (pipeline, sets): (&Arc<GraphicsPipeline>, TextureSets),
-    extra: &[(&str, Bind<'_>)],
+    pipeline: &Arc<GraphicsPipeline>,
+    sets: TextureSets,
+    binds: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
     if draws.is_empty() {
         return Ok(());
     }
-    bind_scene(rec, scene, data, &data.draws.instances, pipeline, extra)?;
+    rec.bind_graphics(pipeline, binds)?;
+    rec.keep(Arc::clone(&scene.textures) as _);
     let layers = scene.extended_materials.as_ref().filter(|_| sets == TextureSets::Layers);
     if let Some(layers) = layers {
         rec.keep(Arc::clone(&layers.textures) as _);

@@ -12,14 +12,14 @@ use glam::{DMat3, DMat4, DVec2, DVec3, DVec4, Vec4};
 use super::formats::DEPTH;
 use crate::{
     gpu::{
-        Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::frame::{
             self, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_POINT, LIGHT_SHADOW, NONE,
         },
         vk,
     },
     gpu_scene::{self, Casters, GpuScene, RenderQueue, View, WorldLight, dynamic_buffer},
-    graph::{Access, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Cascades of a directional light.
@@ -37,6 +37,9 @@ const MAX_SPOT_HALF_ANGLE: f64 = 1.15;
 
 /// Cells across the atlas; a cascade and a spot's map take two by two.
 const CELLS_ACROSS: u32 = 8;
+
+/// Binding group of pipelines with alpha test.
+const MASK: &str = "mask";
 
 /// Name of the atlas among the images that the graph keeps.
 pub const ATLAS: &str = "shadow atlas";
@@ -555,7 +558,8 @@ impl ShadowMapsPass {
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
-        (shadows, camera): (&'a FrameShadows, DVec3),
+        shadows: &'a FrameShadows,
+        camera: DVec3,
         kept: Option<&ShadowAtlasPlan>,
         moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
@@ -568,14 +572,15 @@ impl ShadowMapsPass {
         if drawn.is_empty() {
             return Some(atlas);
         }
-        let mut pass = g.pass("shadow maps");
-        if let Some(vertices) = moved {
-            pass = pass.uses(vertices, Access::VertexFetch);
-        }
-        let pass =
-            if kept.is_some() { pass.depth_loaded(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
-        pass.record(move |cx| {
+        let pass = g
+            .draws("shadow maps")
+            .vertices(moved)
+            .vertex_storage("instance_block", &shadows.instances)
+            .vertex_storage("shadow_map_block", &shadows.maps)
+            .group(MASK, |pass| pass.storage("material_block", &scene.materials));
+        let pass = if over { pass.depth_loaded(atlas) } else { pass.depth_cleared(atlas) };
+        pass.record(move |cx, bindings| {
             let maps =
                 || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
             for (_, map) in maps().filter(|_| over) {
@@ -588,13 +593,7 @@ impl ShadowMapsPass {
                 if !shadows.casters.groups.iter().any(|group| layers.contains(&group.queue)) {
                     continue;
                 }
-                let mut binds = vec![
-                    ("instance_block", Bind::Storage(&shadows.instances)),
-                    ("shadow_map_block", Bind::Storage(&shadows.maps)),
-                ];
-                if textured {
-                    binds.push(("material_block", Bind::Storage(&scene.materials)));
-                }
+                let binds = if textured { bindings.with_group(MASK) } else { bindings.common() };
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                 cx.rec.keep(Arc::clone(&scene.textures) as _);

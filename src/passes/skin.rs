@@ -4,12 +4,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::{
-    gpu::{
-        Bind, Buffer, ComputePipeline, Gpu, GpuResult, Recorder,
-        shader_structs::skin::SkinConstants,
-    },
-    gpu_scene::{Deformers, GpuScene, GpuScenePose, dynamic_buffer},
-    graph::{Access, BufferHandle, Graph},
+    gpu::{ComputePipeline, Gpu, GpuResult, shader_structs::skin::SkinConstants},
+    gpu_scene::{Deformers, GpuScene, GpuScenePose},
+    graph::{BoundPass, BufferHandle, Graph},
 };
 
 /// Work group size.
@@ -39,82 +36,57 @@ impl SkinPass {
 
     /// Declares the pass and returns the deformed vertices for passes that fetch them; `None` if
     /// nothing deforms. If the vertices are already in this pose (`done`), they are reused.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        done: bool,
-    ) -> Option<BufferHandle> {
+    pub fn declare(&self, g: &mut Graph<'_>, scene: &GpuScene, done: bool) -> Option<BufferHandle> {
         let (Some(deformers), Some([pipeline, _])) = (&scene.deformers, self.pipelines.get())
         else {
             return None;
         };
         let vertices = g.external(&scene.vertices);
         if !done {
-            g.pass("skin").uses(vertices, Access::ComputeStorageReadWrite).record(move |cx| {
-                let target = ("vertex_block", Bind::Storage(&scene.vertices));
-                record(cx.rec, pipeline, deformers, &scene.current_pose, target, false)
-            });
+            let pass = g.compute("skin", pipeline).updated("vertex_block", vertices);
+            let jobs =
+                deformers.parts.iter().map(|part| job(part.constants, part.constants.target));
+            deform(pass, deformers, &scene.current_pose).dispatch_each(jobs);
         }
         Some(vertices)
     }
 
     /// Positions of the deformed vertices at another time; `None` if nothing deforms.
-    pub fn positions<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        scene: &'a GpuScene,
+    pub fn positions(
+        &self,
+        g: &mut Graph<'_>,
+        scene: &GpuScene,
         name: &str,
-        posed: &Arc<GpuScenePose>,
+        posed: &GpuScenePose,
     ) -> Option<BufferHandle> {
         let (Some(deformers), Some([_, pipeline])) = (&scene.deformers, self.pipelines.get())
         else {
             return None;
         };
         let out = g.storage(name, u64::from(deformers.vertices) * 12);
-        let posed = Arc::clone(posed);
-        g.pass(name).uses(out, Access::ComputeStorageWrite).record(move |cx| {
-            let buffer = cx.buffer(out);
-            record(
-                cx.rec,
-                pipeline,
-                deformers,
-                &posed,
-                ("position_block", Bind::Storage(&buffer)),
-                true,
-            )
-        });
+        let pass = g.compute(name, pipeline).written("position_block", out);
+        let jobs = deformers.parts.iter().map(|part| job(part.constants, part.own));
+        deform(pass, deformers, posed).dispatch_each(jobs);
         Some(out)
     }
 }
 
-fn record(
-    rec: &mut Recorder<'_>,
-    pipeline: &Arc<ComputePipeline>,
+/// Binds what the pass deforms, and a pose.
+fn deform<'g, 'a>(
+    pass: BoundPass<'g, 'a>,
     deformers: &Deformers,
     posed: &GpuScenePose,
-    target: (&str, Bind<'_>),
-    own: bool,
-) -> GpuResult<()> {
-    let gpu = rec.gpu().clone();
+) -> BoundPass<'g, 'a> {
     let rows: Vec<glam::Vec4> = posed.deform.palette.iter().flatten().copied().collect();
-    let palette: Arc<Buffer> = dynamic_buffer(&gpu, "matrices of joints", &rows)?;
-    let weights: Arc<Buffer> = dynamic_buffer(&gpu, "morph weights", &posed.deform.weights)?;
-    rec.bind_compute(
-        pipeline,
-        &[
-            ("rest_block", Bind::Storage(&deformers.rest)),
-            ("influence_block", Bind::Storage(&deformers.influences)),
-            ("morph_block", Bind::Storage(&deformers.morphs)),
-            ("palette_block", Bind::Storage(&palette)),
-            ("weight_block", Bind::Storage(&weights)),
-            target,
-        ],
-    )?;
-    for part in &deformers.parts {
-        let target = if own { part.own } else { part.constants.target };
-        rec.push_compute(pipeline, &SkinConstants { target, ..part.constants });
-        rec.dispatch(part.constants.count.div_ceil(GROUP), 1, 1);
-    }
-    Ok(())
+    pass.storage("rest_block", &deformers.rest)
+        .storage("influence_block", &deformers.influences)
+        .storage("morph_block", &deformers.morphs)
+        .storage_values("palette_block", "matrices of joints", &rows)
+        .storage_values("weight_block", "morph weights", &posed.deform.weights)
+}
+
+/// Constants and work groups of a part. `target`: its first vertex in the written buffer.
+fn job(constants: SkinConstants, target: u32) -> (SkinConstants, [u32; 3]) {
+    let groups = constants.count.div_ceil(GROUP);
+    (SkinConstants { target, ..constants }, [groups, 1, 1])
 }

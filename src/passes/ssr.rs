@@ -10,12 +10,13 @@ use glam::{DMat4, DVec2, DVec3, Mat4};
 use super::{
     formats::{LIGHT, VELOCITY},
     gbuffer::Gbuffer,
+    scene_frame::SceneFrame,
     velocity::MotionState,
 };
 use crate::{
     gpu::{
-        Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
-        ImageInfo, SamplerInfo,
+        Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo,
+        SamplerInfo,
         shader_structs::ssr::{
             SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
             SsrConstants,
@@ -23,8 +24,8 @@ use crate::{
         upload::Uploader,
         vk,
     },
-    gpu_scene::{FrameData, GpuScene, View, dynamic_buffer},
-    graph::{Access, Graph, ImageHandle, ImageSource},
+    gpu_scene::{FrameData, View, dynamic_buffer},
+    graph::{Graph, ImageHandle, ImageSource},
     photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,
 };
@@ -252,6 +253,22 @@ struct Temporal {
     debug: Arc<GraphicsPipeline>,
 }
 
+/// Inputs of the temporal pass.
+struct TemporalInputs {
+    gbuffer: Gbuffer,
+    velocity: ImageHandle,
+    ray_mask: ImageHandle,
+    reflection: ImageHandle,
+    hit: ImageHandle,
+    previous_surface_history: ImageHandle,
+    surface_history: ImageHandle,
+    /// Fractions of rays with and without a hit, for debug images.
+    shares: Option<ImageHandle>,
+}
+
+/// Binding group of the pass that resolves mirrors at half resolution.
+const MIRRORS: &str = "mirrors";
+
 /// Pipelines of the SSR passes.
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
@@ -445,9 +462,11 @@ impl SsrPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, frame): (&GpuScene, &'a FrameData, &'a FrameSsr),
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        frame: &FrameSsr,
         inputs: SsrInputs,
-        (debug, followed): (bool, bool),
+        debug: bool,
+        followed: bool,
     ) -> SsrOutput {
         let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } =
             inputs;
@@ -498,8 +517,6 @@ impl SsrPass {
         let out = drawn_over(g, "light with reflections", picture, LIGHT);
         let environment = apart.map(|[environment, _]| environment);
         let alone = !frame.history && !debug && !all;
-        // Without a separate environment term, that image is the light.
-        let lit = (alone && apart.is_some()).then_some(light);
         let half = usize::from(frame.values.scale > 1);
         let single_frame = alone && half == 0 && frame.values.taps == 1;
         let rays = g.image("ssr rays", across, down, RAY);
@@ -529,50 +546,34 @@ impl SsrPass {
         let reflection = g.image("ssr reflection", width, height, REFLECTION);
         let hit = g.image("ssr hits", width, height, PAIR);
         let shares = debug.then(|| g.image("ssr hit shares", width, height, SHARES));
-        let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in [picture].into_iter().chain(environment).chain(lit) {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        for image in [rays, surface_history] {
-            pass = pass.uses(image, Access::FragmentStorageRead);
-        }
-        if alone {
-            pass = pass.color_loaded(out);
+        let pass = g
+            .draws("ssr resolve")
+            .sampled("surface_image", gbuffer.surface)
+            .group(MIRRORS, |pass| pass.texture("source_light_image", picture, SamplerInfo::LINEAR))
+            // Placeholder without an environment term; the shader ignores it.
+            .sampled("reflected_environment_image", environment.unwrap_or(picture))
+            .with(alone.then_some(light), |pass, light| {
+                pass.sampled("light_image", light).sampled("reflectance_image", &self.reflectances)
+            })
+            .image_loaded("ray_image", rays)
+            .image_loaded("surface_history_image", surface_history)
+            .binds([data.uniform()])
+            .uniform("ssr_block", &frame.constants);
+        let pass = if alone {
+            pass.target_loaded(out)
         } else {
             // Pixels without rays keep the full environment term.
-            pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
-            pass = [hit]
-                .into_iter()
-                .chain(shares)
-                .fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
-        }
-        pass.depth_tested(ray_mask).record(move |cx| {
-            let [surface, rays, picture, surface_history] =
-                [gbuffer.surface, rays, picture, surface_history].map(|image| cx.image(image));
-            // Placeholder without an environment term; the shader ignores it.
-            let environment_image =
-                environment.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
-            let light = alone.then(|| cx.image(light));
-            let mut binds = vec![
-                data.uniform(),
-                ("surface_image", Bind::Sampled(&surface)),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("ray_image", Bind::StorageImage(&rays)),
-                ("reflected_environment_image", Bind::Sampled(&environment_image)),
-                ("surface_history_image", Bind::StorageImage(&surface_history)),
-            ];
-            if let Some(light) = &light {
-                binds.extend([
-                    ("light_image", Bind::Sampled(light)),
-                    ("reflectance_image", Bind::Sampled(&self.reflectances)),
-                ]);
-            }
-            let kind = if alone { 1 } else { 2 * usize::from(debug) };
-            cx.rec.bind_graphics(&self.resolve[half][kind], &binds)?;
+            pass.target_cleared(reflection, [0.0, 0.0, 0.0, 1.0])
+                .target(hit)
+                .with(shares, |pass, shares| pass.target(shares))
+        };
+        let kind = if alone { 1 } else { 2 * usize::from(debug) };
+        let [all_rays, mirrors] = [&self.resolve[half][kind], &self.resolve[2][kind]];
+        pass.depth_tested(ray_mask).record(move |cx, bindings| {
+            cx.rec.bind_graphics(all_rays, &bindings.common())?;
             cx.rec.draw_fullscreen();
             if half > 0 {
-                binds.push(("source_light_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
-                cx.rec.bind_graphics(&self.resolve[2][kind], &binds)?;
+                cx.rec.bind_graphics(mirrors, &bindings.with_group(MIRRORS))?;
                 cx.rec.draw_fullscreen();
             }
             Ok(())
@@ -581,13 +582,17 @@ impl SsrPass {
             return SsrOutput { light: out, velocity, debug: None };
         }
         let (accumulated, motion, debug) = if frame.history || debug {
-            self.declare_temporal(
-                g,
-                (data, frame),
-                (gbuffer, velocity, ray_mask),
-                ([reflection, hit], [seen_before.unwrap_or(hit), surface_history]),
+            let inputs = TemporalInputs {
+                gbuffer,
+                velocity,
+                ray_mask,
+                reflection,
+                hit,
+                previous_surface_history: seen_before.unwrap_or(hit),
+                surface_history,
                 shares,
-            )
+            };
+            self.declare_temporal(g, data, frame, inputs)
         } else {
             (reflection, None, None)
         };
@@ -646,17 +651,23 @@ impl SsrPass {
         }
     }
 
-    fn declare_temporal<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameSsr),
-        (gbuffer, velocity, ray_mask): (Gbuffer, ImageHandle, ImageHandle),
-        ([reflection, hit], [surface_history, current_surface_history]): (
-            [ImageHandle; 2],
-            [ImageHandle; 2],
-        ),
-        shares: Option<ImageHandle>,
+    fn declare_temporal(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
+        frame: &FrameSsr,
+        inputs: TemporalInputs,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
+        let TemporalInputs {
+            gbuffer,
+            velocity,
+            ray_mask,
+            reflection,
+            hit,
+            previous_surface_history,
+            surface_history,
+            shares,
+        } = inputs;
         let [width, height] = frame.values.size;
         let debug = shares.is_some();
         // A single frame leaves the histories unchanged.
@@ -688,77 +699,41 @@ impl SsrPass {
         };
         // If nothing but the camera moves, no velocity image is needed.
         let moves = debug || !(still || by_image && frame.only_camera_moved);
-        let mut pass = g.pass("ssr temporal").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in shares.into_iter().chain(moves.then_some(velocity)) {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        for image in [reflection, hit, current_surface_history] {
-            pass = pass.uses(image, Access::FragmentStorageRead);
-        }
-        if frame.history {
-            for image in
-                [history, past, shown].into_iter().chain((!still).then_some(surface_history))
-            {
-                pass = pass.uses(image, Access::FragmentStorageRead);
-            }
-        } else {
-            pass = pass.uses(history, Access::FragmentStorageRead);
-        }
+        let pass = g
+            .fullscreen("ssr temporal", pipeline)
+            // The static path needs no surface history.
+            .bound_if(!still, |pass| pass.sampled("surface_image", gbuffer.surface))
+            .with(shares, |pass, shares| pass.sampled("shares_image", shares))
+            .with(moves.then_some(velocity), |pass, velocity| {
+                pass.sampled("velocity_image", velocity)
+            })
+            .image_loaded("reflection_image", reflection)
+            .image_loaded("hit_image", hit)
+            .image_loaded("surface_history_now_image", surface_history)
+            .image_loaded("history_image", history)
+            .image_loaded("history_data_image", past)
+            .bound_if(still || debug, |pass| pass.image_loaded("displayed_image", shown))
+            .with((!still).then_some(previous_surface_history), |pass, previous| {
+                pass.image_loaded("surface_history_image", previous)
+            })
+            .binds([data.uniform()])
+            .uniform("ssr_block", &frame.constants);
         // Pixels without rays keep the clear value.
         let nothing = [0.0, 0.0, 0.0, SSR_NO_REFLECTION as f32];
-        for (image, value) in
-            [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)]
-        {
-            pass = pass.color_cleared(image, value);
-        }
-        for (image, value) in found.into_iter().flatten().zip([nothing, [0.0; 4]]) {
-            pass = pass.color_cleared(image, value);
-        }
-        pass.depth_tested(ray_mask).record(move |cx| {
-            let [surface, reflection, hit, history, past, shown, current_surface_history] =
-                [gbuffer.surface, reflection, hit, history, past, shown, current_surface_history]
-                    .map(|image| cx.image(image));
-            let shares = shares.map(|image| cx.image(image));
-            let surface_history = (!still).then(|| cx.image(surface_history));
-            let velocity = moves.then(|| cx.image(velocity));
-            let mut binds = vec![
-                data.uniform(),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("surface_history_now_image", Bind::StorageImage(&current_surface_history)),
-                ("reflection_image", Bind::StorageImage(&reflection)),
-                ("hit_image", Bind::StorageImage(&hit)),
-                ("history_image", Bind::StorageImage(&history)),
-                ("history_data_image", Bind::StorageImage(&past)),
-            ];
-            // The static path needs no surface history.
-            if let Some(surface_history) = &surface_history {
-                binds.extend([
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("surface_history_image", Bind::StorageImage(surface_history)),
-                ]);
-            }
-            if let Some(velocity) = &velocity {
-                binds.push(("velocity_image", Bind::Sampled(velocity)));
-            }
-            if still || debug {
-                binds.push(("displayed_image", Bind::StorageImage(&shown)));
-            }
-            if let Some(shares) = &shares {
-                binds.push(("shares_image", Bind::Sampled(shares)));
-            }
-            cx.rec.bind_graphics(pipeline, &binds)?;
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
+        pass.target_cleared(out, nothing)
+            .target(past_out)
+            .target(motion)
+            .target_cleared(shown_out, nothing)
+            .with(found, |pass, [hits, motion]| pass.target_cleared(hits, nothing).target(motion))
+            .depth_tested(ray_mask)
+            .draw();
         (shown_out, Some(motion), found)
     }
 }
 
 /// Empty debug image for a frame without SSR.
 pub fn empty_debug_image(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
-    let image = g.image("no ssr", width, height, NUMBERS);
-    g.pass("no ssr").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
-    image
+    g.black_image("no ssr", width, height, NUMBERS)
 }
 
 #[cfg(test)]

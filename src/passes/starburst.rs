@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::{
     flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
     formats::LIGHT,
+    scene_frame::SceneFrame,
 };
 use crate::{
     camera::{LensError, post_effects::Starburst},
@@ -19,7 +20,6 @@ use crate::{
         shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
-    gpu_scene::{FrameData, FrameUniforms},
     graph::{Graph, ImageHandle},
     optics::{
         aperture::Aperture,
@@ -159,20 +159,21 @@ impl StarburstPass {
         Ok(())
     }
 
-    /// Declares the passes. `frame` and the images are at output resolution.
+    /// Declares the passes. The images are at output resolution.
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
-        (data, frame): (&FrameData, &FrameUniforms),
-        (depth, light): (ImageHandle, ImageHandle),
+        SceneFrame { data, output, .. }: SceneFrame<'_>,
+        depth: ImageHandle,
+        light: ImageHandle,
         bright: FlareSources,
         settings: &Starburst,
     ) -> ImageHandle {
         let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
             return light;
         };
-        let [width, height] = frame.values.size;
-        let ([right, up], pitch) = camera_axes(frame);
+        let [width, height] = output.values.size;
+        let ([right, up], pitch) = camera_axes(output);
         let [a, b, c] = table.beyond;
         let constants = StarburstConstants {
             steps: starburst::steps(settings.gate_width / f64::from(width), settings.f_number)
@@ -189,7 +190,7 @@ impl StarburstPass {
             u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64,
         );
         g.compute("starburst: sprites", &self.sprites)
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .storage("flare_source_block", bright.list)
             .storage("burst_block", &table.texels)
             .written("sprite_block", sprites)
@@ -197,7 +198,7 @@ impl StarburstPass {
             .dispatch([1, 1, 1]);
         let out = g.image("light with starbursts", width, height, LIGHT);
         g.fullscreen("starburst: cores", &self.core)
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .sampled("depth_image", depth)
             .sampled("light_image", light)
             .storage("light_block", &data.lights)
@@ -208,7 +209,7 @@ impl StarburstPass {
             .target(out)
             .draw();
         g.fullscreen("starburst", &self.draw)
-            .binds([frame.uniform()])
+            .binds([output.uniform()])
             .vertex_storage("sprite_block", sprites)
             .storage("burst_block", &table.texels)
             .push(&constants)

@@ -219,11 +219,7 @@ impl UiPass {
                     Buffer::new(&self.gpu, "user interface pixels", bytes, BufferKind::Staging)?;
                 staging.write(0, &texture.rgba);
                 g.output(image);
-                g.pass("user interface texture").uses(image, Access::CopyTo).record(move |cx| {
-                    let image = cx.image(image);
-                    cx.rec.copy_buffer_to_image(&staging, 0, &image, 0);
-                    Ok(())
-                });
+                g.upload("user interface texture", staging, image);
             }
         }
         let vertices = dynamic_buffer(&self.gpu, "user interface vertices", &shapes.vertices)?;

@@ -6,11 +6,12 @@ use glam::{DMat4, DVec3, Mat4};
 
 use super::{
     formats::{DEPTH, VELOCITY},
+    scene_frame::SceneFrame,
     skin::SkinPass,
 };
 use crate::{
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::{
             effects::VelocityConstants,
             skin::{Move, MoveConstants, NO_POSITIONS},
@@ -18,10 +19,10 @@ use crate::{
         vk,
     },
     gpu_scene::{
-        Draw, FrameData, GpuScene, GpuScenePose, RenderQueue, VERTEX_STRIDE, View, dynamic_buffer,
+        Draw, FrameData, GpuScene, GpuScenePose, RenderQueue, VERTEX_STRIDE, View,
         vertex_attributes,
     },
-    graph::{Access, Graph, ImageHandle},
+    graph::{BufferSource, Graph, ImageHandle},
 };
 
 /// Start or end of a motion: a camera and the pose of the scene.
@@ -120,7 +121,8 @@ impl VelocityPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        skin: &SkinPass,
         depth: ImageHandle,
         name: &str,
         moments: &[MotionState; 2],
@@ -153,48 +155,42 @@ impl VelocityPass {
                 .flatten()
         };
         let positions = [positions(0), positions(1)];
-        let mut pass =
-            g.pass(&format!("{name} of dynamic objects")).depth_tested(depth).color_loaded(out);
-        for handle in positions.into_iter().flatten() {
-            pass = pass.uses(handle, Access::VertexStorageRead);
-        }
-        pass.record(move |cx| {
-            let moves = dynamic_buffer(cx.rec.gpu(), "moves", &moving.moves)?;
-            // Any buffer serves as a placeholder if nothing is read.
-            let [first, last] =
-                positions.map(|handle| handle.map_or_else(|| Arc::clone(&moves), |h| cx.buffer(h)));
-            cx.rec.bind_graphics(
-                &self.moving,
-                &[
-                    data.uniform(),
-                    ("instance_block", Bind::Storage(&data.draws.instances)),
-                    ("move_block", Bind::Storage(&moves)),
-                    ("first_position_block", Bind::Storage(&first)),
-                    ("last_position_block", Bind::Storage(&last)),
-                ],
-            )?;
-            cx.rec.bind_geometry(&scene.vertices, &scene.indices);
-            for (draw, constants) in &moving.draws {
-                cx.rec.push_graphics(&self.moving, constants);
-                cx.rec.set_culling(!draw.double_sided, draw.mirrored);
-                let Draw {
-                    first_index,
-                    index_count,
-                    vertex_offset,
-                    first_instance,
-                    instance_count,
-                    ..
-                } = **draw;
-                cx.rec.draw_indexed(
-                    first_index,
-                    index_count,
-                    vertex_offset,
-                    first_instance,
-                    instance_count,
-                );
-            }
-            Ok(())
+        // Any buffer serves as a placeholder if nothing is read.
+        let [first, last] = positions.map(|positions| {
+            positions.map_or_else(|| (&data.draws.instances).into(), BufferSource::from)
         });
+        g.draws(&format!("{name} of dynamic objects"))
+            .depth_tested(depth)
+            .target_loaded(out)
+            .vertex_storage("first_position_block", first)
+            .vertex_storage("last_position_block", last)
+            .binds([data.uniform()])
+            .vertex_storage("instance_block", &data.draws.instances)
+            .storage_values("move_block", "moves", &moving.moves)
+            .record(move |cx, bindings| {
+                cx.rec.bind_graphics(&self.moving, &bindings.common())?;
+                cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                for (draw, constants) in &moving.draws {
+                    cx.rec.push_graphics(&self.moving, constants);
+                    cx.rec.set_culling(!draw.double_sided, draw.mirrored);
+                    let Draw {
+                        first_index,
+                        index_count,
+                        vertex_offset,
+                        first_instance,
+                        instance_count,
+                        ..
+                    } = **draw;
+                    cx.rec.draw_indexed(
+                        first_index,
+                        index_count,
+                        vertex_offset,
+                        first_instance,
+                        instance_count,
+                    );
+                }
+                Ok(())
+            });
         out
     }
 }

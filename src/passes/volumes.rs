@@ -8,18 +8,19 @@ use super::{
     gbuffer::Gbuffer,
     lighting::LitImages,
     ray_query::BvhDependencies,
+    scene_frame::SceneFrame,
     variants::{Features, LightVariants},
 };
 use crate::{
     gpu::{
-        Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::features::{
             FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_IES_PROFILES, FEATURE_SHADOW_MAPS,
             FEATURE_VOLUMES,
         },
     },
-    gpu_scene::{FrameBvh, FrameData, GpuScene, volumes::VolumeSettings},
-    graph::{Graph, ImageHandle, ImageSource, PassContext},
+    gpu_scene::{FrameBvh, GpuScene, volumes::VolumeSettings},
+    graph::{Graph, ImageHandle, ImageSource},
 };
 
 /// Features that the ray march reads.
@@ -87,9 +88,11 @@ impl VolumesPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&GpuScene, &'a FrameData),
-        (gbuffer, lit): (Gbuffer, LitImages),
-        (atlas, gpu_bvh): (Option<ImageHandle>, BvhDependencies),
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        gbuffer: Gbuffer,
+        lit: LitImages,
+        atlas: Option<ImageHandle>,
+        gpu_bvh: BvhDependencies,
     ) -> Option<Volumetrics> {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.uniforms.values.size;
@@ -119,8 +122,7 @@ impl VolumesPass {
             .binds([data.uniform()])
             .sampled("depth_image", gbuffer.depth)
             .sampled("light_image", lit.light)
-            .sampled("volume_light_image", marched[0])
-            .sampled("volume_transmittance_image", marched[1])
+            .sampled_each(marched_images(marched))
             .storage("volume_block", &data.volumes.block)
             .target(light)
             .draw();
@@ -128,26 +130,7 @@ impl VolumesPass {
     }
 }
 
-/// Volume images for surfaces drawn over the image, at record time.
-pub(super) struct VolumetricsImages([Arc<Image>; 2]);
-
-impl VolumetricsImages {
-    /// Images of this frame, or placeholders without volumes.
-    pub(super) fn of(
-        cx: &PassContext<'_, '_>,
-        volumetrics: Option<Volumetrics>,
-        scene: &GpuScene,
-    ) -> Self {
-        Self(volumetrics.map_or_else(
-            || [Arc::clone(&scene.white), Arc::clone(&scene.white)],
-            |volumetrics| volumetrics.marched.map(|image| cx.image(image)),
-        ))
-    }
-
-    pub(super) fn binds(&self) -> [(&'static str, Bind<'_>); 2] {
-        [
-            ("volume_light_image", Bind::Sampled(&self.0[0])),
-            ("volume_transmittance_image", Bind::Sampled(&self.0[1])),
-        ]
-    }
+/// Marched images with their names in shaders.
+pub(super) fn marched_images<T>([light, transmittance]: [T; 2]) -> [(&'static str, T); 2] {
+    [("volume_light_image", light), ("volume_transmittance_image", transmittance)]
 }
