@@ -21,4 +21,5 @@ pub mod photometry;
 pub mod reference;
 pub mod scene;
 pub mod session;
+pub mod sobol;
 pub mod viewer;

@@ -3,9 +3,8 @@
 // (DepthOfFieldConstants).
 #ifndef LIB_APERTURE
 #define LIB_APERTURE
+#include "lib/constants.glsl"
 #include "lib/pupil.glsl"
-
-const float PI = 3.14159265;
 
 // Center of the barrel rim in the bokeh disk of a point, in iris radii of the disk.
 //

@@ -2,8 +2,7 @@
 // (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D V.
 #ifndef LIB_BRDF
 #define LIB_BRDF
-
-const float PI = 3.14159265358979;
+#include "lib/constants.glsl"
 
 // Below this alpha the highlight of a punctual light is always narrower than a pixel.
 const float MIN_ALPHA = 0.002;

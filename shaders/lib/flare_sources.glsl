@@ -8,6 +8,7 @@
 //     };
 #ifndef LIB_FLARE_SOURCES
 #define LIB_FLARE_SOURCES
+#include "lib/luminance.glsl"
 #include "shared/flare_sources.glsl"
 
 // Maximum number of flare sources per frame (MAX_SOURCES in src/passes/flare_sources.rs).
@@ -21,11 +22,9 @@ const float BRIGHT = 2.0;
 // Visibility threshold: minimum light of a source, summed into one pixel.
 const float MIN_SOURCE = 1.0 / 16.0;
 
-float bright_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
-
 // Light of a pixel above the threshold; 0 for NaN and negative light.
 vec3 bright_excess(vec3 light) {
-    float y = bright_luminance(light);
+    float y = luminance(light);
     return y > BRIGHT ? light * (1.0 - BRIGHT / y) : vec3(0.0);
 }
 

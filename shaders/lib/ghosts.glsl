@@ -3,9 +3,8 @@
 // (GhostConstants), `surfaces`, `paths` and `crossings`.
 #ifndef LIB_GHOSTS
 #define LIB_GHOSTS
+#include "lib/constants.glsl"
 #include "shared/ghosts.glsl"
-
-const float PI = 3.14159265;
 
 // Relative rim distance assigned to a ray that misses the whole sphere.
 const float BESIDE = 1.05;

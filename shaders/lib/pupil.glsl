@@ -1,6 +1,7 @@
 // Overlap of a round pupil and a barrel rim (mechanical vignetting); lengths in pupil radii.
 #ifndef LIB_PUPIL
 #define LIB_PUPIL
+#include "lib/constants.glsl"
 
 // Fraction of a circle of radius 1 inside a circle of radius `r` (at least 1) at center distance
 // `d`. Mirrors pupil_overlap in src/camera/effects.rs, which cites its source.
@@ -14,7 +15,7 @@ float pupil_overlap(float r, float d) {
     float own = clamp((d * d + 1.0 - r * r) / (2.0 * d), -1.0, 1.0);
     float rim = clamp((d * d + r * r - 1.0) / (2.0 * d * r), -1.0, 1.0);
     float kite = max((r + 1.0 - d) * (d + 1.0 - r) * (d - 1.0 + r) * (d + 1.0 + r), 0.0);
-    return (acos(own) + r * r * acos(rim) - 0.5 * sqrt(kite)) / 3.14159265;
+    return (acos(own) + r * r * acos(rim) - 0.5 * sqrt(kite)) / PI;
 }
 
 #endif

@@ -1,11 +1,10 @@
 // Luminance compression and YCoCg color space for the temporal passes (pre-exposed light).
 #ifndef LIB_YCOCG
 #define LIB_YCOCG
+#include "lib/luminance.glsl"
 
 // Half float maximum: limit of distinguishable depth (m) and of light.
 const float MAX_HALF = 65504.0;
-
-float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 // A mean with weights 1 / (1 + luminance) equals the plain mean of compressed values, inverted by
 // `stretch`. `exposure_scale` scales light to the smoothed exposure of the history comparison: else

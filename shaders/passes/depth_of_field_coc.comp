@@ -23,6 +23,7 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 #include "lib/aperture.glsl"
 #include "lib/coc.glsl"
 #include "lib/inverse_depth.glsl"
+#include "lib/luminance.glsl"
 #include "lib/packing.glsl"
 
 // Smaller disks are gathered with the rest: at full resolution nothing is lost.
@@ -41,8 +42,6 @@ vec3 light_at(ivec2 pixel) {
     return to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), ivec2(frame.size) - 1),
         0).rgb);
 }
-
-float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 // Signed CoC radius (pixels): thin lens, src/camera/focus.rs. Distances are along the axis.
 float circle_radius(ivec2 pixel) {

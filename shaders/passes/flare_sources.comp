@@ -86,7 +86,7 @@ FlareSource gather(uint root) {
     source.illuminance = light * pixel_solid_angle(constants.pitch, cosine);
     source.visibility = 1.0;
     source.outside = 0.0;
-    source.rank = bright_luminance(light) > MIN_SOURCE ? bright_luminance(source.illuminance) : 0.0;
+    source.rank = luminance(light) > MIN_SOURCE ? luminance(source.illuminance) : 0.0;
     source.flags = 0u;
     source.light = root;
     return source;

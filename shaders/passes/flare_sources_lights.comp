@@ -16,7 +16,7 @@ layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 2, scalar) readonly buffer light_block { Light lights[]; };
 layout(set = 0, binding = 3, scalar) writeonly buffer candidate_block { FlareSource candidates[]; };
 
-const float PI = 3.14159265358979;
+#include "lib/constants.glsl"
 #include "lib/flare_sources.glsl"
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
@@ -122,8 +122,8 @@ void main() {
     source.light = number;
     vec2 sum = vec2(0.0);
     float front = -source.direction.z;
-    float strength = bright_luminance(source.illuminance);
-    bool bright = !body || bright_luminance(nits) * frame.pre_exposure > BRIGHT;
+    float strength = luminance(source.illuminance);
+    bool bright = !body || luminance(nits) * frame.pre_exposure > BRIGHT;
     // Light from behind does not enter the lens.
     bool wanted = front > 0.01 && bright && (light.kind & LIGHT_HIDDEN) == 0u
         && strength > MIN_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);

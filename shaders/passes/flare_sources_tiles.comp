@@ -37,7 +37,7 @@ void main() {
     if (all(lessThan(pixel, ivec2(frame.size)))) {
         excess = bright_excess(to_half_range(texelFetch(light_image, pixel, 0).rgb));
     }
-    bool bright = bright_luminance(excess) > 0.0;
+    bool bright = luminance(excess) > 0.0;
     if (bright) {
         atomicOr(any_bright, 1u);
     }
@@ -85,7 +85,7 @@ void main() {
         }
     }
     excess = bright ? excess : vec3(0.0);
-    float weight = bright_luminance(excess);
+    float weight = luminance(excess);
     vec2 from_middle = vec2(pixel) + 0.5 - middle;
     lights_sum[thread] = vec4(excess, weight);
     places_sum[thread] = weight * vec4(from_middle, dot(from_middle, from_middle), 0.0);

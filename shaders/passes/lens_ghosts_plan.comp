@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
 #include "shared/flare_sources.glsl"
+#include "lib/luminance.glsl"
 
 layout(local_size_x = 256) in;
 
@@ -100,7 +101,7 @@ void main() {
             kept[KEYS + at] = is_drawn ? 1u : 0u;
         }
         float flux = slot < count && seen
-            ? own.flux * ghost_luminance(bright.sources[slot].illuminance)
+            ? own.flux * luminance(bright.sources[slot].illuminance)
                 * bright.sources[slot].visibility : 0.0;
         light += is_drawn ? vec2(flux, 0.0) : vec2(0.0, flux);
         if (is_drawn) {

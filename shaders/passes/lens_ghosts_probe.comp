@@ -6,6 +6,7 @@
 #define GHOST_TRACING
 #include "shared/ghosts.glsl"
 #include "shared/flare_sources.glsl"
+#include "lib/luminance.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -59,8 +60,8 @@ void main() {
     vec3 lux = source.illuminance * source.visibility;
     vec3 d = travels(source);
     // NaN and infinity fail here too.
-    there = there && d.z > 1e-3 && abs(dot(d, d) - 1.0) < 1e-3 && ghost_luminance(lux) > 0.0
-        && ghost_luminance(lux) < 1e30 && all(greaterThanEqual(lux, vec3(0.0)));
+    there = there && d.z > 1e-3 && abs(dot(d, d) - 1.0) < 1e-3 && luminance(lux) > 0.0
+        && luminance(lux) < 1e30 && all(greaterThanEqual(lux, vec3(0.0)));
     if (!there) {
         if (thread == 0u) {
             found[out_index] = result;

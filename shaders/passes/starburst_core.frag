@@ -29,7 +29,7 @@ void main() {
     light.rgb = to_half_range(light.rgb);
     out_light = light;
     vec3 excess = bright_excess(light.rgb);
-    if (bright_luminance(excess) <= 0.0) {
+    if (luminance(excess) <= 0.0) {
         return;
     }
     float depth = texelFetch(depth_image, pixel, 0).x;

@@ -43,7 +43,7 @@ void main() {
             == 0u;
         // A spike falls with the square of the distance, and is as wide as the source disk or a
         // pixel; the smooth pattern of a round iris falls with the cube.
-        float strongest = bright_luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
+        float strongest = luminance(sprite.light) * burst.spike * burst.steps / MIN_LIGHT;
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
         float reach = 1024.0 / burst.steps * max(along,
             pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
@@ -58,7 +58,7 @@ void main() {
         if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
             sprite.reach = 0.0;
         } else if (!point) {
-            float own = bright_luminance(burst_square(vec2(0.0),
+            float own = luminance(burst_square(vec2(0.0),
                 burst.steps * burst_side(sprite.disk), 0.0));
             sprite.moved = clamp(1.0 - burst_beyond((reach - sprite.disk) * burst.steps,
                 burst.beyond) - own, 0.0, 1.0);

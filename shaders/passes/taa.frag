@@ -19,6 +19,7 @@
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
 #include "shared/effects.glsl"
+#include "lib/constants.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
 
@@ -55,7 +56,6 @@ const float MIN_WEIGHT_SUM = 1e-3;
 // blurs the history, and most disocclusions occur near fast motion.
 const float SWIFT = 2.0;
 const float SWIFT_GAMMA = 1.0;
-const float PI = 3.14159265;
 
 // Limits the luminance to the brightest input: a compressed luminance of 1 is infinite light.
 vec3 clamp_luminance(vec3 c, float brightest) {

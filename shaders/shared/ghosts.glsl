@@ -183,6 +183,4 @@ const uint CHUNK = 8u;
 // sources with ghosts; bright sources of the frame.
 const uint GHOST_REPORT_WORDS = 8u;
 
-float ghost_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
-
 #endif

@@ -261,7 +261,7 @@ pub struct WideLevel {
 /// Collapses a binary BVH to wide nodes, the root first. `base` is the index of its first node.
 /// Starting from two children, the largest inner child is opened until there are four. A subtree of
 /// at most `most` items becomes one leaf.
-pub fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> WideLevel {
+fn collapse(nodes: &[BvhNode], base: u32, most: u32) -> WideLevel {
     let mut level = WideLevel::default();
     let Some(root) = nodes.first() else { return level };
     if *root == BvhNode::EMPTY {

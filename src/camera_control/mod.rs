@@ -227,7 +227,7 @@ impl Controller {
     }
 
     /// Sets the speed of flight (m/s), 1 mm/s to 10 km/s.
-    pub fn set_speed(&mut self, speed: f64) {
+    fn set_speed(&mut self, speed: f64) {
         if speed.is_finite() {
             self.speed = speed.clamp(1e-3, 1e4);
         }

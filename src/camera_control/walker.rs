@@ -111,12 +111,6 @@ impl Walker {
         feet + DVec3::Y * (EYE_HEIGHT + self.lag_before + (self.lag - self.lag_before) * part)
     }
 
-    /// True while the feet are on the ground.
-    #[must_use]
-    pub const fn on_ground(&self) -> bool {
-        self.on_ground
-    }
-
     /// Walks for `dt` seconds at the target velocity (m/s; right, forward) while turning evenly
     /// from `yaw` by `turn` (rad), and returns the position of the eyes.
     pub(super) fn update(&mut self, wish: DVec2, yaw: f64, turn: f64, dt: f64) -> DVec3 {

@@ -81,7 +81,7 @@ pub struct MeterArgs {
 }
 
 /// Difference between scene and camera that gives a warning, in stops.
-const WARN_STOPS: f64 = 1.0;
+const READING_TOLERANCE_STOPS: f64 = 1.0;
 
 /// Parsed and validated options.
 struct MeterRequest {
@@ -418,7 +418,7 @@ fn compare_with_camera(
         off.abs(),
         if off >= 0.0 { "brighter" } else { "darker" },
     ));
-    if metering::exposure_error(camera, wanted, WARN_STOPS).is_some() {
+    if metering::exposure_error(camera, wanted, READING_TOLERANCE_STOPS).is_some() {
         out.line(format!(
             "warning: the camera is set {:.1} stops too {} for this reading; --set camera.exposure.ev100={:.2} follows it",
             off.abs(),

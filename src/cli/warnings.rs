@@ -37,7 +37,7 @@ pub fn slow_start_notice() -> mpsc::Sender<()> {
 }
 
 /// Difference between meter and dials that gives a warning, in stops.
-const WARN_STOPS: f64 = 3.0;
+const RENDER_TOLERANCE_STOPS: f64 = 3.0;
 
 /// Prints the meter's reading, and a warning if the dials are far off it.
 pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
@@ -51,7 +51,7 @@ pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
             let metered = meter.ev100().get();
             // Positive: the camera's EV100 is below the metered one, so the picture is too bright.
             let off = metered - camera;
-            if off.abs() > WARN_STOPS {
+            if off.abs() > RENDER_TOLERANCE_STOPS {
                 println!(
                     "warning: the scene meters at EV100 {metered:.2}, the camera is at {camera:.2}: the picture is {:.1} stops too {}; --set camera.exposure.ev100={metered:.2} follows the meter",
                     off.abs(),

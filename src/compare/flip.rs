@@ -430,7 +430,7 @@ impl Exposures {
     #[must_use]
     pub fn of(reference: &[[f32; 3]]) -> Option<Self> {
         let mut luminances: Vec<f32> =
-            reference.iter().map(|pixel| super::linear_image::luminance(*pixel)).collect();
+            reference.iter().map(|pixel| super::linear_image::luminance(*pixel) as f32).collect();
         let half = luminances.len() / 2;
         let brightest = luminances.iter().copied().fold(0.0, f32::max);
         if !(brightest > 0.0 && brightest.is_finite()) {

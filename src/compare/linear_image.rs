@@ -153,7 +153,7 @@ impl LinearImage {
     /// Luminance of each pixel, in the unit of the channels.
     #[must_use]
     pub fn luminance(&self) -> Vec<f32> {
-        self.pixels.iter().map(|pixel| luminance(*pixel)).collect()
+        self.pixels.iter().map(|pixel| luminance(*pixel) as f32).collect()
     }
 
     /// The image as displayed: scene light is exposed and tone mapped, display light is unchanged.
@@ -183,6 +183,6 @@ const fn bits(channel: f32) -> u32 {
 
 /// Luminance of a linear Rec.709 color, in the unit of the channels.
 #[must_use]
-pub fn luminance(pixel: [f32; 3]) -> f32 {
-    color::luminance(glam::Vec3::from_array(pixel).as_dvec3()) as f32
+pub fn luminance(pixel: [f32; 3]) -> f64 {
+    color::luminance(glam::Vec3::from_array(pixel).as_dvec3())
 }

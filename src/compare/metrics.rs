@@ -6,19 +6,19 @@
 //! double precision, so that equal images give equal bits. docs/compare.md describes the use and
 //! limits of each metric.
 
-use super::linear_image::{Encoding, LinearImage};
+use super::linear_image::{Encoding, LinearImage, luminance};
 use crate::photometry::color;
 
 /// Side length of a block in pixels.
 pub const BLOCK: usize = 8;
 /// Luminance floor for `stops`, as a fraction of the reference's mean luminance.
-pub const STOPS_FLOOR: f64 = 1e-3;
+const STOPS_FLOOR: f64 = 1e-3;
 /// Floor of the divisor for `blocks`, as a fraction of the reference's mean luminance.
-pub const BLOCK_FLOOR: f64 = 0.01;
+const BLOCK_FLOOR: f64 = 0.01;
 /// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker,
 /// "Adaptive Sampling and Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6),
 /// 2011, section 5, use 0.01 for images exposed to a mean of about 1.
-pub const RELATIVE_MSE_EPSILON: f64 = 0.01;
+const RELATIVE_MSE_EPSILON: f64 = 0.01;
 
 /// Images that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -406,10 +406,6 @@ pub fn smooth_mask(picture: &LinearImage, radius: usize, most: f64) -> Vec<bool>
         f64::from(*high) - f64::from(*low) <= most * f64::from(high.max(-*high))
     };
     least.iter().zip(&greatest).map(flat).collect()
-}
-
-fn luminance(pixel: [f32; 3]) -> f64 {
-    color::luminance(glam::Vec3::from_array(pixel).as_dvec3())
 }
 
 /// Means of both components; `None` without values.

@@ -124,10 +124,6 @@ fn mean(picture: &LinearImage, mask: Option<&[bool]>) -> [f64; 3] {
     sum.map(|sum| sum / count.max(1.0))
 }
 
-fn luminance_of(rgb: [f64; 3]) -> f64 {
-    luminance(rgb.into())
-}
-
 /// Standard deviation of the mean luminance over a mask, relative to that mean.
 fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let variance = shot.variance.as_ref()?;
@@ -135,7 +131,7 @@ fn noise_of_mean(shot: &CaseImage, mask: Option<&[bool]>) -> Option<f64> {
     let count = (0..variance.len()).filter(|index| inside(*index)).count().max(1) as f64;
     let sum: f64 =
         variance.iter().enumerate().filter(|(index, _)| inside(*index)).map(|(_, v)| v).sum();
-    let level = luminance_of(mean(&shot.image, mask));
+    let level = luminance(mean(&shot.image, mask).into());
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
 
@@ -170,7 +166,7 @@ pub fn expected(
     let wanted = expect.expected_values(&case.values()?)?;
     let mask = case.mask(&expect.region);
     let rgb = mean(&shot.image, mask.as_deref());
-    let got: Vec<f64> = if wanted.len() == 1 { vec![luminance_of(rgb)] } else { rgb.to_vec() };
+    let got: Vec<f64> = if wanted.len() == 1 { vec![luminance(rgb.into())] } else { rgb.to_vec() };
     let scale = wanted.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(
         0.0f64,

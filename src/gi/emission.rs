@@ -10,10 +10,10 @@ use super::{
     environment::EnvironmentSource,
     light_source::{PhotonLight, Pose},
     photon::Photon,
-    sequence::{DIMENSIONS, joined},
+    sequence::joined,
     surface_hit::TraceScene,
 };
-use crate::scene::Scene;
+use crate::{scene::Scene, sobol::DIMENSIONS};
 
 /// Identity of a light source across frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

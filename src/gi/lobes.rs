@@ -10,7 +10,11 @@ use std::{f64::consts::TAU, sync::LazyLock};
 use glam::{DVec2, DVec3, Vec3};
 
 use super::surface_hit::SurfaceMaterial;
-use crate::photometry::environment::{DFG_SIZE, dfg_table};
+use crate::photometry::{
+    area::brdf::schlick_weight,
+    environment::{DFG_SIZE, dfg_table},
+    water::fresnel,
+};
 
 static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 
@@ -48,11 +52,6 @@ pub(super) struct Lobes {
     pub glass: DVec3,
 }
 
-/// Schlick 1994, equation 15.
-fn schlick(cosine: f64) -> f64 {
-    (1.0 - cosine).clamp(0.0, 1.0).powi(5)
-}
-
 /// Scale and bias of F0, and the fraction that a dielectric of 4 % leaves for diffuse reflection,
 /// by the cosine to the normal and the perceptual roughness.
 #[must_use]
@@ -68,19 +67,6 @@ pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
         TABLE.get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3())
     };
     at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
-}
-
-/// Fresnel reflectance for unpolarized light; 1 beyond the critical angle. `eta` is the index of
-/// the far medium over that of the near one.
-pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
-    let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
-    if sin2 >= 1.0 {
-        return 1.0;
-    }
-    let behind = (1.0 - sin2).sqrt();
-    let parallel = (eta * cosine - behind) / (eta * cosine + behind);
-    let across = (cosine - eta * behind) / (cosine + eta * behind);
-    f64::midpoint(parallel * parallel, across * across)
 }
 
 impl SurfaceMaterial {
@@ -133,7 +119,7 @@ impl SurfaceMaterial {
         lobes.specular = gloss * (1.0 - diffuse_weight);
         if self.coat > 0.0 {
             // KHR_materials_clearcoat, "Layering".
-            let share = self.coat * (0.04 + 0.96 * schlick(cosine));
+            let share = self.coat * (0.04 + 0.96 * schlick_weight(cosine));
             lobes = lobes.times(1.0 - share);
             lobes.coat = DVec3::splat(share);
         }

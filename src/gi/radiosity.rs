@@ -29,7 +29,7 @@ const BATCH: usize = 16;
 /// Approximate limit of VPLs of all lights before merging. Where surfaces are near white, a photon
 /// leaves as many as its bounce limit; then fewer photons share the flux. A VPL takes 28 bytes
 /// here, and 128 in a set without merging.
-pub(super) const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
+const MAX_UNIT_VPLS: usize = 2 * MAX_VPLS as usize;
 /// Minimum number of photons of a light that is on, or an even share of an eighth of all where that
 /// is less. A light in a sunlit room has little of the flux but much of the visible illumination.
 const MIN_PHOTONS_PER_LIGHT: u32 = 64;

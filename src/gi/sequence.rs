@@ -1,56 +1,11 @@
 //! Sample sequence of photons: Owen-scrambled Sobol points, whose prefixes of any length are well
 //! distributed.
 //!
-//! Sobol 1967; direction numbers of Joe and Kuo, "Constructing Sobol Sequences with Better
-//! Two-Dimensional Projections" (SIAM J. Sci. Comput. 30(5), 2008), dimensions 1 to 5. Scrambled by
-//! hashing and padded: Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020). A photon's
-//! numbers depend only on its light and its index: it takes the same path in every frame, and more
-//! photons extend the existing ones.
+//! Scrambled by hashing and padded: Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4),
+//! 2020). A photon's numbers depend only on its light and its index: it takes the same path in
+//! every frame, and more photons extend the existing ones.
 
-/// Dimensions of one jointly stratified group.
-pub(super) const DIMENSIONS: usize = 5;
-
-/// Primitive polynomials and first direction numbers of dimensions 2 to 5: degree, inner
-/// coefficients, numbers.
-const POLYNOMIALS: [(u32, u32, [u32; 3]); DIMENSIONS - 1] =
-    [(1, 0, [1, 0, 0]), (2, 1, [1, 3, 0]), (3, 1, [1, 3, 1]), (3, 2, [1, 1, 1])];
-
-const DIRECTIONS: [[u32; 32]; DIMENSIONS] = directions();
-
-const fn directions() -> [[u32; 32]; DIMENSIONS] {
-    let mut all = [[0; 32]; DIMENSIONS];
-    let mut bit = 0;
-    while bit < 32 {
-        all[0][bit] = 1 << (31 - bit);
-        bit += 1;
-    }
-    let mut dimension = 1;
-    while dimension < DIMENSIONS {
-        let (degree, inner, first) = POLYNOMIALS[dimension - 1];
-        let degree = degree as usize;
-        let mut k = 0;
-        while k < 32 {
-            all[dimension][k] = if k < degree {
-                first[k] << (31 - k)
-            } else {
-                // Joe and Kuo 2008, equation 2, with numbers shifted to the top.
-                let before = all[dimension][k - degree];
-                let mut v = before ^ before >> degree;
-                let mut i = 1;
-                while i < degree {
-                    if inner >> (degree - 1 - i) & 1 == 1 {
-                        v ^= all[dimension][k - i];
-                    }
-                    i += 1;
-                }
-                v
-            };
-            k += 1;
-        }
-        dimension += 1;
-    }
-    all
-}
+use crate::sobol::{DIMENSIONS, DIRECTIONS, laine_karras};
 
 fn sobol(index: u32, dimension: usize) -> u32 {
     let mut rest = index;
@@ -76,15 +31,9 @@ pub(super) fn joined(a: u32, b: u32) -> u32 {
 }
 
 /// Owen's nested scramble of a binary fraction: a hash of the preceding digits decides whether each
-/// digit is flipped. Laine and Karras 2011 with the constants of Burley 2020, section 2.2.
+/// digit is flipped.
 fn scrambled(value: u32, seed: u32) -> u32 {
-    let mut x = value.reverse_bits();
-    x ^= x.wrapping_mul(0x3d20_adea);
-    x = x.wrapping_add(seed);
-    x = x.wrapping_mul(seed >> 16 | 1);
-    x ^= x.wrapping_mul(0x0552_6c56);
-    x ^= x.wrapping_mul(0x53a2_2864);
-    x.reverse_bits()
+    laine_karras(value.reverse_bits(), seed).reverse_bits()
 }
 
 /// The sample sequence of one light's photons.

@@ -15,10 +15,10 @@ use super::{
 };
 
 /// Bytes from one triangle corner to the next: a position and an unused word.
-pub const CORNER_BYTES: u64 = 16;
+const CORNER_BYTES: u64 = 16;
 
 /// Bytes per triangle.
-pub const TRIANGLE_BYTES: u64 = 3 * CORNER_BYTES;
+const TRIANGLE_BYTES: u64 = 3 * CORNER_BYTES;
 
 /// Alignment in bytes of a structure in its buffer (VkAccelerationStructureCreateInfoKHR, offset).
 const STRUCTURE_ALIGNMENT: u64 = 256;

@@ -6,12 +6,13 @@ use std::{any::Any, sync::Arc};
 use ash::vk;
 
 use super::{
-    context::{Gpu, LiveEntry, c_name, lock},
+    context::{Gpu, LiveEntry, c_name},
     descriptors::{Bind, Interface, write_set},
     device_selection::MULTI_DRAW_INDIRECT,
     error::{GpuError, GpuResult},
     fault_injection::FaultPoint,
     memory::{Buffer, BufferKind, Image},
+    mutex::lock,
     pipeline::{ComputePipeline, GraphicsPipeline, TextureSet},
 };
 

@@ -6,7 +6,7 @@ use std::{
     ffi::{CStr, CString, c_void},
     ops::Deref,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex},
 };
 
 use ash::{ext, khr, vk};
@@ -18,6 +18,7 @@ use super::{
     device_selection::{self, DeviceInfo},
     error::{GpuError, GpuResult},
     fault_injection::{Fault, FaultPoint},
+    mutex::lock,
     pipeline_cache,
     shader::Replacement,
     shared_layouts::SharedLayouts,
@@ -138,11 +139,6 @@ impl Drop for LiveEntry {
     fn drop(&mut self) {
         lock(&self.live).names.remove(&self.id);
     }
-}
-
-/// Locks a mutex. Poisoning is ignored: the protected plain data is consistent even after a panic.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";

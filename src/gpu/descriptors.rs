@@ -6,9 +6,10 @@ use ash::vk;
 
 use super::{
     acceleration::Tlas,
-    context::{Gpu, lock},
+    context::Gpu,
     error::{GpuError, GpuResult},
     memory::{Buffer, Image},
+    mutex::lock,
     reflect::{Binding, Module},
     shared_layouts::SamplerInfo,
 };

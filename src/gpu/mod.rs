@@ -10,6 +10,7 @@ pub mod device_selection;
 pub mod error;
 pub mod fault_injection;
 pub mod memory;
+pub mod mutex;
 pub mod pipeline;
 pub mod pipeline_cache;
 pub mod readback;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::{
-    context::{Gpu, LiveEntry, lock},
+    context::{Gpu, LiveEntry},
     descriptors::{Bind, Interface, write_set},
     error::{GpuError, GpuResult},
     fault_injection::FaultPoint,
     memory::{Buffer, Image},
+    mutex::lock,
     reflect::Module,
     shader::Shader,
 };

@@ -1,14 +1,6 @@
 //! Readback of images to the host.
 
-use std::sync::Arc;
-
 use ash::vk;
-
-use super::{
-    context::Gpu,
-    error::GpuResult,
-    memory::{Buffer, BufferKind, Image},
-};
 
 /// Bytes per pixel of the formats that support readback.
 #[must_use]
@@ -24,14 +16,4 @@ pub fn texel_size(format: vk::Format) -> u64 {
         vk::Format::R32G32B32A32_SFLOAT => 16,
         other => panic!("readback of format {other:?} is not implemented"),
     }
-}
-
-/// Creates a host buffer for a whole image.
-///
-/// # Errors
-/// [`GpuError`](super::GpuError) if memory is exhausted.
-pub fn buffer_for(gpu: &Gpu, image: &Image) -> GpuResult<Arc<Buffer>> {
-    let info = image.info();
-    let size = u64::from(info.width) * u64::from(info.height) * texel_size(info.format);
-    Buffer::new(gpu, &format!("read-back of {}", image.name()), size, BufferKind::Readback)
 }

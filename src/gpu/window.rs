@@ -16,10 +16,11 @@ use crate::camera::DisplayEncoding;
 
 use super::{
     commands::{Recorder, Ticket},
-    context::{Gpu, lock},
+    context::Gpu,
     error::{GpuError, GpuResult},
     fault_injection::FaultPoint,
     memory::{Image, ImageInfo},
+    mutex::lock,
     surface_formats,
 };
 

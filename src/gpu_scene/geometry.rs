@@ -106,7 +106,7 @@ impl Group {
 }
 
 /// Maximum number of primitive instances of a scene: 1.8 GB of instances on the host.
-pub(super) const MAX_INSTANCES: usize = 16 << 20;
+const MAX_INSTANCES: usize = 16 << 20;
 
 pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>, Vec<PrimitivePose>);
 

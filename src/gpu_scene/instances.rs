@@ -250,9 +250,8 @@ pub struct GpuInstances {
 
 impl GpuInstances {
     /// Uploads instances. Returns `None` if there are none, they exceed a device buffer, or the
-    /// device lacks indirect draws with a first instance. Also `None` if extended materials need
-    /// the host's draws for the forward pass. Visibility is kept from `before` if the count
-    /// matches.
+    /// device lacks indirect draws with a first instance. Visibility is kept from `before` if the
+    /// count matches.
     pub(super) fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
@@ -263,11 +262,7 @@ impl GpuInstances {
         let count: usize = in_order().map(|(_, posed)| posed.world_transforms.len()).sum();
         let room = gpu.limits().max_storage_buffer_range as usize;
         let fits = count * size_of::<InstanceTransform>().max(size_of::<Instance>()) <= room;
-        if count == 0
-            || !fits
-            || !gpu.indirect_first_instance()
-            || in_order().any(|(group, _)| group.lobes)
-        {
+        if count == 0 || !fits || !gpu.indirect_first_instance() {
             return Ok(None);
         }
         let all = Placements::new(groups, posed);

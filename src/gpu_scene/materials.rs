@@ -205,7 +205,7 @@ const fn is_srgb(meaning: TextureSemantic) -> bool {
 
 /// Image of a texture. Its levels preserve the alpha coverage of level 0 for `cutoff`. Uses the
 /// file's compressed blocks and levels if suitable, otherwise a generated mip chain.
-pub(super) fn material_texture_image(
+fn material_texture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
     picture: &scene::Image,

@@ -20,7 +20,7 @@ const COST_WORDS: u32 = 4;
 const COST_UNITS: f64 = (1u32 << 24) as f64;
 
 /// A BLAS is rebuilt if its cost grows by more than this factor.
-pub const MAX_DRIFT: f32 = 1.75;
+const MAX_DRIFT: f32 = 1.75;
 
 /// SAH cost growth of each refitted BLAS since its build.
 #[derive(Debug, Default)]

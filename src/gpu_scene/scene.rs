@@ -397,10 +397,4 @@ impl GpuScene {
     pub fn directional_count(&self) -> u32 {
         self.lights.iter().filter(|light| light.directional).count() as u32
     }
-
-    /// True if any surface is alpha-blended.
-    #[must_use]
-    pub fn has_blended(&self) -> bool {
-        self.groups.iter().any(|group| group.queue == RenderQueue::Blend)
-    }
 }

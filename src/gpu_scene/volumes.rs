@@ -16,13 +16,18 @@ use crate::{
         shader_structs::{
             frame::NONE,
             volumes::{
-                VOLUME_ENVIRONMENT_SH_COUNT, VOLUME_ENVIRONMENT_SIZE, Volume, VolumeConstants,
+                self, VOLUME_ENVIRONMENT_SH_COUNT, VOLUME_ENVIRONMENT_SIZE, Volume, VolumeConstants,
             },
         },
         upload::Uploader,
     },
-    scene::{Scene, volume::DensityGrid},
+    scene::{
+        Scene,
+        volume::{DensityGrid, MAX_VOLUMES},
+    },
 };
+
+const _: () = assert!(volumes::MAX_VOLUMES as usize == MAX_VOLUMES);
 
 /// Settings of volumes (`passes.volumes.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

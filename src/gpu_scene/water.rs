@@ -8,7 +8,7 @@ use crate::{
     gpu::shader_structs::frame::FrameConstants,
     scene::{
         Scene, Water,
-        water::{flow, waves},
+        water::{MAX_WATERS, flow, waves},
     },
 };
 
@@ -73,7 +73,7 @@ impl PlacedWater {
         let flat = DVec2::new(eye.x, eye.z);
         let place = |v: DVec2| (v - flat).as_vec2();
         let four = |a: Vec2, b: Vec2| Vec4::new(a.x, a.y, b.x, b.y);
-        let set = |slots: &mut [Vec4; 8], value: Vec4| {
+        let set = |slots: &mut [Vec4; MAX_WATERS], value: Vec4| {
             if let Some(slot) = slots.get_mut(number) {
                 *slot = value;
             }

@@ -115,6 +115,23 @@ impl SurfaceEvent {
             Self::Onward(i) | Self::Back(i) | Self::ReflectBack(i) | Self::ReflectOnward(i) => i,
         }
     }
+
+    /// Matrix of the interaction with its surface, in a plane through the axis, at a wavelength
+    /// (m).
+    pub(super) fn matrix(
+        self,
+        surface: &LensSurface,
+        axis: Axis,
+        wavelength: f64,
+    ) -> RayTransferMatrix {
+        let curvature = surface.curvature_along(axis);
+        let (before, after) = (surface.before.index(wavelength), surface.after.index(wavelength));
+        match self {
+            Self::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
+            Self::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
+            Self::ReflectBack(_) | Self::ReflectOnward(_) => RayTransferMatrix::mirror(curvature),
+        }
+    }
 }
 
 impl ReflectionPair {
@@ -144,15 +161,7 @@ fn along(
         let surface = &surfaces[event.surface()];
         matrix = matrix.then(RayTransferMatrix::step(surface.vertex - z));
         z = surface.vertex;
-        let curvature = surface.curvature_along(axis);
-        let (before, after) = (surface.before.index(wavelength), surface.after.index(wavelength));
-        matrix = matrix.then(match event {
-            SurfaceEvent::Onward(_) => RayTransferMatrix::refraction(before, after, curvature),
-            SurfaceEvent::Back(_) => RayTransferMatrix::refraction(after, before, curvature),
-            SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => {
-                RayTransferMatrix::mirror(curvature)
-            }
-        });
+        matrix = matrix.then(event.matrix(surface, axis, wavelength));
     }
     matrix.then(RayTransferMatrix::step(to - z))
 }

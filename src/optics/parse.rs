@@ -23,7 +23,7 @@ use crate::camera::lens::F_STOP_LIMITS;
 /// Maximum length of the text, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 /// Format name, in `schema`.
-pub const SCHEMA: &str = "lens-prescription/1";
+const SCHEMA: &str = "lens-prescription/1";
 
 /// Keys of the top level. The parser reads `KEYS` and ignores `UNREAD_KEYS`; it rejects all others
 /// as mistakes.

@@ -26,7 +26,7 @@ pub const HALF: i64 = 256;
 /// Texels along a level's side.
 pub const SIDE: usize = 2 * HALF as usize;
 /// Levels that the transform covers; further levels extrapolate the last of them.
-pub const COMPUTED: u32 = 3;
+const COMPUTED: u32 = 3;
 
 /// Integration range of wavelengths (m): the observer's sensitivity is negligible outside.
 const BAND: [f64; 2] = [380e-9, 780e-9];

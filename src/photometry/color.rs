@@ -17,7 +17,7 @@ pub const C2: f64 = 1.438_776_877e-2;
 pub const KELVIN_LIMITS: [f64; 2] = [500.0, 1e6];
 
 /// Color temperatures (K) for which the daylight locus is defined: CIE 15:2004, section 3.1.
-pub const DAYLIGHT_LIMITS: [f64; 2] = [4000.0, 25_000.0];
+const DAYLIGHT_LIMITS: [f64; 2] = [4000.0, 25_000.0];
 
 /// Maximum distance from the Planckian locus (CIE 1960 uv) for which a correlated color temperature
 /// is defined: CIE 15:2004, section 9.5.
@@ -112,7 +112,7 @@ impl Chromaticity {
     /// From CIE 1960 uv: the inverse of `to_uv`, `x = 3u / (2u - 8v + 4)`, `y = 2v / (2u - 8v +
     /// 4)`.
     #[must_use]
-    pub fn from_uv(uv: DVec2) -> Self {
+    fn from_uv(uv: DVec2) -> Self {
         let d = 2.0 * uv.x - 8.0 * uv.y + 4.0;
         Self { x: 3.0 * uv.x / d, y: 2.0 * uv.y / d }
     }
@@ -140,14 +140,16 @@ pub fn rgb_to_xyz_matrix(primaries: [Chromaticity; 3], white: DVec3) -> DMat3 {
     columns * DMat3::from_diagonal(columns.inverse() * white)
 }
 
-/// Luminance of a linear Rec.709 color: `0.2126 R + 0.7152 G + 0.0722 B`, in the unit of the
-/// channels.
+/// Weights of linear Rec.709 red, green and blue in luminance.
 ///
 /// ITU-R BT.709-6, table 1 item 3.2; the four digits differ from the Y row of `REC709_TO_XYZ` by
 /// 4e-5.
+pub const LUMINANCE_WEIGHTS: DVec3 = dvec3(0.2126, 0.7152, 0.0722);
+
+/// Luminance of a linear Rec.709 color, in the unit of the channels.
 #[must_use]
 pub fn luminance(rgb: DVec3) -> f64 {
-    rgb.dot(dvec3(0.2126, 0.7152, 0.0722))
+    rgb.dot(LUMINANCE_WEIGHTS)
 }
 
 /// Display-linear to sRGB code value, 0 to 1 each; odd beyond. IEC 61966-2-1:1999, section 5.2.
@@ -164,6 +166,20 @@ pub fn srgb_eotf(code: f64) -> f64 {
     let a = code.abs();
     let linear = if a <= 0.040_45 { a / 12.92 } else { ((a + 0.055) / 1.055).powf(2.4) };
     linear.copysign(code)
+}
+
+/// [`srgb_oetf`] in single precision, clamped to 0 to 1.
+#[must_use]
+pub fn srgb_oetf_f32(linear: f32) -> f32 {
+    let linear = linear.clamp(0.0, 1.0);
+    if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
+}
+
+/// [`srgb_eotf`] in single precision, clamped to 0 to 1.
+#[must_use]
+pub fn srgb_eotf_f32(code: f32) -> f32 {
+    let code = code.clamp(0.0, 1.0);
+    if code <= 0.040_45 { code / 12.92 } else { ((code + 0.055) / 1.055).powf(2.4) }
 }
 
 /// The CIE 1931 2-degree color matching functions: wavelength in meters and x, y, z bar, every

@@ -31,15 +31,15 @@ pub const MAX_ANGLES: usize = 14_401;
 /// Maximum candela values in a file.
 pub const MAX_VALUES: usize = 1 << 23;
 /// Maximum lines before `TILT=` that are kept.
-pub const MAX_HEAD_LINES: usize = 4096;
+const MAX_HEAD_LINES: usize = 4096;
 /// Maximum pairs of tilt angle and factor.
-pub const MAX_TILT_PAIRS: usize = 3601;
+const MAX_TILT_PAIRS: usize = 3601;
 /// Negative candela values count as 0 if within this fraction of the maximum: photometer noise or
 /// rounding.
-pub const NEGATIVE_TOLERANCE: f64 = 0.02;
+const NEGATIVE_TOLERANCE: f64 = 0.02;
 /// Tolerance in degrees for angles at the end of a range, which snap to it: 180.01, or 89.99 for a
 /// quadrant.
-pub const ANGLE_SLACK: f64 = 0.1;
+const ANGLE_SLACK: f64 = 0.1;
 
 /// Error of a photometric file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -18,13 +18,13 @@ pub const SUN_ANGULAR_RADIUS: f64 = 0.2666 * PI / 180.0;
 ///
 /// Lagarde and de Rousiers, "Moving Frostbite to PBR" (2014), section 4.5: punctual lights are
 /// never nearer than 1 cm.
-pub const MIN_SOURCE_RADIUS: f64 = 0.01;
+const MIN_SOURCE_RADIUS: f64 = 0.01;
 
 /// Luminance over `2^EV100`, in nits: `K / 100` with `K` = 12.5 (ISO 2720:1974).
-pub const NITS_AT_EV_ZERO: f64 = 0.125;
+const NITS_AT_EV_ZERO: f64 = 0.125;
 
 /// Valid lengths of a shape in m; within them no conversion over- or underflows.
-pub const LENGTH_LIMITS: [f64; 2] = [1e-6, 1e12];
+const LENGTH_LIMITS: [f64; 2] = [1e-6, 1e12];
 
 /// Maximum strength in any linear unit.
 pub const STRENGTH_LIMIT: f64 = 1e30;
@@ -538,7 +538,7 @@ impl Emitter {
     /// Minimum distance (m) for inverse-square falloff from the center: the emitter's radius, or
     /// half of a flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. `None` for the sun.
     #[must_use]
-    pub fn source_radius(self) -> Option<f64> {
+    fn source_radius(self) -> Option<f64> {
         match self {
             Self::Point | Self::Spot { .. } => Some(MIN_SOURCE_RADIUS),
             Self::Sphere { radius } | Self::Disk { radius, .. } | Self::Tube { radius, .. } => {

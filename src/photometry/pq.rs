@@ -3,7 +3,7 @@
 use super::Nit;
 
 /// The luminance of code 1.
-pub const PEAK: Nit = Nit(10_000.0);
+const PEAK: Nit = Nit(10_000.0);
 
 // SMPTE ST 2084:2014, section 5; the same in ITU-R BT.2100-2, table 4.
 const M1: f64 = 2610.0 / 16384.0;

@@ -21,7 +21,7 @@ use super::tile::Tile;
 pub const MIN_SAMPLES: u32 = 64;
 
 /// Minimum brightness of a tile in relative errors, as a fraction of the picture's mean luminance.
-pub const MIN_BRIGHTNESS: f64 = 0.1;
+const MIN_BRIGHTNESS: f64 = 0.1;
 
 /// Maximum root mean square of the relative errors of a tile and its neighbors, relative to the
 /// target.

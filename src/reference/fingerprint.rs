@@ -84,7 +84,7 @@ impl Fingerprint {
     }
 
     /// Adds a value's debug representation, which contains all of its fields.
-    pub fn add_debug(&mut self, value: &dyn Debug) {
+    fn add_debug(&mut self, value: &dyn Debug) {
         let mut gathered = Gathered { print: self, text: String::new() };
         // Writing to it never fails.
         let _ = write!(gathered, "{value:?}");

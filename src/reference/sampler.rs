@@ -17,6 +17,8 @@
 
 use glam::DVec2;
 
+use crate::sobol::{DIRECTIONS, laine_karras};
+
 /// Type of the sample sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SamplerKind {
@@ -80,50 +82,6 @@ struct Pair {
     seeds: [u32; 2],
     /// The pixel's shifts, with reversed bits.
     shifts: [u32; 2],
-}
-
-/// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with
-/// Better Two-Dimensional Projections" (2008), table of primitive polynomials: degrees 0, 1, 2, 3
-/// with initial numbers 1; 1; 1, 3; 1, 3, 1.
-const DIRECTIONS: [[u32; 32]; 4] = [
-    van_der_corput(),
-    directions(1, 0, [1, 0, 0]),
-    directions(2, 1, [1, 3, 0]),
-    directions(3, 1, [1, 3, 1]),
-];
-
-const fn van_der_corput() -> [u32; 32] {
-    let mut out = [0; 32];
-    let mut i = 0;
-    while i < 32 {
-        out[i] = 1 << (31 - i);
-        i += 1;
-    }
-    out
-}
-
-/// Bratley and Fox, "Algorithm 659" (1988), section 3: the recurrence by a primitive polynomial of
-/// this degree, whose inner coefficients are the bits of `inner`.
-const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
-    let mut out = [0u32; 32];
-    let mut i = 0;
-    while i < 32 {
-        if i < degree {
-            out[i] = first[i] << (31 - i);
-        } else {
-            let mut v = out[i - degree] ^ (out[i - degree] >> degree);
-            let mut k = 1;
-            while k < degree {
-                if (inner >> (degree - 1 - k)) & 1 == 1 {
-                    v ^= out[i - k];
-                }
-                k += 1;
-            }
-            out[i] = v;
-        }
-        i += 1;
-    }
-    out
 }
 
 /// Tables of Sobol points by the bytes of the index: the points of each byte's 256 values, for four
@@ -199,19 +157,6 @@ const fn shifts() -> [[u32; 64]; 4] {
 /// Side of a block in pixels, as a power of two.
 pub(super) const BLOCK: u32 = 3;
 const SIDE: usize = 1 << BLOCK;
-
-/// A permutation of the bits in which only lower bits affect higher ones: Laine and Karras,
-/// "Stratified Sampling for Stochastic Transparency" (2011), section 3.1, with the rounds of
-/// Vegdahl, "Building a Better LK Hash" (2021). On reversed bits it is Owen's nested scramble in
-/// base 2: Burley 2020, section 2.2.
-fn laine_karras(mut x: u32, seed: u32) -> u32 {
-    x ^= x.wrapping_mul(0x3d20_adea);
-    x = x.wrapping_add(seed);
-    x = x.wrapping_mul((seed >> 16) | 1);
-    x ^= x.wrapping_mul(0x0552_6c56);
-    x ^= x.wrapping_mul(0x53a2_2864);
-    x
-}
 
 /// Hash of two words.
 fn mix(a: u64, b: u64) -> u64 {

@@ -3,10 +3,7 @@
 
 mod lobes;
 
-use std::sync::{
-    LazyLock,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
@@ -19,9 +16,8 @@ use super::{
 };
 use crate::{
     bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, SceneTlas, TraversalStats},
-    photometry::color::srgb_eotf,
     scene::{
-        AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap,
+        AlphaMode, Material, Primitive, Scene, TextureRef, Water, texture_lookup,
         water::FOAM_REFLECTANCE,
     },
 };
@@ -501,7 +497,7 @@ impl<'a> World<'a> {
         let image = self.scene.images.get(texture.image)?;
         let uv = at.uv[usize::from(reference.uv_set.min(1))].extend(1.0);
         let [row0, row1] = reference.transform.map(Vec3::from);
-        Some(bilinear(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
+        Some(texture_lookup::texel(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
     }
 }
 
@@ -613,43 +609,4 @@ impl VertexAttributes {
 /// True if light may pass straight through: blended surfaces and thin walls.
 fn lets_through(material: &Material) -> bool {
     material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
-}
-
-/// Linear light of each sRGB code.
-static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
-    LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
-
-fn bilinear(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
-    let (width, height) = (i64::from(image.width), i64::from(image.height));
-    let table = &*LINEAR_OF_SRGB;
-    let texel = |x: i64, y: i64| {
-        let x = wrap(x, width, sampler.wrap_u);
-        let y = wrap(y, height, sampler.wrap_v);
-        let at = ((y * width + x) * 4) as usize;
-        let code = |i: usize| image.rgba8.get(at + i).copied().unwrap_or(255);
-        let byte = |i: usize| f64::from(code(i)) / 255.0;
-        let color = |i: usize| if srgb { table[usize::from(code(i))] } else { byte(i) };
-        DVec4::new(color(0), color(1), color(2), byte(3))
-    };
-    let (x, y) = (f64::from(u) * width as f64, f64::from(v) * height as f64);
-    if !sampler.mag_linear {
-        return texel(x.floor() as i64, y.floor() as i64);
-    }
-    let (x, y) = (x - 0.5, y - 0.5);
-    let (x0, y0) = (x.floor(), y.floor());
-    let (fx, fy) = (x - x0, y - y0);
-    let (x0, y0) = (x0 as i64, y0 as i64);
-    let row = |y: i64| texel(x0, y).lerp(texel(x0 + 1, y), fx);
-    row(y0).lerp(row(y0 + 1), fy)
-}
-
-fn wrap(index: i64, size: i64, mode: Wrap) -> i64 {
-    match mode {
-        Wrap::Repeat => index.rem_euclid(size),
-        Wrap::Clamp => index.clamp(0, size - 1),
-        Wrap::Mirror => {
-            let folded = index.rem_euclid(2 * size);
-            if folded < size { folded } else { 2 * size - 1 - folded }
-        }
-    }
 }

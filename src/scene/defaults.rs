@@ -15,7 +15,7 @@ use crate::photometry::{
 
 /// Illuminance of the default sun, perpendicular to its rays; as in haze, so that it looks like a
 /// sun.
-pub const SUN_ILLUMINANCE: Lux = Lux(10_000.0);
+const SUN_ILLUMINANCE: Lux = Lux(10_000.0);
 
 /// Illuminance of the default sky on level ground. With the sun it makes a lighting ratio of about
 /// 3 to 1 (lit to unlit side), as portraits are lit.

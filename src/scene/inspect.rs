@@ -12,6 +12,7 @@ use glam::Vec3;
 
 use crate::photometry::{
     Nit,
+    color::luminance,
     lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
 };
 
@@ -31,11 +32,6 @@ const MAX_LISTED: usize = 200;
 
 /// Maximum number of nodes listed per mesh.
 const MAX_NODES_LISTED: usize = 8;
-
-/// Luminance of a linear color with sRGB primaries (Rec. ITU-R BT.709).
-fn luminance(color: Vec3) -> f64 {
-    crate::photometry::color::luminance(color.as_dvec3())
-}
 
 /// Formats a number with its significant digits.
 fn digits(x: f64) -> String {
@@ -300,7 +296,7 @@ fn materials(scene: &Scene, text: &mut Text) {
         refraction(material, text);
         lobes::lobes(material, text);
         if material.emission != Vec3::ZERO {
-            let nits = luminance(material.emission);
+            let nits = luminance(material.emission.as_dvec3());
             let map = if material.emissive_texture.is_some() {
                 " where the texture is white"
             } else {
@@ -534,7 +530,7 @@ fn shell(address: &str) -> String {
 }
 
 fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light, uses: usize) {
-    let weight = luminance(light.color);
+    let weight = luminance(light.color.as_dvec3());
     let shown = match uses {
         0 => "not shown".to_owned(),
         1 => "shown once".to_owned(),

@@ -15,6 +15,7 @@ mod mean_color;
 pub mod model;
 pub mod probe;
 pub mod procedural;
+pub mod texture_lookup;
 pub mod volume;
 mod warnings;
 pub mod water;

@@ -60,10 +60,6 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
     let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
     let low = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MAX, f32::min)).collect::<Vec<_>>();
     let high = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MIN, f32::max)).collect::<Vec<_>>();
-    let encode = |v: f32| {
-        let v = v.clamp(0.0, 1.0);
-        if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
-    };
     pixels
         .iter()
         .flat_map(|pixel| {
@@ -78,7 +74,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     Aov::Channel(GbufferChannel::Depth | GbufferChannel::Position) => {
                         (v - low[channel]) / (high[channel] - low[channel]).max(1e-9)
                     }
-                    Aov::Channel(GbufferChannel::BaseColor) => encode(v),
+                    Aov::Channel(GbufferChannel::BaseColor) => color::srgb_oetf_f32(v),
                     Aov::Channel(_) => v,
                     // Gray is zero motion; 32 pixels reach black or full color.
                     Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
@@ -94,7 +90,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     | Aov::DirectSpecular
                     | Aov::IndirectDiffuse
                     | Aov::IndirectSpecular
-                    | Aov::VplClampLoss => encode(v * multiplier),
+                    | Aov::VplClampLoss => color::srgb_oetf_f32(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
             }

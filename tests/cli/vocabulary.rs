@@ -5,6 +5,8 @@ use std::{fs, path::Path, process::Command};
 
 use sunny16::scene::look::properties;
 
+use crate::common::source_files;
+
 /// Words that have a standard term, and that term. British spellings stand for themselves.
 const AVOIDED: [(&str, &str); 27] = [
     ("trees of our own", "software BVH"),
@@ -112,28 +114,17 @@ fn spoken(code: &str) -> String {
     out
 }
 
-fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if ["rs", "glsl", "vert", "frag", "comp"].contains(&ending) {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn code_uses_the_standard_terms() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for folder in ["src", "shaders", "tests", "examples"] {
-        sources(&root.join(folder), &mut files);
-    }
+    let mut files: Vec<_> = ["src", "shaders", "tests", "examples"]
+        .iter()
+        .flat_map(|folder| {
+            source_files::files(&root.join(folder), &["rs", "glsl", "vert", "frag", "comp"])
+        })
+        .collect();
     // This one lists the words.
     files.retain(|file| !file.ends_with("tests/cli/vocabulary.rs"));
-    files.sort();
     assert!(files.len() > 500, "{} files", files.len());
     let words: Vec<(&str, &str)> = AVOIDED.into_iter().chain(AVOIDED_IN_CODE).collect();
     let mut found = Vec::new();

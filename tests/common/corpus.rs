@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::source_files;
+
 /// Its folder, if it exists.
 pub fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
@@ -14,20 +16,5 @@ pub fn corpus() -> Option<PathBuf> {
 
 /// All glTF files below a folder, in a fixed order.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut out, mut stack) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = stack.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                stack.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|extension| extension == "gltf" || extension == "glb")
-            {
-                out.push(path);
-            }
-        }
-    }
-    out.sort();
-    out
+    source_files::files(folder, &["gltf", "glb"])
 }

@@ -40,6 +40,7 @@ pub mod gi_reference;
 pub mod headless_viewer;
 pub mod random;
 pub mod scene_dump;
+pub mod source_files;
 
 use tempfile::TempDir;
 

@@ -7,10 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::import_graph::{cycles, edges, imports_within, is_module_and_parent};
+use crate::{
+    common::source_files::files,
+    import_graph::{cycles, edges, imports_within, is_module_and_parent},
+};
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
+    "sobol",
     "photometry",
     "image_io",
     "camera",
@@ -34,20 +38,6 @@ const LAYERS: [&str; 19] = [
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
-}
-
-fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path, ending));
-        } else if path.extension().is_some_and(|extension| extension == ending) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The text without comments, character literals and the contents of string literals.
@@ -159,7 +149,7 @@ fn imports_from_above(module: &str, code: &str) -> (Vec<String>, usize) {
 fn modules_do_not_import_from_higher_layers() {
     let mut looked_at = 0;
     let mut wrong = Vec::new();
-    for file in files(&source(), "rs") {
+    for file in files(&source(), &["rs"]) {
         let relative = file.strip_prefix(source()).unwrap();
         let top = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
         let module = top.trim_end_matches(".rs");
@@ -199,7 +189,7 @@ fn module(file: &Path) -> String {
 
 #[test]
 fn no_cycle_between_files_is_larger_than_a_module_and_its_parent() {
-    let files: BTreeMap<String, String> = files(&source(), "rs")
+    let files: BTreeMap<String, String> = files(&source(), &["rs"])
         .iter()
         .map(|file| (module(file), code(&fs::read_to_string(file).unwrap())))
         .collect();
@@ -262,7 +252,7 @@ fn has_word(code: &str, word: &str) -> bool {
 #[test]
 fn unsafe_code_is_only_in_the_gpu_module() {
     let mut inside = 0;
-    for file in files(&source(), "rs") {
+    for file in files(&source(), &["rs"]) {
         let text = code(&fs::read_to_string(&file).unwrap());
         let relative = file.strip_prefix(source()).unwrap();
         if relative.starts_with("gpu") {
@@ -283,7 +273,7 @@ fn every_pass_has_its_shader() {
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     let mut with_pipelines = 0;
-    for file in files(&source().join("passes"), "rs") {
+    for file in files(&source().join("passes"), &["rs"]) {
         let text = fs::read_to_string(&file).unwrap();
         if !text.contains("GraphicsPipeline::new(") && !text.contains("ComputePipeline::new(") {
             continue;
@@ -298,7 +288,7 @@ fn every_pass_has_its_shader() {
 #[test]
 fn every_shader_is_used() {
     let mut text = String::new();
-    for file in files(&source(), "rs") {
+    for file in files(&source(), &["rs"]) {
         text.push_str(&fs::read_to_string(file).unwrap());
     }
     for shader in sunny16::gpu::shader::Shader::all() {

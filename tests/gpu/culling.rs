@@ -286,9 +286,8 @@ fn levels_of_detail_match_between_host_and_device() {
             let hidden = with(CullingSettings { max_error_pixels: error_pixels, ..HIDDEN });
             assert!(bits(&host) == bits(&hidden), "{error_pixels}, with what hides");
             let srgb = |picture: &RenderedImage| -> Vec<[f32; 3]> {
-                let linear = |byte: u8| {
-                    sunny16::scene::procedural::textures::srgb_decode(f32::from(byte) / 255.0)
-                };
+                let linear =
+                    |byte: u8| sunny16::photometry::color::srgb_eotf_f32(f32::from(byte) / 255.0);
                 picture
                     .display
                     .chunks_exact(4)

@@ -207,7 +207,7 @@ fn doubled_area([a, b, c]: [DVec2; 3]) -> f64 {
 pub const CELLS: [usize; 3] = [16, 32, 64];
 /// Maximum ratio of largest to smallest illuminance for the first two cell counts. Linear
 /// interpolation of illuminance that varies by half has an error of a hundredth.
-pub const UNEVEN: [f64; 2] = [1.5, 4.0];
+const UNEVEN: [f64; 2] = [1.5, 4.0];
 
 impl Lens {
     /// The mesh of a ghost at a wavelength (m), with adaptive resolution. `None` if no light of the
@@ -302,7 +302,7 @@ impl GhostMesh {
     /// adjacent triangles over their area on the sensor. With linear interpolation, the sum over
     /// all triangles is exactly the light that enters.
     #[must_use]
-    pub fn illuminances(&self) -> Vec<f64> {
+    fn illuminances(&self) -> Vec<f64> {
         let mut areas = vec![(0.0, 0.0); self.nodes.len()];
         for (indices, nodes) in self.triangles() {
             let area = doubled_area(nodes.map(|node| node.sensor_position)).abs();

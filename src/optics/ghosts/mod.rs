@@ -71,7 +71,7 @@ pub struct LensGhosts {
     pub cull_threshold: f64,
 }
 
-/// Default of `LensGhosts::cull`, a fraction of white: half of an 8-bit step.
+/// Default of `LensGhosts::cull_threshold`, a fraction of white: half of an 8-bit step.
 pub const DEFAULT_CULL_THRESHOLD: f64 = 1.0 / 512.0;
 
 /// One ghost of a beam.

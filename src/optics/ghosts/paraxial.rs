@@ -8,7 +8,7 @@ use super::{
 };
 use crate::optics::{
     lens::{Axis, Lens},
-    paraxial::{RayTransferMatrix, ReflectionPair, SurfaceEvent},
+    paraxial::{RayTransferMatrix, ReflectionPair},
 };
 
 /// A crossing of a ghost's path with a surface, at `height * p + slope * u` for light that crosses
@@ -58,8 +58,6 @@ impl Lens {
         for event in bounces.path(surfaces.len()) {
             let index = event.surface();
             let surface = &surfaces[index];
-            let [before, after] =
-                [surface.before.index(wavelength), surface.after.index(wavelength)];
             matrices =
                 matrices.map(|matrix| matrix.then(RayTransferMatrix::step(surface.vertex - z)));
             z = surface.vertex;
@@ -71,18 +69,7 @@ impl Lens {
                 stop: surface.stop,
             });
             for (matrix, axis) in matrices.iter_mut().zip([Axis::X, Axis::Y]) {
-                let curvature = surface.curvature_along(axis);
-                *matrix = matrix.then(match event {
-                    SurfaceEvent::Onward(_) => {
-                        RayTransferMatrix::refraction(before, after, curvature)
-                    }
-                    SurfaceEvent::Back(_) => {
-                        RayTransferMatrix::refraction(after, before, curvature)
-                    }
-                    SurfaceEvent::ReflectBack(_) | SurfaceEvent::ReflectOnward(_) => {
-                        RayTransferMatrix::mirror(curvature)
-                    }
-                });
+                *matrix = matrix.then(event.matrix(surface, axis, wavelength));
             }
         }
         let matrices =

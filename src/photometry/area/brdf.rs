@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use glam::{DVec3, dvec3};
 
 /// Minimum cosine to the viewer, as in the shader.
-pub const MIN_VIEW_COSINE: f64 = 1e-4;
+const MIN_VIEW_COSINE: f64 = 1e-4;
 
 /// The direction to a viewer from the cosine of its angle to the normal.
 #[must_use]
@@ -23,14 +23,17 @@ pub struct BrdfWeights {
     pub schlick: f64,
 }
 
-/// Schlick's weight `(1 - v.h)^5` for unit directions to viewer and light. Schlick 1994, equation
-/// 15.
-///
-/// `v.h` is the cosine of half the angle between the two, `sqrt((1 + v.l) / 2)`.
+/// Weight of the Fresnel reflectance with F90 = 1: `(1 - v.h)^5`. Schlick 1994, equation 15.
 #[must_use]
-pub fn schlick_weight(view: DVec3, light: DVec3) -> f64 {
-    let vh = (0.5 * (1.0 + view.dot(light))).clamp(0.0, 1.0).sqrt();
-    (1.0 - vh).powi(5)
+pub fn schlick_weight(vh: f64) -> f64 {
+    (1.0 - vh).clamp(0.0, 1.0).powi(5)
+}
+
+/// Schlick's weight for unit directions to viewer and light: `v.h` is the cosine of half the angle
+/// between the two, `sqrt((1 + v.l) / 2)`.
+#[must_use]
+pub fn schlick_weight_between(view: DVec3, light: DVec3) -> f64 {
+    schlick_weight((0.5 * (1.0 + view.dot(light))).clamp(0.0, 1.0).sqrt())
 }
 
 /// The specular lobe for unit directions to viewer and light in the surface's frame; `alpha` is the
@@ -50,5 +53,5 @@ pub fn specular(view: DVec3, light: DVec3, alpha: f64) -> BrdfWeights {
     let (nl, nv) = (light.z, view.z.max(MIN_VIEW_COSINE));
     let v =
         0.5 / (nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt());
-    BrdfWeights { specular: k * k / PI * v * nl, schlick: schlick_weight(view, light) }
+    BrdfWeights { specular: k * k / PI * v * nl, schlick: schlick_weight_between(view, light) }
 }

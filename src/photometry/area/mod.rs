@@ -159,7 +159,7 @@ pub fn integrate_brdf(shape: &AreaShape, view: DVec3, alpha: f64, ltc: &Ltc) -> 
         let p2 = p.length_squared();
         let weight = volume * p.z.max(0.0) / (p2 * p2);
         sums[0] += weight;
-        sums[1] += weight * brdf::schlick_weight(view, p / p2.sqrt());
+        sums[1] += weight * brdf::schlick_weight_between(view, p / p2.sqrt());
     });
     let irradiance_schlick = if sums[0] > 0.0 { irradiance * sums[1] / sums[0] } else { 0.0 };
     let vector = warped.vector_irradiance();

@@ -14,7 +14,7 @@ const MAX_DENSITY: f64 = 3.0;
 pub const STEPS: usize = 16;
 
 /// Corners of each half circle of a tube, both ends included.
-pub const HALF_STEPS: usize = 9;
+const HALF_STEPS: usize = 9;
 
 /// A convex spherical polygon; its corners are in either orientation.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct SphericalPolygon {
 
 /// Two unit vectors that complete one to a right-handed frame. Duff et al. 2017, "Building an
 /// Orthonormal Basis, Revisited", listing 3.
-pub(super) fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
+fn orthonormal_basis(n: DVec3) -> (DVec3, DVec3) {
     let sign = if n.z >= 0.0 { 1.0 } else { -1.0 };
     let a = -1.0 / (sign + n.z);
     let b = n.x * n.y * a;
@@ -121,12 +121,6 @@ impl SphericalPolygon {
                 }
             },
         }
-        Self { corners }
-    }
-
-    /// An outline by its corners.
-    #[must_use]
-    pub fn from_corners(corners: Vec<DVec3>) -> Self {
         Self { corners }
     }
 
@@ -238,7 +232,7 @@ impl SphericalPolygon {
 }
 
 /// Maximum sectors of a fan.
-pub const SECTORS: usize = 8;
+const SECTORS: usize = 8;
 
 /// A point of a quadrature rule over a triangle, in coordinates along two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -259,7 +253,7 @@ const fn node(weight: f64, u: f64, v: f64) -> CubatureNode {
 pub const ONE: [CubatureNode; 1] = [node(1.0, 1.0 / 3.0, 1.0 / 3.0)];
 
 /// Exact for quadratics. Strang and Fix 1973, table 4.1.
-pub const THREE: [CubatureNode; 3] = [
+const THREE: [CubatureNode; 3] = [
     node(1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0),
     node(1.0 / 3.0, 2.0 / 3.0, 1.0 / 6.0),
     node(1.0 / 3.0, 1.0 / 6.0, 2.0 / 3.0),
@@ -296,7 +290,7 @@ pub const FEW: f64 = 0.05;
 pub const WIDE: f64 = 1.5;
 
 /// Cosine to the viewer below which sectors use six points.
-pub const GRAZING: f64 = 0.4;
+const GRAZING: f64 = 0.4;
 
 /// The cone subtended by a sphere.
 fn cap(center: DVec3, radius: f64, lobe: DVec3, density: f64, corners: &mut Vec<DVec3>) {

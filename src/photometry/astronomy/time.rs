@@ -4,7 +4,7 @@
 pub const J2000: f64 = 2_451_545.0;
 /// Valid years. The theories are valid from -2000 to 6000; Earth's rotation is known well from 1800
 /// on.
-pub const YEARS: [i32; 2] = [1800, 2200];
+const YEARS: [i32; 2] = [1800, 2200];
 
 /// Invalid date or time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

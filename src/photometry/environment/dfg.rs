@@ -4,6 +4,8 @@ use std::f64::consts::PI;
 
 use glam::Vec3;
 
+use crate::photometry::area::brdf::schlick_weight;
+
 /// Entries on each side of the table; the first is at 0, the last at 1.
 pub const DFG_SIZE: usize = 32;
 /// Minimum alpha, as `MIN_ALPHA` in `shaders/lib/brdf.glsl`.
@@ -28,10 +30,6 @@ pub fn dfg_table() -> Vec<Vec3> {
         }
     }
     table
-}
-
-fn schlick_weight(cosine: f64) -> f64 {
-    (1.0 - cosine).clamp(0.0, 1.0).powi(5)
 }
 
 /// Scale and bias at a cosine to the view and a roughness, from `n * n` visible half vectors.

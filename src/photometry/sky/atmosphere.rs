@@ -26,11 +26,11 @@ const OZONE_SPREAD: f64 = 15.0;
 /// Asymmetry of the aerosol's scattering: Bird and Riordan (SERI/TR-215-2436), section 3.
 pub const AEROSOL_ASYMMETRY: f64 = 0.65;
 /// Valid turbidities: 1 is pure air, 2 very clear, 3 clear, 6 warm and moist, 10 hazy.
-pub const TURBIDITIES: [f64; 2] = [1.0, 10.0];
+const TURBIDITIES: [f64; 2] = [1.0, 10.0];
 /// Valid ozone columns in Dobson units; 300 is usual.
-pub const OZONE: [f64; 2] = [0.0, 600.0];
+const OZONE: [f64; 2] = [0.0, 600.0];
 /// Valid heights of the ground in m.
-pub const ALTITUDES: [f64; 2] = [-500.0, 9000.0];
+const ALTITUDES: [f64; 2] = [-500.0, 9000.0];
 
 /// Invalid sky parameter.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]

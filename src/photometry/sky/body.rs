@@ -8,7 +8,7 @@ use crate::photometry::{Lux, astronomy::HorizontalCoordinates};
 pub struct SkyBody {
     /// Sun or Moon.
     pub source: SkySource,
-    /// Apparent position. Azimuth counts from north over east (`Horizontal::direction`).
+    /// Apparent position. Azimuth counts from north over east (`HorizontalCoordinates::direction`).
     pub position: HorizontalCoordinates,
     /// Illuminance outside of the atmosphere, on a plane that faces it.
     pub illuminance: Lux,

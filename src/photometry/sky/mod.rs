@@ -164,12 +164,6 @@ impl Sky {
         self.sky_illuminance
     }
 
-    /// Illuminance of body and sky together on level ground.
-    #[must_use]
-    pub fn global_illuminance(&self) -> Lux {
-        self.level_illuminance() + self.sky_illuminance
-    }
-
     /// Luminance (nits by channel, linear Rec.709) of the level ground.
     #[must_use]
     pub const fn ground(&self) -> DVec3 {

@@ -185,7 +185,7 @@ pub(super) struct Accessor {
 }
 
 impl Accessor {
-    pub(super) const fn element_size(&self) -> usize {
+    const fn element_size(&self) -> usize {
         element_size(self.shape, self.component)
     }
 }

@@ -19,7 +19,7 @@ use crate::scene::{
 };
 
 /// The key within a node's extras.
-pub(super) const KEY: &str = "sunny16_volume";
+const KEY: &str = "sunny16_volume";
 
 /// Properties of a volume.
 const PROPERTIES: [&str; 8] =

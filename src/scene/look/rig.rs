@@ -69,7 +69,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 ];
 
 /// Default f-number and shutter time of the exposure.
-pub(super) const DEFAULT_F_STOP: f64 = 8.0;
+const DEFAULT_F_STOP: f64 = 8.0;
 pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
 
 /// Rim of a lens whose barrel is unknown: 1.2 times as wide as the pupil of the open lens (f/1.4 as

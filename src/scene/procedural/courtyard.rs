@@ -15,10 +15,13 @@ use super::{
     solids::{Arcade, archivolt, cloth, ring},
     textures,
 };
-use crate::scene::{
-    AlphaMode, Material, Primitive, Sampler, Scene, WaterSettings, Wrap,
-    build::{MaterialId, SceneBuilder, SceneError, dielectric},
-    water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},
+use crate::{
+    photometry::color::srgb_oetf_f32,
+    scene::{
+        AlphaMode, Material, Primitive, Sampler, Scene, WaterSettings, Wrap,
+        build::{MaterialId, SceneBuilder, SceneError, dielectric},
+        water::channel_flow::{Channel, FlowDirection, Obstacle, flow_around},
+    },
 };
 
 /// Name of the water's material and node.
@@ -442,7 +445,7 @@ impl Court {
     fn trees(&mut self) {
         let picture = textures::picture(128, 128, |u, v| {
             let (rgb, opacity) = textures::leaf(u, v);
-            let [r, g, b] = (rgb * 0.8).to_array().map(textures::srgb_encode);
+            let [r, g, b] = (rgb * 0.8).to_array().map(srgb_oetf_f32);
             [r, g, b, opacity]
         });
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };

@@ -107,13 +107,7 @@ impl Demo {
         BuiltinScene::named(self.name)
     }
 
-    /// Path of its 320x180 thumbnail in the repository; not every demo has one.
-    #[must_use]
-    pub fn thumbnail(self) -> String {
-        format!("assets/demos/{}.jpg", self.name)
-    }
-
-    /// The thumbnail, as JPEG.
+    /// Its 320x180 thumbnail, as JPEG; not every demo has one.
     #[must_use]
     pub fn picture(self) -> Option<&'static [u8]> {
         macro_rules! pictures {

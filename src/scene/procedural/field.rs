@@ -22,7 +22,7 @@ pub enum FieldKind {
 }
 
 /// Vertical field of view (rad) with which a 16:9 image covers a tenth of all directions.
-pub const FIELD_OF_VIEW: f32 = 0.362;
+const FIELD_OF_VIEW: f32 = 0.362;
 
 impl FieldKind {
     /// The instanced mesh.

@@ -18,7 +18,7 @@ use crate::{
 pub const SIZE: DVec3 = DVec3::new(125.0, 14.0, 80.0);
 
 /// Maximum number of lights in the hall.
-pub const MAX_LUMINAIRES: usize = 10_000;
+const MAX_LUMINAIRES: usize = 10_000;
 
 /// Bays across the hall, each with a row of racks and a row of tables.
 const AISLES: usize = 8;

@@ -16,6 +16,7 @@ use crate::{
         glass::LINE_D,
         prescription::{ElementKind, Prescription, SurfaceShape},
     },
+    photometry::color::srgb_oetf_f32,
     scene::{
         AlphaMode, Material, MaterialVolume, Primitive, Sampler, Scene, Wrap,
         build::{SceneBuilder, SceneError, dielectric},
@@ -370,7 +371,7 @@ fn leaves(kit: &mut Kit) {
     let picture = textures::picture(256, 256, |u, v| {
         let (rgb, opacity) = textures::leaf(u, v);
         let autumn = Vec3::new(rgb.y * 2.6, rgb.y * 0.95, rgb.z * 0.7);
-        let [r, g, b] = autumn.to_array().map(textures::srgb_encode);
+        let [r, g, b] = autumn.to_array().map(srgb_oetf_f32);
         [r, g, b, opacity]
     });
     let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };

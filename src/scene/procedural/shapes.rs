@@ -511,26 +511,25 @@ pub fn with_tangents(mut part: Primitive) -> Primitive {
     part
 }
 
-/// Signed volume (m3) enclosed by the triangles: positive for a closed surface that faces outward.
-#[must_use]
-pub fn signed_volume(part: &Primitive) -> f64 {
-    part.indices
-        .chunks_exact(3)
-        .map(|triangle| {
-            let [a, b, c] = [triangle[0], triangle[1], triangle[2]]
-                .map(|index| part.positions[index as usize].as_dvec3());
-            a.dot(b.cross(c)) / 6.0
-        })
-        .sum()
-}
-
 /// Checks shared by tests of solids.
 #[cfg(test)]
 pub(super) mod checks {
     use std::collections::HashMap;
 
-    use super::signed_volume;
     use crate::scene::Primitive;
+
+    /// Signed volume (m3) enclosed by the triangles: positive for a closed surface that faces
+    /// outward.
+    fn signed_volume(part: &Primitive) -> f64 {
+        part.indices
+            .chunks_exact(3)
+            .map(|triangle| {
+                let [a, b, c] = [triangle[0], triangle[1], triangle[2]]
+                    .map(|index| part.positions[index as usize].as_dvec3());
+                a.dot(b.cross(c)) / 6.0
+            })
+            .sum()
+    }
 
     /// Every edge occurs once in each direction: closed, with consistent winding. Vertices with
     /// equal positions count as one.

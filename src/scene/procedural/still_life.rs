@@ -12,7 +12,7 @@ use super::{
     textures::{self, from_srgb8},
 };
 use crate::{
-    photometry::{Kelvin, Lumen, Lux, Nit},
+    photometry::{Kelvin, Lumen, Lux, Nit, color::srgb_oetf_f32},
     scene::{
         AlphaMode, Material, Primitive, Sampler, Scene, Wrap,
         build::{
@@ -32,9 +32,9 @@ pub const GRAY_CARD: f32 = 0.18;
 /// references" (Substance 3D documentation, column "Linear (Rec 709), Base Color (F0)").
 pub const GOLD: Vec3 = Vec3::new(1.0, 0.7099, 0.3148);
 /// Copper; see `GOLD`.
-pub const COPPER: Vec3 = Vec3::new(1.0, 0.6504, 0.5274);
+const COPPER: Vec3 = Vec3::new(1.0, 0.6504, 0.5274);
 /// Aluminum; see `GOLD`.
-pub const ALUMINIUM: Vec3 = Vec3::new(0.9157, 0.9226, 0.9236);
+const ALUMINIUM: Vec3 = Vec3::new(0.9157, 0.9226, 0.9236);
 
 /// The 24 patches of the ColorChecker, row by row, as 8-bit sRGB (D65): the chart maker's published
 /// values, as given by D. Pascale, "RGB coordinates of the Macbeth ColorChecker" (BabelColor,
@@ -68,7 +68,7 @@ pub const COLOR_CHART: [(&str, [u8; 3]); 24] = [
 
 /// Roughness of six spheres, from 0.05 to 1 in equal steps.
 #[must_use]
-pub fn roughness_of(sphere: usize) -> f32 {
+fn roughness_of(sphere: usize) -> f32 {
     (0.05 + 0.19 * sphere as f32).min(1.0)
 }
 
@@ -452,7 +452,7 @@ impl StillLifeBuilder {
     fn branch(&mut self) {
         let picture = textures::picture(256, 256, |u, v| {
             let (rgb, opacity) = textures::leaf(u, v);
-            let [r, g, b] = rgb.to_array().map(textures::srgb_encode);
+            let [r, g, b] = rgb.to_array().map(srgb_oetf_f32);
             [r, g, b, opacity]
         });
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };

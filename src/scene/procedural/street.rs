@@ -13,7 +13,7 @@ use super::{
     textures,
 };
 use crate::{
-    photometry::Lumen,
+    photometry::{Lumen, color::LUMINANCE_WEIGHTS},
     scene::{
         Material, Sampler, Scene, Wrap,
         build::{MaterialId, MeshId, SceneBuilder, SceneError, dielectric},
@@ -650,7 +650,7 @@ impl Street {
             ("Neon pink", Vec3::new(1.0, 0.14, 0.42)),
         ];
         let (name, hue) = gases[seed as usize % gases.len()];
-        let hue = hue / (0.2126 * hue.x + 0.7152 * hue.y + 0.0722 * hue.z);
+        let hue = hue / hue.dot(LUMINANCE_WEIGHTS.as_vec3());
         // Neon tubes have 1,500 nits and more, and some 250 lm per meter.
         let tube = self.kit.builder.add_material(Material {
             emission: hue * 1500.0,

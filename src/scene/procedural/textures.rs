@@ -3,6 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::random::fractal_noise;
+use crate::photometry::color::{srgb_eotf_f32, srgb_oetf_f32};
 
 /// An 8-bit RGBA image, top row first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,24 +16,10 @@ pub struct TextureImage {
     pub rgba8: Vec<u8>,
 }
 
-/// The sRGB transfer curve (IEC 61966-2-1): linear light to code value, both 0 to 1.
-#[must_use]
-pub fn srgb_encode(linear: f32) -> f32 {
-    let linear = linear.clamp(0.0, 1.0);
-    if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
-}
-
-/// The inverse of `srgb_encode`.
-#[must_use]
-pub fn srgb_decode(code: f32) -> f32 {
-    let code = code.clamp(0.0, 1.0);
-    if code <= 0.040_45 { code / 12.92 } else { ((code + 0.055) / 1.055).powf(2.4) }
-}
-
 /// A linear color from sRGB code values.
 #[must_use]
 pub fn from_srgb8(code: [u8; 3]) -> Vec3 {
-    Vec3::from(code.map(|value| srgb_decode(f32::from(value) / 255.0)))
+    Vec3::from(code.map(|value| srgb_eotf_f32(f32::from(value) / 255.0)))
 }
 
 fn byte(value: f32) -> u8 {
@@ -57,7 +44,7 @@ pub fn picture(width: u32, height: u32, pixel: impl Fn(f32, f32) -> [f32; 4]) ->
 #[must_use]
 pub fn color_image(width: u32, height: u32, pixel: impl Fn(f32, f32) -> Vec3) -> TextureImage {
     picture(width, height, |u, v| {
-        let [r, g, b] = pixel(u, v).to_array().map(srgb_encode);
+        let [r, g, b] = pixel(u, v).to_array().map(srgb_oetf_f32);
         [r, g, b, 1.0]
     })
 }
@@ -198,9 +185,9 @@ mod tests {
     fn the_transfer_curve_turns_back() {
         for code in 0..=255_u8 {
             let value = f32::from(code) / 255.0;
-            assert!((srgb_encode(srgb_decode(value)) - value).abs() < 1e-4);
+            assert!((srgb_oetf_f32(srgb_eotf_f32(value)) - value).abs() < 1e-4);
         }
-        assert!((srgb_decode(0.5) - 0.214_041).abs() < 1e-5);
+        assert!((srgb_eotf_f32(0.5) - 0.214_041).abs() < 1e-5);
     }
 
     #[test]

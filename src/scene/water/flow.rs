@@ -11,10 +11,10 @@
 use glam::DVec2;
 
 /// Pattern offset of the second layer, in tiles: decorrelates it from the first.
-pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
+const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
 /// Pattern offset of each cycle, in tiles. Steps of half a tile decorrelate a cycle from the
 /// previous one and from the other layer, which is in the same or the next cycle.
-pub const JUMPS: [DVec2; 4] =
+const JUMPS: [DVec2; 4] =
     [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
 /// Number of cycles after which the pattern repeats.
 pub const CYCLES: f64 = JUMPS.len() as f64;
