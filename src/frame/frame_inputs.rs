@@ -254,7 +254,7 @@ fn features_of(scene: &GpuScene, lights: &[Light], maps: bool, volumes: &FrameVo
             || maps && light.kind & LIGHT_SHADOW != 0 && kind(light) <= LIGHT_DIRECTIONAL
     };
     let is_sun_disk = |light: &Light| kind(light) == LIGHT_DIRECTIONAL && light.half_width > 0.0;
-    [
+    bits_of([
         (!scene.waters.is_empty(), FEATURE_WATER),
         (lights.iter().any(|light| light.profile != NONE), FEATURE_IES_PROFILES),
         (lights.iter().any(is_mapped), FEATURE_SHADOW_MAPS),
@@ -264,10 +264,7 @@ fn features_of(scene: &GpuScene, lights: &[Light], maps: bool, volumes: &FrameVo
         (lights.iter().any(is_sun_disk), FEATURE_SUN_DISKS),
         (scene.has_area_lights(), FEATURE_AREA_LIGHTS),
         (scene.bvh.as_ref().is_some_and(GpuBvh::masked), FEATURE_ALPHA_MASKS),
-    ]
-    .into_iter()
-    .filter(|(on, _)| *on)
-    .fold(0, |bits, (_, bit)| bits | bit)
+    ])
 }
 
 /// Constants at output resolution.
@@ -288,15 +285,17 @@ fn output_uniforms(gpu: &Gpu, rendered: &FrameUniforms, view: &View) -> GpuResul
 
 fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u32 {
     let measured = settings.ao.enabled && scene.has_environment;
-    [
+    bits_of([
         (measured, FRAME_AO),
         (measured && settings.ao.multi_bounce, FRAME_MULTI_BOUNCE_AO),
         (settings.capture, FRAME_PROBE_CAPTURE),
         (settings.metered, FRAME_METERING),
         (forward, FRAME_FORWARD),
         (settings.ssr.enabled, FRAME_SSR),
-    ]
-    .into_iter()
-    .filter(|(on, _)| *on)
-    .fold(0, |bits, (_, bit)| bits | bit)
+    ])
+}
+
+/// The bits whose conditions hold.
+fn bits_of<const N: usize>(bits: [(bool, u32); N]) -> u32 {
+    bits.into_iter().filter(|(on, _)| *on).fold(0, |all, (_, bit)| all | bit)
 }

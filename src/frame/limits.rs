@@ -1,6 +1,6 @@
 //! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
 
-use super::readback::{decode_half2, decode_u32, read_report};
+use super::readback::{decode_half2, decode_u32};
 use crate::{
     gpu::GpuResult,
     graph::{BufferHandle, Graph},
@@ -89,11 +89,12 @@ impl LimitReports {
         let motion_blur =
             motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
         let depth_of_field = depth_of_field.map(|bound| {
-            let words = 2 * u64::from(bound.tiles);
-            (read_report(g, ("depth of field counts", words), bound.counts), bound.drawn)
+            let size = 2 * u64::from(bound.tiles) * 4;
+            (g.read_back_buffer("depth of field counts", bound.counts, size), bound.drawn)
         });
         // The list's header: the number of sources kept and dropped.
-        let starburst = bright.map(|bright| read_report(g, ("starburst sources", 4), bright.list));
+        let starburst =
+            bright.map(|bright| g.read_back_buffer("starburst sources", bright.list, 16));
         Self { motion_blur, depth_of_field, starburst }
     }
 

@@ -6,7 +6,6 @@ use super::aov::Aov;
 use crate::{
     gpu::vk,
     gpu_scene::View,
-    graph::{Access, BufferHandle, Graph},
     passes::{formats::LIGHT, gbuffer_channel::GbufferChannel},
 };
 
@@ -22,25 +21,6 @@ pub struct Readback {
 impl Readback {
     /// Reads back both.
     pub const ALL: Self = Self { display: true, nits: true };
-}
-
-/// Declares the readback of a report of `words` 32-bit words.
-pub(super) fn read_report(
-    graph: &mut Graph<'_>,
-    (name, words): (&str, u64),
-    report: BufferHandle,
-) -> BufferHandle {
-    let out = graph.readback(&format!("{name} on the host"), words * 4);
-    graph
-        .pass(&format!("read back {name}"))
-        .uses(report, Access::CopyFrom)
-        .uses(out, Access::CopyTo)
-        .record(move |cx| {
-            let (from, to) = (cx.buffer(report), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, words * 4);
-            Ok(())
-        });
-    out
 }
 
 pub(super) fn decode_u32(bytes: &[u8]) -> u32 {

@@ -11,7 +11,6 @@ use super::{
     limits::LimitReports,
     readback::{
         Readback, decode_float4, decode_half2, decode_half4, decode_half4_alpha, decode_u32,
-        read_report,
     },
     rendered_image::{ClusteredLightStats, DrawStats, RenderedImage},
     sampling::FrameSampling,
@@ -257,21 +256,21 @@ impl Renderer {
                 (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_)))
             })
             .collect();
-        let report = read_report(
-            &mut graph,
-            ("clustered lights report", REPORT_WORDS),
+        let report = graph.read_back_buffer(
+            "clustered lights report",
             images.clustered_lights.report,
+            REPORT_WORDS * 4,
         );
         let culled = images.culled.map(|culled| {
-            read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report)
+            graph.read_back_buffer("culling report", culled.report, culling::REPORT_WORDS * 4)
         });
         let ghosts = images.ghosts.map(|ghosts| {
-            read_report(&mut graph, ("ghost report", u64::from(GHOST_REPORT_WORDS)), ghosts)
+            graph.read_back_buffer("ghost report", ghosts, u64::from(GHOST_REPORT_WORDS) * 4)
         });
         let refit = scene.bvh.as_ref().and_then(|gpu_bvh| gpu_bvh.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
-            let words = ("refit costs", refit.cost_words());
-            (read_report(&mut graph, words, costs), refit.costs())
+            let size = refit.cost_words() * 4;
+            (graph.read_back_buffer("refit costs", costs, size), refit.costs())
         });
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;

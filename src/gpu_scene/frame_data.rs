@@ -8,7 +8,6 @@ use super::{draws::Visible, frame_bvh::FrameBvh, volumes::FrameVolumes};
 use crate::gpu::{Bind, Buffer, shader_structs::frame::FrameConstants};
 
 /// Constants of a frame at one resolution.
-#[derive(Clone)]
 pub struct FrameUniforms {
     /// `FrameConstants`; host-visible, new for each frame.
     pub constants: Arc<Buffer>,
