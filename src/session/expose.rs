@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3, Mat3, Vec3};
 
 pub use super::exposure_state::ExposureState;
-use super::{Session, SessionError};
+use super::{error::SessionError, open_scene::Session};
 use crate::{
     camera::{
         Exposure, ExposureMode, MeterMode,

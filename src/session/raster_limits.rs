@@ -1,6 +1,6 @@
 //! Limits of the rasterizer that a scene exceeds, as far as the host knows them before a frame.
 
-use super::Session;
+use super::open_scene::Session;
 use crate::{
     gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
     gpu_scene::{MAX_SORTED, needs_blend_pass},
