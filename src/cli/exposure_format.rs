@@ -3,11 +3,11 @@
 use crate::{
     camera::{ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
     scene::look::metering::ExposureControl,
-    session::{Session, expose::ExposureState},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Source of the exposure, for the report.
-pub fn exposure_source(session: &Session, exposed: &ExposureState) -> String {
+pub fn exposure_source(session: &OpenScene, exposed: &ExposureState) -> String {
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => {
             format!("{}: {}", exposed.control.name(), format_dials(solved.dials))

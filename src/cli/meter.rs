@@ -94,7 +94,7 @@ struct MeterRequest {
     priorities: Vec<(&'static str, ExposureMode)>,
 }
 
-fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRequest, CliError> {
+fn parse_request(args: &MeterArgs, session: &session::OpenScene) -> Result<MeterRequest, CliError> {
     let oops = |text: String| CliError::Usage(text);
     let vector = |option: &str,
                   text: &Option<String>,
@@ -203,7 +203,7 @@ struct Report {
 fn read(
     args: &MeterArgs,
     requested: &MeterRequest,
-    session: &session::Session,
+    session: &session::OpenScene,
     renderer: &mut Renderer,
     on_device: GpuScene,
 ) -> Result<Report, CliError> {
@@ -319,7 +319,7 @@ fn read(
 /// Incident reading: illuminance, the exposure it gives, and the receptor's point (m) and normal.
 fn incident_light(
     requested: &MeterRequest,
-    session: &session::Session,
+    session: &session::OpenScene,
     renderer: &mut Renderer,
     picture: &RenderedImage,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
@@ -396,7 +396,7 @@ fn histogram(
 /// Compares the scene's exposure with the camera's, and lists the dials that each mode would set.
 fn compare_with_camera(
     out: &mut Lines,
-    session: &session::Session,
+    session: &session::OpenScene,
     requested: &MeterRequest,
     exposed: &expose::ExposureState,
     scene: Exposure,

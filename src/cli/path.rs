@@ -34,7 +34,7 @@ use crate::{
         look::metering::{ExposureControl, MeteringMode},
     },
     session::{
-        Session,
+        OpenScene,
         expose::{
             self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels,
         },
@@ -104,7 +104,7 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     })
 }
 
-pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliError> {
+pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
     if let Some(warning) =
@@ -279,7 +279,7 @@ const MAX_SHUTTER_MOMENTS: u32 = 32;
 fn trace_motion_blur(
     args: &RenderArgs,
     film: &mut Film,
-    session: &Session,
+    session: &OpenScene,
     camera: &LensCamera,
     blur: &MotionBlur,
 ) -> Result<f64, CliError> {
@@ -360,7 +360,7 @@ fn trace(
 }
 
 /// Meters the scene on a quarter-resolution pinhole render.
-fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
+fn premeter(session: &OpenScene, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
     let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
     let camera = LensCamera::new(
         session.camera.0,
@@ -380,7 +380,7 @@ fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, Cl
 
 fn report(
     args: &RenderArgs,
-    session: &Session,
+    session: &OpenScene,
     film: &Film,
     exposed: &ExposureState,
     world: &World<'_>,

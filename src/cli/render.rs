@@ -256,7 +256,7 @@ fn write(
 }
 
 /// Warns of AOVs whose pass is off: they are 0 everywhere.
-fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
+fn warn_empty_aovs(aovs: &[String], session: &session::OpenScene) {
     for (off, prefix, remedy) in [
         (!session.ssr().enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
         (!session.gi().enabled, "indirect_", "gi.enabled=true enables indirect light"),
@@ -279,7 +279,7 @@ fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), Cli
 
 fn report(
     args: &RenderArgs,
-    session: &session::Session,
+    session: &session::OpenScene,
     gpu: &Gpu,
     picture: &RenderedImage,
     exposed: &expose::ExposureState,

@@ -31,7 +31,7 @@ use crate::{
     gpu::Gpu,
     output::{self, ExrLayer},
     reference::{Film, FilmSettings, LensCamera, LightComponents, PathSettings, World},
-    session::{self, Session, expose},
+    session::{self, OpenScene, expose},
 };
 
 #[derive(Args, Debug)]
@@ -175,7 +175,7 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
 }
 
 /// The case's scene with its look; `more` holds further PATH=VALUE assignments.
-fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
+fn session(case: &Case, more: &[String]) -> Result<OpenScene, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
     scene_args::open_request(&session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
@@ -191,10 +191,10 @@ fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
 /// A case with its references and path traced pictures; these need no device.
 struct TracedCase {
     case: Case,
-    scene: Session,
+    scene: OpenScene,
     shots: CaseImages,
     /// Scene and picture of each expectation with its own properties, by the expectation's index.
-    changed: BTreeMap<usize, (Session, CaseImage)>,
+    changed: BTreeMap<usize, (OpenScene, CaseImage)>,
     seconds: f64,
 }
 
@@ -289,7 +289,7 @@ fn in_case(case: &Case, detail: String) -> CliError {
 }
 
 /// The picture after exposure and white balance; 1 is white.
-fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
+fn exposed(scene: &OpenScene, shot: &CaseImage) -> Result<CaseImage, CliError> {
     let shots = CaseImages::from([("path".to_string(), shot.clone())]);
     let (exposure, white_balance) = exposure_and_white_balance(scene, &shots)?;
     let seen = |pixel: &[f32; 3]| {
@@ -302,7 +302,7 @@ fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
 }
 
 /// Exposure of a path traced picture (nits): by the dials, else metered from its pixels.
-fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> {
+fn path_exposure(scene: &OpenScene, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
     Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?
         .exposure)
@@ -310,7 +310,7 @@ fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> 
 
 /// Exposure and white balance: by the dials, else metered from the path tracer's picture.
 fn exposure_and_white_balance(
-    scene: &Session,
+    scene: &OpenScene,
     shots: &CaseImages,
 ) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
@@ -322,12 +322,12 @@ fn exposure_and_white_balance(
 }
 
 /// Camera effects that both renderers support.
-fn shared_effects(scene: &Session) -> CameraEffects {
+fn shared_effects(scene: &OpenScene) -> CameraEffects {
     let CameraEffects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
     CameraEffects { depth_of_field, motion_blur, vignetting, ..CameraEffects::default() }
 }
 
-fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, CliError> {
+fn raster_shot(scene: &OpenScene, renderer: &mut Renderer) -> Result<CaseImage, CliError> {
     let on_device = scene.upload(renderer)?;
     let view = scene.view();
     let exposed = expose::determine_exposure(scene, renderer, &on_device, &view, false)?;
@@ -345,14 +345,14 @@ fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, Cl
     })
 }
 
-fn world_of(scene: &Session) -> World<'_> {
+fn world_of(scene: &OpenScene) -> World<'_> {
     World::new(&scene.scene, scene.camera.0.w_axis.truncate())
 }
 
 /// The path tracer's picture, with the variance of its luminance.
 fn path_traced_shot(
     case: &Case,
-    scene: &Session,
+    scene: &OpenScene,
     world: &World<'_>,
     pixel_jitter: bool,
 ) -> Result<CaseImage, CliError> {

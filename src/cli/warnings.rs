@@ -11,7 +11,7 @@ use super::exposure_format::exposure_limit_message;
 use crate::{
     camera::ExposureMode,
     scene::look::metering::{ExposureControl, MeteringMode},
-    session::{Session, expose::ExposureState},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Delay of [`slow_start_notice`].
@@ -74,7 +74,7 @@ pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
 }
 
 /// Warns of textures that could not be read.
-pub fn warn_missing_textures(session: &Session) {
+pub fn warn_missing_textures(session: &OpenScene) {
     for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!(
             "warning: texture '{}' is missing or broken; it shows the error pattern",

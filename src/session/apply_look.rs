@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     camera::{choose_camera, mount_camera},
     error::SessionError,
-    open_scene::Session,
+    open_scene::OpenScene,
     playback::Playback,
     request::OpenRequest,
     size::{SHAPES, Size, default_aspect_ratio, default_size},
@@ -26,7 +26,7 @@ use crate::scene::{
 ///
 /// [`SessionError::Import`] or [`SessionError::Look`] for unusable files or properties,
 /// [`SessionError::InvalidRequest`] for an unknown camera, animation or built-in scene.
-pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
+pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
@@ -47,7 +47,7 @@ pub fn apply_look(
     mut scene: Scene,
     look: Look,
     mut warnings: Vec<String>,
-) -> Result<Session, SessionError> {
+) -> Result<OpenScene, SessionError> {
     // A scene whose lights are all switched off is dark on purpose: no default light.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
@@ -132,7 +132,7 @@ pub fn apply_look(
     let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
     look.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
-    Ok(Session {
+    Ok(OpenScene {
         request,
         scene,
         look,
@@ -169,7 +169,7 @@ fn chosen_animation(
     }
 }
 
-impl Session {
+impl OpenScene {
     /// Replaces the look and the picture size of the same scene: camera, dials, effects and passes.
     /// Lights, environment and materials of the look must be unchanged.
     ///
@@ -204,7 +204,7 @@ mod tests {
             let request = OpenRequest { size, ..OpenRequest::default() };
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };
-        let told = |session: &Session| {
+        let told = |session: &OpenScene| {
             session.warnings.iter().filter(|warning| warning.contains("aspect ratio")).count()
         };
         assert_eq!(told(&session(10.0, None)), 0);

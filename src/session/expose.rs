@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3, Mat3, Vec3};
 
 pub use super::exposure_state::ExposureState;
-use super::{error::SessionError, open_scene::Session};
+use super::{error::SessionError, open_scene::OpenScene};
 use crate::{
     camera::{
         Exposure, ExposureMode, MeterMode,
@@ -35,7 +35,7 @@ pub fn luminances(picture: &RenderedImage) -> Vec<f32> {
 /// Default full angle of the spot meter in rad: 1 degree.
 const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
 
-impl Session {
+impl OpenScene {
     /// The metering mode with its parameters for a picture size in pixels.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> 
 }
 
 /// The pixel of the look's metering position.
-fn metered_pixel(session: &Session, view: &View) -> Result<[u32; 2], SessionError> {
+fn metered_pixel(session: &OpenScene, view: &View) -> Result<[u32; 2], SessionError> {
     pixel(
         session.look.metering.position.unwrap_or(ImagePosition::CENTER),
         [view.width, view.height],
@@ -111,7 +111,7 @@ fn metered_pixel(session: &Session, view: &View) -> Result<[u32; 2], SessionErro
 
 /// Position and normal of the surface at the metered pixel.
 fn metered_surface(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -125,7 +125,7 @@ fn metered_surface(
 /// Incident reading with a flat receptor on the surface at the metered pixel, along its normal;
 /// `None` without light or surface.
 fn meter_incident(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -152,7 +152,7 @@ fn meter_incident(
 /// [`SessionError::InvalidRequest`] if the metering position is outside the picture,
 /// [`SessionError::Gpu`] if rendering fails.
 pub fn meter(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -162,7 +162,7 @@ pub fn meter(
 
 /// As [`meter`], with an initial exposure.
 fn meter_from(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -233,7 +233,7 @@ pub fn control(look: &Look) -> ExposureControl {
 /// [`SessionError::Look`] for dials out of range, [`SessionError::InvalidRequest`] if incident
 /// metering sets the exposure and finds no surface, [`SessionError::Gpu`] if rendering fails.
 pub fn determine_exposure(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -289,7 +289,7 @@ pub fn solve(
 /// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
 /// black, [`SessionError::Gpu`] if rendering fails.
 pub fn white_balance(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -316,7 +316,7 @@ pub fn white_balance(
 ///
 /// [`SessionError::InvalidRequest`] if the metering position is outside the picture.
 pub fn meter_pixels(
-    session: &Session,
+    session: &OpenScene,
     nits: &[DVec3],
     (width, height): (usize, usize),
     falloff: impl Fn(DVec2) -> f64,
@@ -346,7 +346,7 @@ pub fn meter_pixels(
 ///
 /// [`SessionError::Look`] for dials out of range.
 pub fn exposure_from_metering(
-    session: &Session,
+    session: &OpenScene,
     metered: Option<Exposure>,
 ) -> Result<ExposureState, SessionError> {
     exposure_from_adaptation(session, metered, metered)
@@ -354,7 +354,7 @@ pub fn exposure_from_metering(
 
 /// As [`exposure_from_metering`], with an adapted exposure that differs from the metered one.
 fn exposure_from_adaptation(
-    session: &Session,
+    session: &OpenScene,
     metered: Option<Exposure>,
     adapted: Option<Exposure>,
 ) -> Result<ExposureState, SessionError> {
@@ -396,7 +396,7 @@ pub fn is_adaptive(look: &Look) -> bool {
 ///
 /// [`SessionError::Look`] for dials out of range, [`SessionError::Gpu`] if rendering fails.
 pub fn adapt(
-    session: &Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
@@ -452,7 +452,7 @@ fn read_histogram(
 /// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
 /// black.
 pub fn white_balance_from_pixels(
-    session: &Session,
+    session: &OpenScene,
     nits: &[DVec3],
     width: usize,
 ) -> Result<Mat3, SessionError> {

@@ -20,7 +20,7 @@ mod upload;
 pub use self::{
     apply_look::{apply_look, open},
     error::SessionError,
-    open_scene::Session,
+    open_scene::OpenScene,
     playback::Playback,
     request::OpenRequest,
     size::Size,

@@ -7,7 +7,7 @@ use glam::{DMat4, DVec3};
 use super::{
     camera::{choose_camera, mount_camera},
     error::SessionError,
-    open_scene::Session,
+    open_scene::OpenScene,
 };
 use crate::{
     camera::{CameraEffects, post_effects::MotionBlur},
@@ -31,7 +31,7 @@ fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3,
     (moved / seconds, turned.to_scaled_axis() / seconds)
 }
 
-impl Session {
+impl OpenScene {
     /// Sets the playback time in s; no effect for a scene at rest.
     ///
     /// # Errors

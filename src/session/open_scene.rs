@@ -14,7 +14,7 @@ use crate::{
 
 /// A scene with its look applied, its camera and its picture size. Clones share the scene.
 #[derive(Clone)]
-pub struct Session {
+pub struct OpenScene {
     /// The request that opened the session.
     pub request: OpenRequest,
     /// The scene at the playback time, with the look applied.
@@ -37,7 +37,7 @@ pub struct Session {
     pub warnings: Vec<String>,
 }
 
-impl Session {
+impl OpenScene {
     /// View of the session's camera.
     #[must_use]
     pub fn view(&self) -> View {

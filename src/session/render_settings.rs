@@ -1,7 +1,7 @@
 //! Render settings of a session: of each pass by the look, and of whole pictures.
 
 use super::{
-    camera::mount_camera, error::SessionError, exposure_state::ExposureState, open_scene::Session,
+    camera::mount_camera, error::SessionError, exposure_state::ExposureState, open_scene::OpenScene,
 };
 use crate::{
     camera::{Exposure, metering::SolvedExposure},
@@ -18,7 +18,7 @@ use crate::{
 /// error by sample count).
 const STILL_SAMPLES: f64 = 16.0;
 
-impl Session {
+impl OpenScene {
     /// Shadow settings of the look.
     #[must_use]
     pub fn shadows(&self) -> ShadowSettings {

@@ -1,13 +1,13 @@
 //! Uploads a session's scene, and updates it on the device.
 
-use super::open_scene::Session;
+use super::open_scene::OpenScene;
 use crate::{
     frame::Renderer,
     gpu::{Gpu, GpuResult},
     gpu_scene::GpuScene,
 };
 
-impl Session {
+impl OpenScene {
     /// Uploads the scene, with the resources that the look's passes need.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::{
     frame::{Readback, RenderSettings, Renderer},
     gpu_scene::{GpuScene, View},
     scene::look::Look,
-    session::{Session, Size, expose},
+    session::{OpenScene, Size, expose},
 };
 
 /// Properties of the frame without effects.
@@ -56,7 +56,7 @@ pub struct BenchScene {
 impl BenchScene {
     /// Uploads the session's scene with [`BASELINE`] and `properties` applied to the look.
     pub fn new(
-        session: &mut Session,
+        session: &mut OpenScene,
         requested: &Look,
         size: Size,
         properties: &[&str],

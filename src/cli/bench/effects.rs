@@ -7,7 +7,7 @@ use crate::{
     cli::error::CliError,
     frame::Renderer,
     gpu::Gpu,
-    session::{Session, Size},
+    session::{OpenScene, Size},
 };
 
 /// Each effect, with the properties that enable it over the frame without effects.
@@ -48,7 +48,7 @@ const EFFECTS: [(&str, &[&str]); 16] = [
 ];
 
 /// Measures each effect alone against the frame without effects.
-pub fn run(args: &BenchArgs, session: &mut Session) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &mut OpenScene) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();

@@ -108,7 +108,7 @@ impl BenchView<'_> {
     }
 }
 
-pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &session::OpenScene) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();

@@ -14,13 +14,13 @@ use crate::{
     cli::error::CliError,
     frame::{AntiAliasing, Readback, Renderer},
     gpu::Gpu,
-    session::{Session, expose},
+    session::{OpenScene, expose},
 };
 
 /// Frames before the measured ones.
 const WARM_UP: u32 = 5;
 
-pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &mut OpenScene, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;

@@ -13,7 +13,7 @@ use crate::{
     gpu::{Gpu, RAY_QUERY, RayBackend, shader_structs::rays::TraceHit},
     passes::rays::{DeviceTracer, MAX_RAYS},
     reference::World,
-    session::Session,
+    session::OpenScene,
 };
 
 /// Rates on the device, and the fraction of rays whose hits equal those of the host.
@@ -56,7 +56,7 @@ fn measure_on_device(
 }
 
 /// Measures the rays of a scene on the host and on the device.
-pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Value, CliError> {
     let (scene, eye) = (&session.scene, session.camera.0.w_axis.truncate());
     let mut bvh = SceneBvh::new(scene, casts_shadow);
     let mut options = args.device.options()?;

@@ -21,7 +21,7 @@ use crate::{
     photometry::Lux,
     scene::Scene,
     session::{
-        self, OpenRequest, Session, SessionError, Size,
+        self, OpenRequest, OpenScene, SessionError, Size,
         expose::{self, ExposureState},
     },
     viewer::{error::ViewError, wake::Wake},
@@ -177,7 +177,7 @@ impl Worker {
 fn frames(
     gpu: &Gpu,
     renderer: &mut Renderer,
-    session: &mut Session,
+    session: &mut OpenScene,
     on_device: &mut GpuScene,
     (sequence, told): (&Sequence, &dyn Fn(u32) -> Result<(), ViewError>),
 ) -> Result<(), ViewError> {

@@ -5,7 +5,7 @@ use glam::DMat4;
 use crate::{
     camera::Exposure,
     scene::{Projection, look::Look},
-    session::{Session, Size},
+    session::{OpenScene, Size},
     viewer::look_change::meters_alike,
 };
 
@@ -21,7 +21,7 @@ pub(super) struct MeterReading {
 
 impl MeterReading {
     /// A reading of a session's scene.
-    pub fn new(session: &Session, metered: Option<Exposure>) -> Self {
+    pub fn new(session: &OpenScene, metered: Option<Exposure>) -> Self {
         Self {
             metered,
             look: session.look.clone(),
@@ -32,7 +32,7 @@ impl MeterReading {
     }
 
     /// True if the meter would read the same now; with `any_size` but for the picture's size.
-    pub fn holds(&self, session: &Session, any_size: bool) -> bool {
+    pub fn holds(&self, session: &OpenScene, any_size: bool) -> bool {
         self.camera == session.camera
             && self.time == time(session)
             && (any_size || self.size == session.size)
@@ -41,6 +41,6 @@ impl MeterReading {
 }
 
 /// Animation time of a session (s), if it is animated.
-fn time(session: &Session) -> Option<f64> {
+fn time(session: &OpenScene) -> Option<f64> {
     session.playback.as_ref().map(|animated| animated.time)
 }

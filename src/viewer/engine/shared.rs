@@ -16,7 +16,7 @@ use crate::{
     frame::{Aov, RenderedImage},
     gpu::shader::Replacement,
     scene::{Projection, Scene},
-    session::{Session, expose::ExposureState},
+    session::{OpenScene, expose::ExposureState},
     viewer::error::ViewError,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct RenderRequest {
     /// The scene before any look; another pointer means another scene.
     pub base: Arc<Scene>,
     /// The scene with its look, camera and picture size.
-    pub session: Session,
+    pub session: OpenScene,
     /// Animation time (s), if the scene is animated.
     pub time: Option<f64>,
     /// The user's camera pose, which overrides the animated one.

@@ -17,7 +17,7 @@ use crate::{
     gpu_scene::GpuScene,
     scene::{Scene, look::metering::MeteringMode},
     session::{
-        Session,
+        OpenScene,
         expose::{self, ExposureState},
     },
     viewer::{
@@ -35,7 +35,7 @@ pub(super) struct SceneState {
     pub base: Arc<Scene>,
     /// The request's scene, before the engine changed its time.
     pub source: Arc<Scene>,
-    pub session: Session,
+    pub session: OpenScene,
     pub gpu_scene: GpuScene,
     pub exposed: Option<ExposureState>,
     /// Time of the last frame: exposure adapts by wall-clock time while the view moves or
@@ -106,7 +106,7 @@ impl Worker {
             order;
         let source = Arc::clone(&session.scene);
         let mut before = self.scene_state.take().filter(|there| Arc::ptr_eq(&there.base, &base));
-        let played = |session: &Session| session.playback.as_ref().map(|animated| animated.time);
+        let played = |session: &OpenScene| session.playback.as_ref().map(|animated| animated.time);
         let was = before.as_ref().and_then(|there| played(&there.session));
         if let Some(there) = before.as_mut().filter(|there| Arc::ptr_eq(&there.source, &source)) {
             // The engine's own copy, at its last time: only the first change of time copies the
