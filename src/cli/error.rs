@@ -50,6 +50,9 @@ impl From<SessionError> for CliError {
             SessionError::Import(error) => Self::Import(error),
             SessionError::Look(error) => Self::Look(error),
             SessionError::Gpu(error) => Self::Gpu(error),
+            SessionError::Canceled => Self::Interrupted(error.to_string()),
+            SessionError::Validation(messages) => Self::Validation(messages),
+            SessionError::Leaked(_) => Self::Internal(error.to_string()),
             SessionError::Internal(text) => Self::Internal(text),
         }
     }

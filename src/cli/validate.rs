@@ -28,10 +28,9 @@ use crate::{
         validation_report::{CaseResult, report},
     },
     frame::{RenderSettings, Renderer},
-    gpu::Gpu,
     output::{self, ExrLayer},
     reference::{Film, FilmSettings, LensCamera, LightComponents, PathSettings, World},
-    session::{self, OpenScene, expose},
+    session::{self, OpenScene, Session, expose},
 };
 
 #[derive(Args, Debug)]
@@ -77,8 +76,9 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         output::check_writable(&folder.join("index.html"))?;
     }
     let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
-    let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
-    let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
+    let mut device =
+        if wants_device { Some(session::open_device(&args.device.options()?)?) } else { None };
+    let info = device.as_ref().map(|renderer| renderer.gpu().info().clone());
     install_interrupt_handler();
     let started = Instant::now();
     let mut all = Vec::new();
@@ -95,7 +95,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
             }
         });
         for traced in receiver {
-            let done = evaluate_case(traced?, renderer.as_mut())?;
+            let done = evaluate_case(traced?, &mut device)?;
             print(args, &done);
             left_out += done.case.checks().saturating_sub(done.rows.len());
             if let Some(folder) = &args.report {
@@ -105,12 +105,11 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         }
         Ok::<_, CliError>(())
     })?;
-    drop(renderer);
-    let messages = gpu.as_ref().map(|gpu| gpu.validation_messages()).unwrap_or_default();
+    let closed = device.map_or(Ok(()), session::close);
     let rows = || all.iter().flat_map(|done| &done.rows);
     let (total, broken) = (rows().count(), rows().filter(|row| !row.holds()).count());
     if let Some(folder) = &args.report {
-        let device = gpu.as_ref().map(|gpu| gpu.info().name.as_str());
+        let device = info.as_ref().map(|info| info.name.as_str());
         output::write_text(&folder.join("index.html"), &report(&all, device).to_html())?;
         write_results(folder, &all, device)?;
         println!("report: {}", folder.join("index.html").display());
@@ -122,9 +121,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         String::new()
     };
     println!("{} cases, {total} checks, {broken} broken{without}, {seconds:.0} s", all.len());
-    if !messages.is_empty() {
-        return Err(CliError::Validation(messages));
-    }
+    closed?;
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
@@ -246,25 +243,26 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
 /// Renders the raster pictures of a case and evaluates all checks.
 fn evaluate_case(
     traced: TracedCase,
-    mut renderer: Option<&mut Renderer>,
+    device: &mut Option<Renderer>,
 ) -> Result<CaseResult, CliError> {
     let started = Instant::now();
     let TracedCase { case, scene, mut shots, mut changed, seconds } = traced;
-    if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
-        shots.insert("raster".into(), raster_shot(&scene, renderer)?);
+    if case.needs("raster")
+        && let Some(shot) = raster_shot(&scene, device)?
+    {
+        shots.insert("raster".into(), shot);
     }
     let exposure = exposure_and_white_balance(&scene, &shots)?.0;
     let mut rows = validation::not_finite(&shots);
     for (number, expect) in case.expects.iter().enumerate() {
         let Some(shot) = shots.get(&expect.test) else { continue };
-        let own = match (changed.remove(&number), renderer.as_deref_mut()) {
-            (Some(traced), _) => Some(traced),
-            (None, Some(renderer)) if !expect.set.is_empty() => {
+        let own = match changed.remove(&number) {
+            Some(traced) => Some(traced),
+            None if !expect.set.is_empty() && device.is_some() => {
                 let scene = session(&case, &expect.set)?;
-                let shot = raster_shot(&scene, renderer)?;
-                Some((scene, shot))
+                raster_shot(&scene, device)?.map(|shot| (scene, shot))
             }
-            _ => None,
+            None => None,
         };
         let (scene, shot) = own.as_ref().map_or((&scene, shot), |(scene, shot)| (scene, shot));
         let row = if expect.exposed {
@@ -327,10 +325,14 @@ fn shared_effects(scene: &OpenScene) -> CameraEffects {
     CameraEffects { depth_of_field, motion_blur, vignetting, ..CameraEffects::default() }
 }
 
-fn raster_shot(scene: &OpenScene, renderer: &mut Renderer) -> Result<CaseImage, CliError> {
-    let on_device = scene.upload(renderer)?;
-    let view = scene.view();
-    let exposed = expose::determine_exposure(scene, renderer, &on_device, &view, false)?;
+/// The rasterizer's picture; `None` without a device.
+fn raster_shot(
+    scene: &OpenScene,
+    device: &mut Option<Renderer>,
+) -> Result<Option<CaseImage>, CliError> {
+    let Some(renderer) = device.take() else { return Ok(None) };
+    let mut session = Session::open(renderer, scene.clone())?;
+    let exposed = session.determine_exposure(false)?;
     let effects = shared_effects(scene);
     let settings = RenderSettings {
         effects,
@@ -338,11 +340,12 @@ fn raster_shot(scene: &OpenScene, renderer: &mut Renderer) -> Result<CaseImage, 
         gi: scene.gi(),
         ..scene.settings(exposed.exposure, vec![])
     };
-    let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
-    Ok(CaseImage {
+    let picture = session.still(&settings, scene.still_samples(), &mut |_| Ok(()))?;
+    *device = Some(session.into_renderer());
+    Ok(Some(CaseImage {
         image: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
         variance: None,
-    })
+    }))
 }
 
 fn world_of(scene: &OpenScene) -> World<'_> {

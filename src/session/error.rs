@@ -20,6 +20,15 @@ pub enum SessionError {
     /// A Vulkan error.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// The user canceled the work.
+    #[error("stopped")]
+    Canceled,
+    /// Messages of the validation layer (`--validation`).
+    #[error("the validation layer reported {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
+    Validation(Vec<String>),
+    /// Names of the objects on the device that outlived the session: a bug in this program.
+    #[error("leaked Vulkan objects: {}", .0.join(", "))]
+    Leaked(Vec<String>),
     /// A bug in this program.
     #[error("{0}")]
     Internal(String),

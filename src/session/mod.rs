@@ -1,28 +1,45 @@
-//! A session: a scene with its look applied, its camera and its exposure. All commands and the
-//! look-dev window open scenes here, so that they show the same picture and the same readings.
+//! Sessions: a scene with its look applied, its camera and its exposure, on a device. All commands
+//! and the look-dev window open, meter and render scenes here, so that they show the same picture
+//! and the same readings.
+//!
+//! [`OpenScene`] is the scene on the host; [`Session`] has it on a device, with the renderer.
 
+mod apply;
 mod apply_look;
 mod camera;
+mod close;
 mod error;
 pub mod expose;
 mod exposure_state;
+pub mod look_change;
+mod meter;
+mod meter_reading;
 mod motion;
+mod open;
 mod open_scene;
 mod playback;
 pub mod preview;
 mod raster_limits;
 mod render_settings;
 mod request;
+mod sequence;
 mod size;
 mod source;
+mod still;
 mod upload;
 
 pub use self::{
+    apply::{Applied, DeviceWork},
     apply_look::{apply_look, open},
+    close::{check_validation, close},
     error::SessionError,
+    meter::illuminance,
+    meter_reading::MeterReading,
+    open::{Session, open_device},
     open_scene::OpenScene,
     playback::Playback,
     request::OpenRequest,
+    sequence::{SequencePicture, SequenceSettings},
     size::Size,
     source::{SceneSource, default_look_path, import, read},
 };

@@ -43,4 +43,10 @@ impl OpenScene {
     pub fn view(&self) -> View {
         View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
     }
+
+    /// Animation time in s; `None` for a scene at rest.
+    #[must_use]
+    pub fn time(&self) -> Option<f64> {
+        self.playback.as_ref().map(|animated| animated.time)
+    }
 }

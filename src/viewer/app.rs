@@ -20,7 +20,6 @@ use super::{
     gallery::Gallery,
     handles::DragHandle,
     load::{self, LoadedScene, Loading},
-    look_change::LookChange,
     mixer::Mixer,
     painter::HdrImage,
     palette::Palette,
@@ -45,7 +44,7 @@ use crate::{
     output,
     passes::tonemap::DisplayTransform,
     scene::{gltf, look::Look},
-    session::OpenRequest,
+    session::{OpenRequest, look_change::LookChange},
 };
 
 /// Options of the viewer window.

@@ -6,7 +6,6 @@
 
 mod job;
 mod job_runner;
-mod metering;
 mod render_thread;
 mod shared;
 mod worker;

@@ -20,9 +20,6 @@ pub enum ViewError {
     /// The render thread panicked.
     #[error("the render thread crashed; see the terminal for the log")]
     RenderThreadCrashed,
-    /// Messages of the validation layer (`--validation`).
-    #[error("the validation layer reports {} messages", .0.len())]
-    Validation(Vec<String>),
     /// An error of the operating system.
     #[error("{0}")]
     System(#[from] std::io::Error),

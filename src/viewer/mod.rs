@@ -18,7 +18,6 @@ pub mod gallery;
 pub mod handles;
 pub mod light_placement;
 mod load;
-pub mod look_change;
 pub mod mixer;
 pub mod painter;
 pub mod palette;

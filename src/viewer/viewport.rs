@@ -17,13 +17,16 @@ pub use super::engine::{
 use super::{
     engine::{Engine, RenderRequest},
     error::ViewError,
-    look_change::{LookChange, classify_change},
 };
 use crate::{
     frame::Aov,
     gpu_scene::View,
     scene::{Projection, Scene, address::AddressTable, look::Look},
-    session::{self, OpenRequest, OpenScene, Size, expose::ExposureState},
+    session::{
+        self, OpenRequest, OpenScene, Size,
+        expose::ExposureState,
+        look_change::{LookChange, classify_change},
+    },
 };
 
 /// Time after the last movement at which a view counts as still; until then each frame stands

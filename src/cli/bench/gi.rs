@@ -12,7 +12,6 @@ use crate::{
     camera::Exposure,
     cli::error::CliError,
     frame::{GiSettings, Readback, RenderSettings, Renderer, ShadowSettings},
-    gpu::Gpu,
     gpu_scene::View,
     photometry::{Ev100, Lumen},
     scene::{
@@ -21,7 +20,7 @@ use crate::{
         look::ShadowMethod,
         procedural::shapes,
     },
-    session,
+    session::{self, OpenScene},
 };
 
 /// VPLs of the brute-force baseline, which evaluates all of them at every pixel.
@@ -108,13 +107,12 @@ impl BenchView<'_> {
     }
 }
 
-pub fn run(args: &BenchArgs, session: &session::OpenScene) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
-    let settings = session.settings(exposed(8.0)?, vec![]);
-    let asked = session.gi();
-    let seen = BenchView { scene: &session.scene, view: session.view(), settings };
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info().clone();
+    let settings = opened.settings(exposed(8.0)?, vec![]);
+    let asked = opened.gi();
+    let seen = BenchView { scene: &opened.scene, view: opened.view(), settings };
     let (width, height) = (seen.view.width, seen.view.height);
     println!(
         "indirect light, {} on {} ({}), medians in ms",
@@ -173,6 +171,7 @@ pub fn run(args: &BenchArgs, session: &session::OpenScene) -> Result<Value, CliE
         line(format!("rock in a room, {}", scene.instanced_triangles()), &cost);
         by_triangles.push(cost.json(json!({"triangles": scene.instanced_triangles()})));
     }
+    session::close(renderer)?;
     Ok(json!({
         "scene": args.scene.name(), "device": info.name, "driver": info.driver, "size": [width, height],
         "rays": asked.vpl_samples, "by_vpls": by_vpls, "by_resolution": by_resolution, "by_triangles": by_triangles,

@@ -11,7 +11,6 @@ use crate::{
     camera::Exposure,
     cli::error::CliError,
     frame::{DrawStats, Readback, RenderSettings, Renderer, ShadowSettings},
-    gpu::Gpu,
     gpu_scene::View,
     passes::culling::CullingSettings,
     photometry::Ev100,
@@ -20,6 +19,7 @@ use crate::{
         look::ShadowMethod,
         procedural::field::{self, FieldKind},
     },
+    session,
 };
 
 /// Picture size in pixels.
@@ -39,9 +39,8 @@ struct Measured {
 }
 
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info();
     println!(
         "{} instances on {} ({}), {}x{}",
         args.instances, info.name, info.driver, SIZE[0], SIZE[1]
@@ -54,6 +53,7 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     for (name, kind) in [("stones", FieldKind::Stones), ("houses", FieldKind::Houses)] {
         rows.push(measure_field(args, &mut renderer, name, kind)?);
     }
+    session::close(renderer)?;
     Ok(Value::Array(rows))
 }
 

@@ -64,7 +64,7 @@ impl Worker {
                     let of = self
                         .scene_state
                         .as_ref()
-                        .map_or(0, |there| there.session.still_samples().max(1));
+                        .map_or(0, |there| there.session.opened.still_samples().max(1));
                     if self.still < of {
                         self.still = 0;
                     }

@@ -7,24 +7,17 @@ use std::{
 
 use glam::Mat3;
 
-use super::{
-    metering::MeterReading,
-    shared::{EngineCounts, RenderRequest, RenderedFrame, Shared, Task, lock},
-};
+use super::shared::{EngineCounts, RenderRequest, RenderedFrame, Shared, Task, lock};
 use crate::{
-    frame::{AntiAliasing, Aov, FrameSample, Readback, RenderSettings, Renderer},
+    frame::{Aov, Renderer},
     gpu::Gpu,
-    gpu_scene::GpuScene,
     scene::{Scene, look::metering::MeteringMode},
     session::{
-        OpenScene,
+        DeviceWork, MeterReading, Session,
         expose::{self, ExposureState},
+        look_change::LookChange,
     },
-    viewer::{
-        error::ViewError,
-        look_change::{LookChange, classify_change, meters_alike, relights},
-        wake::Wake,
-    },
+    viewer::{error::ViewError, wake::Wake},
 };
 
 /// Maximum time step of exposure adaptation in one frame (s), for a window that was hidden.
@@ -35,8 +28,7 @@ pub(super) struct SceneState {
     pub base: Arc<Scene>,
     /// The request's scene, before the engine changed its time.
     pub source: Arc<Scene>,
-    pub session: OpenScene,
-    pub gpu_scene: GpuScene,
+    pub session: Session,
     pub exposed: Option<ExposureState>,
     /// Time of the last frame: exposure adapts by wall-clock time while the view moves or
     /// the scene plays.
@@ -55,6 +47,7 @@ pub(super) struct SceneState {
 /// The render thread's device, scene and progress.
 pub(super) struct Worker {
     pub gpu: Gpu,
+    /// The renderer while no scene is open.
     pub renderer: Option<Renderer>,
     pub scene_state: Option<SceneState>,
     /// Accumulated frames of the still view; 0 restarts.
@@ -96,104 +89,90 @@ impl Worker {
         (self.wake)();
     }
 
+    /// Releases the scene, and keeps the renderer.
+    fn release_scene(&mut self) {
+        if let Some(there) = self.scene_state.take() {
+            self.renderer = Some(there.session.into_renderer());
+        }
+    }
+
     /// Updates the scene on the device to a request.
     pub fn follow(&mut self, order: RenderRequest) -> Result<(), ViewError> {
-        let renderer = match &mut self.renderer {
-            Some(renderer) => renderer,
-            none => none.insert(Renderer::new(&self.gpu)?),
-        };
-        let RenderRequest { id: number, base, mut session, time, pose, still_at, full, aovs } =
+        let RenderRequest { id: number, base, session: mut next, time, pose, still_at, full, aovs } =
             order;
-        let source = Arc::clone(&session.scene);
-        let mut before = self.scene_state.take().filter(|there| Arc::ptr_eq(&there.base, &base));
-        let played = |session: &OpenScene| session.playback.as_ref().map(|animated| animated.time);
-        let was = before.as_ref().and_then(|there| played(&there.session));
-        if let Some(there) = before.as_mut().filter(|there| Arc::ptr_eq(&there.source, &source)) {
+        let source = Arc::clone(&next.scene);
+        if self.scene_state.as_ref().is_some_and(|there| !Arc::ptr_eq(&there.base, &base)) {
+            self.release_scene();
+        }
+        let here = self.scene_state.as_mut();
+        if let Some(there) = here.filter(|there| Arc::ptr_eq(&there.source, &source)) {
             // The engine's own copy, at its last time: only the first change of time copies the
             // scene.
-            session.scene = std::mem::take(&mut there.session.scene);
-            if let (Some(animated), Some(was)) = (&mut session.playback, was) {
+            let own = &mut there.session.opened;
+            next.scene = std::mem::take(&mut own.scene);
+            if let (Some(animated), Some(was)) = (&mut next.playback, own.time()) {
                 animated.time = was;
             }
         }
-        if let Some(time) = time.filter(|time| played(&session).is_some_and(|now| now != *time)) {
-            session.seek(time)?;
+        if let Some(time) = time.filter(|time| next.time().is_some_and(|now| now != *time))
+            && let Err(error) = next.seek(time)
+        {
+            self.release_scene();
+            return Err(error.into());
         }
         if let Some(pose) = pose {
-            session.camera.0 = pose;
+            next.camera.0 = pose;
         }
         self.still = 0;
-        let there = match before {
-            Some(mut there) => {
-                let change = classify_change(&there.session.look, &session.look);
-                let counts = &mut self.counts;
-                let followed = if change == LookChange::Scene {
-                    // A default light depends on the camera of the upload.
-                    there.reading = None;
-                    if relights(&there.session.look, &session.look, &base) {
-                        counts.updates += 1;
-                        session.relight(&self.gpu, &mut there.gpu_scene)
-                    } else {
-                        counts.uploads += 1;
-                        session.upload(renderer).map(|on_device| there.gpu_scene = on_device)
-                    }
-                } else if change == LookChange::Vpls {
-                    counts.updates += 1;
-                    // Traced from the start, as after an upload: updated VPLs depend on the former.
-                    there.gpu_scene.gi = None;
-                    renderer.reset_history();
-                    session.update_pose(&self.gpu, &mut there.gpu_scene)
-                } else if was != played(&session) {
-                    counts.updates += 1;
-                    session.update_pose(&self.gpu, &mut there.gpu_scene)
-                } else {
-                    Ok(())
-                };
-                // An error here is a device error, which resets the scene.
-                followed?;
-                if change != LookChange::Nothing {
-                    let (old, new) = (&there.session.look, &session.look);
-                    let same_control = expose::is_adaptive(old) == expose::is_adaptive(new);
-                    if same_control && meters_alike(old, new) {
-                        there.settings_changed = true;
-                    } else {
-                        there.exposed = None;
-                    }
-                }
-                SceneState { source, session, request_id: number, still_at, full, aovs, ..there }
+        if let Some(there) = &mut self.scene_state {
+            // An error here is a device error, which resets the scene.
+            let applied = there.session.apply(next, &base)?;
+            match applied.work {
+                DeviceWork::None => {}
+                DeviceWork::Update => self.counts.updates += 1,
+                DeviceWork::Upload => self.counts.uploads += 1,
             }
-            None => {
-                self.counts.uploads += 1;
-                let on_device = session.upload(renderer)?;
-                renderer.reset_history();
-                let white_balance = Mat3::IDENTITY;
-                SceneState {
-                    base,
-                    source,
-                    session,
-                    gpu_scene: on_device,
-                    exposed: None,
-                    drawn_at: Instant::now(),
-                    white_balance,
-                    request_id: number,
-                    still_at,
-                    full,
-                    aovs,
-                    settings_changed: false,
-                    reading: None,
-                }
+            if applied.change == LookChange::Scene {
+                // A default light depends on the camera of the upload.
+                there.reading = None;
             }
+            if applied.change != LookChange::Nothing && applied.keeps_reading {
+                there.settings_changed = true;
+            } else if applied.change != LookChange::Nothing {
+                there.exposed = None;
+            }
+            (there.source, there.request_id) = (source, number);
+            (there.still_at, there.full, there.aovs) = (still_at, full, aovs);
+            return Ok(());
+        }
+        let renderer = match self.renderer.take() {
+            Some(renderer) => renderer,
+            None => Renderer::new(&self.gpu)?,
         };
-        self.scene_state = Some(there);
+        self.counts.uploads += 1;
+        let mut session = Session::open(renderer, next)?;
+        session.reset_history();
+        self.scene_state = Some(SceneState {
+            base,
+            source,
+            session,
+            exposed: None,
+            drawn_at: Instant::now(),
+            white_balance: Mat3::IDENTITY,
+            request_id: number,
+            still_at,
+            full,
+            aovs,
+            settings_changed: false,
+            reading: None,
+        });
         Ok(())
     }
 
     /// Draws the next frame, if it would change the picture; true if one was drawn.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
-            return Ok(false);
-        };
-        let of = there.session.still_samples().max(1);
+        let Some(there) = &mut self.scene_state else { return Ok(false) };
+        let of = there.session.opened.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
         let fresh = self.drawn != there.request_id;
         // A moving view needs one frame. A view at reduced size is moving, or is soon requested at
@@ -207,11 +186,11 @@ impl Worker {
         }
         self.drawn = there.request_id;
         let session = &mut there.session;
-        let view = session.view();
-        renderer.check_size(&view)?;
+        session.check_size()?;
         let moving = moving || !there.full;
-        let by_hand = !expose::is_adaptive(&session.look);
-        let last_reading = there.reading.as_ref().filter(|last| last.holds(session, moving));
+        let by_hand = !expose::is_adaptive(&session.opened.look);
+        let last_reading = there.reading.as_ref();
+        let last_reading = last_reading.filter(|last| last.holds(&session.opened, moving));
         let mut reading = last_reading.map(|last| last.metered);
         let mut exposed = match there.exposed {
             Some(exposed) if self.still > 0 || (moving && !there.settings_changed) => exposed,
@@ -228,30 +207,17 @@ impl Worker {
                     (None, Some(last)) if moving => last.metered,
                     (None, _) => {
                         self.counts.meter_readings += 1;
-                        let metered = expose::determine_exposure(
-                            session,
-                            renderer,
-                            &there.gpu_scene,
-                            &view,
-                            true,
-                        )?
-                        .metered;
-                        there.reading = Some(MeterReading::new(session, metered));
+                        let metered = session.determine_exposure(true)?.metered;
+                        there.reading = Some(MeterReading::new(&session.opened, metered));
                         reading = Some(metered);
                         metered
                     }
                 };
-                let exposed = expose::exposure_from_metering(session, metered)?;
-                if session.look.metering.gray_card.is_some() {
+                let exposed = expose::exposure_from_metering(&session.opened, metered)?;
+                if session.opened.look.metering.gray_card.is_some() {
                     self.counts.meter_readings += 1;
                 }
-                there.white_balance = expose::white_balance(
-                    session,
-                    renderer,
-                    &there.gpu_scene,
-                    &view,
-                    exposed.exposure,
-                )?;
+                there.white_balance = session.white_balance(exposed.exposure)?;
                 there.settings_changed = false;
                 exposed
             }
@@ -260,56 +226,31 @@ impl Worker {
         if self.shared.ends.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let mut settings = RenderSettings {
-            white_balance: there.white_balance,
-            ..session.final_settings(&exposed, there.aovs.clone())?
-        };
-        session.set_motion(&mut settings, &there.gpu_scene);
+        let mut settings =
+            session.picture_settings(&exposed, there.white_balance, there.aovs.clone())?;
         // Nothing to adapt to: the exposure is that of a reading which holds.
         let settled = reading.is_some_and(|metered| exposed.adapted == metered);
         // An incident-light reading renders a scene with cards: too slow for every frame.
         let follows = moving
             && !by_hand
             && !settled
-            && session.look.metering.mode != Some(MeteringMode::Incident);
+            && session.opened.look.metering.mode != Some(MeteringMode::Incident);
         settings.histogram = follows;
-        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
         let number = if moving { 0 } else { self.still };
-        if number == 0 && !moving {
-            // A still picture does not depend on earlier views.
-            renderer.reset_history();
-        }
-        // The frames that `Renderer::render_still` accumulates.
-        let settings = if of > 1 && !scaled && !moving {
-            let sample = Some(FrameSample { number, count: of });
-            RenderSettings {
-                anti_aliasing: AntiAliasing::None,
-                accumulated_frames: Some(number),
-                sample,
-                ..settings
-            }
-        } else {
-            settings
-        };
         {
             let mut news = lock(&self.shared.results);
             news.task = Some((Task::Draw, Instant::now()));
         }
         let begun = Instant::now();
-        let pending = renderer.submit(&there.gpu_scene, &view, &settings, Readback::ALL)?;
-        let picture = renderer.collect(pending)?;
+        let picture = if moving {
+            session.frame(&settings)?
+        } else {
+            session.still_frame(&settings, number, of)?
+        };
         if follows {
             let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);
             self.counts.adaptations += 1;
-            let next = expose::adapt(
-                session,
-                renderer,
-                &there.gpu_scene,
-                &view,
-                (&exposed, &picture),
-                seconds,
-            )?;
-            there.exposed = Some(next);
+            there.exposed = Some(session.adapt((&exposed, &picture), seconds)?);
         }
         let frame_ms = begun.elapsed().as_secs_f64() * 1e3;
         // Other pictures of the renderer restart the accumulation.
@@ -320,8 +261,8 @@ impl Worker {
                 None => {
                     self.counts.meter_readings += 1;
                     restarts |= of > 1;
-                    let metered = expose::meter(session, renderer, &there.gpu_scene, &view)?;
-                    there.reading = Some(MeterReading::new(session, metered));
+                    let metered = session.meter()?;
+                    there.reading = Some(MeterReading::new(&session.opened, metered));
                     metered
                 }
             };
@@ -342,8 +283,8 @@ impl Worker {
             samples: [number + 1, of],
             request_id: there.request_id,
             still: !moving,
-            scene: (!moving).then(|| Arc::clone(&session.scene)),
-            camera: session.camera,
+            scene: (!moving).then(|| Arc::clone(&session.opened.scene)),
+            camera: session.opened.camera,
             frame_ms,
             number: self.number,
             counts: self.counts,
