@@ -218,7 +218,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
         shots.insert(reference.name.clone(), CaseImage { image: picture, variance: None });
     }
     {
-        let world = world_of(&scene);
+        let world = scene.world();
         // Always rendered: the camera meters the path tracer's picture.
         shots.insert("path".into(), path_traced_shot(&case, &scene, &world, true)?);
         if case.needs("path_pixel_centers") {
@@ -233,7 +233,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
         // `shots` holds no raster picture yet.
         if !expect.set.is_empty() && shots.contains_key(&expect.test) {
             let scene = session(&case, &expect.set)?;
-            let shot = path_traced_shot(&case, &scene, &world_of(&scene), expect.test == "path")?;
+            let shot = path_traced_shot(&case, &scene, &scene.world(), expect.test == "path")?;
             changed.insert(number, (scene, shot));
         }
     }
@@ -346,10 +346,6 @@ fn raster_shot(
         image: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
         variance: None,
     }))
-}
-
-fn world_of(scene: &OpenScene) -> World<'_> {
-    World::new(&scene.scene, scene.camera.0.w_axis.truncate())
 }
 
 /// The path tracer's picture, with the variance of its luminance.

@@ -20,6 +20,7 @@ mod open_scene;
 mod playback;
 pub mod preview;
 mod raster_limits;
+pub mod reference;
 mod render_settings;
 mod request;
 mod sequence;

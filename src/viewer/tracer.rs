@@ -17,6 +17,7 @@ use crate::{
     photometry::Nit,
     reference::{CancelToken, Film, FilmSettings, LensCamera, PathSettings, World},
     scene::Scene,
+    session::reference::trace as trace_passes,
 };
 
 /// A job of the path tracer.
@@ -75,20 +76,13 @@ pub struct Tracer {
 /// Minimum interval between published pictures.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(250);
 
-struct TimeSlice<'a> {
-    shared: &'a Shared,
-    job: u64,
-    until: Instant,
-}
+/// Cancels a job that is not the current one.
+struct JobCancel<'a>(&'a Shared, u64);
 
-impl CancelToken for TimeSlice<'_> {
+impl CancelToken for JobCancel<'_> {
     fn should_stop(&self) -> bool {
-        self.shared.wanted.load(Ordering::Relaxed) != self.job
-            || self.shared.ends.load(Ordering::Relaxed)
-    }
-
-    fn pause(&self) -> bool {
-        self.should_stop() || Instant::now() >= self.until
+        let Self(shared, job) = self;
+        shared.wanted.load(Ordering::Relaxed) != *job || shared.ends.load(Ordering::Relaxed)
     }
 }
 
@@ -179,17 +173,10 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
         height,
         FilmSettings { path: job.path_settings, ..FilmSettings::default() },
     );
-    let mut step = 1;
-    loop {
-        let turn = Instant::now();
-        let cancel_token = TimeSlice { shared, job: number, until: turn + PUBLISH_INTERVAL };
-        let goal = job.samples.min(film.samples().saturating_add(step.max(film.samples() / 4)));
-        film.advance(&world, &job.camera, goal, &cancel_token);
-        if cancel_token.should_stop() {
+    let cancel = JobCancel(shared, number);
+    trace_passes(&mut film, (&world, &job.camera), job.samples, &cancel, |film| {
+        if cancel.should_stop() {
             return;
-        }
-        if turn.elapsed() < PUBLISH_INTERVAL / 4 {
-            step = (step * 2).min(64);
         }
         let nits =
             film.displayed(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
@@ -205,10 +192,7 @@ fn trace(shared: &Shared, wake: &Wake, number: u64, job: &TraceJob) {
         };
         drop(traced);
         wake();
-        if film.samples() >= job.samples {
-            return;
-        }
-    }
+    });
 }
 
 #[cfg(test)]
