@@ -39,8 +39,6 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         ViewError::Gpu(error) => CliError::Gpu(error),
         ViewError::Session(error) => error.into(),
         ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
-        ViewError::System(_) | ViewError::RenderThreadCrashed => {
-            CliError::Internal(error.to_string())
-        }
+        ViewError::System(_) | ViewError::Crashed(_) => CliError::Internal(error.to_string()),
     })
 }

@@ -38,6 +38,7 @@ mod ui_frame;
 pub mod viewport;
 pub mod wake;
 mod window;
+pub mod worker;
 pub mod workspace;
 
 pub use app::{App, Options, ShutdownHandle};

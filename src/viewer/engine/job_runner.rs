@@ -1,13 +1,13 @@
 //! Execution of jobs beside the picture: meter readings, light separation, sequences.
 
-use std::{sync::atomic::Ordering, time::Instant};
+use std::time::Instant;
 
 use glam::DVec3;
 
 use super::{
+    drawing::RenderThread,
     job::{Job, JobResult, LightContributions, Sequence},
-    shared::{Shared, Task, lock},
-    worker::Worker,
+    shared::{EngineLink, Task},
 };
 use crate::{
     camera::exposure::Receptor,
@@ -15,7 +15,7 @@ use crate::{
     photometry::Lux,
     scene::Scene,
     session::{self, OpenRequest, SequenceSettings, Session, SessionError, Size},
-    viewer::{error::ViewError, wake::Wake},
+    viewer::error::ViewError,
 };
 
 /// Error of a job without a picture to work on.
@@ -23,21 +23,15 @@ fn nothing() -> ViewError {
     ViewError::Session(SessionError::InvalidRequest("wait for the first picture".into()))
 }
 
-impl Shared {
-    /// Reports a job's progress; an error if it was canceled.
-    fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), SessionError> {
-        lock(&self.results).task = Some((Task::DrawBatch(done, of), Instant::now()));
-        wake();
-        self.check_canceled()
-    }
+/// Reports a job's progress; an error if it was canceled.
+fn progress(link: &EngineLink, job: u64, [done, of]: [usize; 2]) -> Result<(), SessionError> {
+    link.publish(|results| results.task = Some((Task::DrawBatch(done, of), Instant::now())));
+    check_canceled(link, job)
+}
 
-    /// An error if the running job was canceled.
-    fn check_canceled(&self) -> Result<(), SessionError> {
-        let canceled =
-            self.canceled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
-        let unwanted = self.ends.load(Ordering::Relaxed) || canceled;
-        if unwanted { Err(SessionError::Canceled) } else { Ok(()) }
-    }
+/// An error if a job was canceled.
+fn check_canceled(link: &EngineLink, job: u64) -> Result<(), SessionError> {
+    if link.is_canceled(job) { Err(SessionError::Canceled) } else { Ok(()) }
 }
 
 /// Turns non-fatal errors into text.
@@ -48,15 +42,19 @@ fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
     }
 }
 
-impl Worker {
-    /// Runs a job.
-    pub(super) fn run_job(&mut self, job: Job) -> Result<JobResult, ViewError> {
+impl RenderThread<'_> {
+    /// Runs a job, with the number by which it is canceled.
+    pub(super) fn run_job(&mut self, number: u64, job: Job) -> Result<JobResult, ViewError> {
         Ok(match job {
             Job::MeasureIlluminance(point, normal) => {
                 JobResult::Illuminance(point, told(self.read(point, normal))?)
             }
-            Job::SeparateLights(lights) => JobResult::LightContributions(told(self.mix(&lights))?),
-            Job::WriteSequence(sequence) => JobResult::Written(told(self.write(&sequence))?),
+            Job::SeparateLights(lights) => {
+                JobResult::LightContributions(told(self.mix(number, &lights))?)
+            }
+            Job::WriteSequence(sequence) => {
+                JobResult::Written(told(self.write(number, &sequence))?)
+            }
         })
     }
 
@@ -68,10 +66,10 @@ impl Worker {
     }
 
     /// Writes the pictures of an animation, equal to those of `render --frames`.
-    fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
+    fn write(&mut self, job: u64, sequence: &Sequence) -> Result<u32, ViewError> {
         let there = self.scene_state.as_mut().ok_or_else(nothing)?;
-        let (shared, wake) = (&self.shared, &self.wake);
-        let told = |done: u32| shared.progress(wake, [done as usize, sequence.count as usize]);
+        let link = self.link;
+        let told = |done: u32| progress(link, job, [done as usize, sequence.count as usize]);
         let session = &mut there.session;
         let own = session.opened.clone();
         session.reset_history();
@@ -87,7 +85,8 @@ impl Worker {
 
     /// Renders each light's contribution: the picture with that light alone, minus the one without
     /// lights.
-    fn mix(&mut self, lights: &[String]) -> Result<LightContributions, ViewError> {
+    fn mix(&mut self, job: u64, lights: &[String]) -> Result<LightContributions, ViewError> {
+        let link = self.link;
         let there = self.scene_state.as_mut().ok_or_else(nothing)?;
         let (exposed, white_balance) = (there.exposed.ok_or_else(nothing)?, there.white_balance);
         let seen = there.session.opened.clone();
@@ -95,7 +94,7 @@ impl Worker {
             OpenRequest { size: Some(seen.size), time: seen.time(), ..seen.request.clone() };
         let mut pictures = Vec::with_capacity(lights.len() + 1);
         for alone in std::iter::once(None).chain(lights.iter().map(Some)) {
-            self.shared.progress(&self.wake, [pictures.len(), lights.len() + 1])?;
+            progress(link, job, [pictures.len(), lights.len() + 1])?;
             let mut look = seen.look.clone();
             for name in lights.iter().filter(|name| Some(*name) != alone) {
                 look.lights.entry(name.clone()).or_default().enabled = Some(false);
@@ -103,14 +102,13 @@ impl Worker {
             let mut opened =
                 session::apply_look(&request, Scene::clone(&there.base), look, Vec::new())?;
             opened.camera.0 = seen.camera.0;
-            let shared = &self.shared;
             let picture = there.session.with_scene(opened, |session| {
                 let mut settings = session.picture_settings(&exposed, white_balance, Vec::new())?;
                 // Grain differs from picture to picture, so contributions would not add up.
                 settings.effects.grain = None;
                 session.reset_history();
                 let samples = session.opened.still_samples().max(1);
-                session.still(&settings, samples, &mut |_| shared.check_canceled())
+                session.still(&settings, samples, &mut |_| check_canceled(link, job))
             })?;
             pictures.push(picture.nits);
         }

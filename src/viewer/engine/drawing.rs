@@ -1,13 +1,10 @@
 //! The scene on the device: updates it to requests, and draws its frames.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use glam::Mat3;
 
-use super::shared::{EngineCounts, RenderRequest, RenderedFrame, Shared, Task, lock};
+use super::shared::{EngineCounts, EngineLink, RenderRequest, RenderedFrame, Task};
 use crate::{
     frame::{Aov, Renderer},
     gpu::Gpu,
@@ -17,7 +14,7 @@ use crate::{
         expose::{self, ExposureState},
         look_change::LookChange,
     },
-    viewer::{error::ViewError, wake::Wake},
+    viewer::error::ViewError,
 };
 
 /// Maximum time step of exposure adaptation in one frame (s), for a window that was hidden.
@@ -45,7 +42,7 @@ pub(super) struct SceneState {
 }
 
 /// The render thread's device, scene and progress.
-pub(super) struct Worker {
+pub(super) struct RenderThread<'a> {
     pub gpu: Gpu,
     /// The renderer while no scene is open.
     pub renderer: Option<Renderer>,
@@ -55,13 +52,14 @@ pub(super) struct Worker {
     /// The last request of which a frame was drawn.
     pub drawn: u64,
     pub number: u64,
+    /// Time at which the moving view counts as still, and another frame may be due.
+    pub resumes_at: Option<Instant>,
     pub counts: EngineCounts,
-    pub shared: Arc<Shared>,
-    pub wake: Wake,
+    pub link: &'a EngineLink,
 }
 
-impl Worker {
-    pub fn new(gpu: Gpu, shared: Arc<Shared>, wake: Wake) -> Self {
+impl<'a> RenderThread<'a> {
+    pub fn new(gpu: Gpu, link: &'a EngineLink) -> Self {
         Self {
             gpu,
             renderer: None,
@@ -69,24 +67,24 @@ impl Worker {
             still: 0,
             drawn: 0,
             number: 0,
+            resumes_at: None,
             counts: EngineCounts::default(),
-            shared,
-            wake,
+            link,
         }
     }
 
     /// Reports the current task.
     pub fn task(&self, task: Option<Task>) {
-        let mut news = lock(&self.shared.results);
-        if news.task.map(|(now, _)| now) != task {
-            news.task = task.map(|task| (task, Instant::now()));
-        }
+        self.link.note(|results| {
+            if results.task.map(|(now, _)| now) != task {
+                results.task = task.map(|task| (task, Instant::now()));
+            }
+        });
     }
 
-    /// Reports a new result.
-    pub fn tell(&self) {
-        self.shared.results_changed.notify_all();
-        (self.wake)();
+    /// Releases the scene and the renderer.
+    pub fn release_renderer(&mut self) {
+        (self.scene_state, self.renderer) = (None, None);
     }
 
     /// Releases the scene, and keeps the renderer.
@@ -171,6 +169,7 @@ impl Worker {
 
     /// Draws the next frame, if it would change the picture; true if one was drawn.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
+        self.resumes_at = None;
         let Some(there) = &mut self.scene_state else { return Ok(false) };
         let of = there.session.opened.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
@@ -178,6 +177,7 @@ impl Worker {
         // A moving view needs one frame. A view at reduced size is moving, or is soon requested at
         // full size.
         if !fresh && (moving || !there.full || self.still >= of) {
+            self.resumes_at = moving.then_some(there.still_at);
             return Ok(false);
         }
         // Invalid settings were reported, and are not retried.
@@ -195,10 +195,7 @@ impl Worker {
         let mut exposed = match there.exposed {
             Some(exposed) if self.still > 0 || (moving && !there.settings_changed) => exposed,
             last => {
-                {
-                    let mut news = lock(&self.shared.results);
-                    news.task = Some((Task::Draw, Instant::now()));
-                }
+                self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
                 let metered = match (reading, last) {
                     (Some(metered), _) => metered,
                     // In motion, exposure adapts to the frames. The exposure of manual dials does
@@ -223,7 +220,7 @@ impl Worker {
             }
         };
         there.exposed = Some(exposed);
-        if self.shared.ends.load(Ordering::Relaxed) {
+        if self.link.ends() {
             return Ok(false);
         }
         let mut settings =
@@ -237,10 +234,7 @@ impl Worker {
             && session.opened.look.metering.mode != Some(MeteringMode::Incident);
         settings.histogram = follows;
         let number = if moving { 0 } else { self.still };
-        {
-            let mut news = lock(&self.shared.results);
-            news.task = Some((Task::Draw, Instant::now()));
-        }
+        self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
         let begun = Instant::now();
         let picture = if moving {
             session.frame(&settings)?
@@ -289,8 +283,7 @@ impl Worker {
             number: self.number,
             counts: self.counts,
         };
-        lock(&self.shared.results).finished = Some(Arc::new(finished));
-        self.tell();
+        self.link.publish(|results| results.finished = Some(Arc::new(finished)));
         Ok(true)
     }
 }
