@@ -16,6 +16,7 @@ mod rays;
 mod series;
 mod shapes;
 mod threads;
+mod timed_frame;
 mod units;
 
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! A scene on the device whose frames are timed.
 
-use super::{series::Series, units::elapsed_ms};
+use super::{series::Series, timed_frame::timed_frame};
 use crate::{
     cli::error::CliError,
-    frame::{Readback, RenderSettings, Renderer},
+    frame::{RenderSettings, Renderer},
     gpu_scene::{GpuScene, View},
     session::{OpenScene, Session},
 };
@@ -80,19 +80,12 @@ impl BenchScene {
         let mut passes: Vec<Series> = Vec::new();
         renderer.reset_history();
         for number in 0..WARM_UP + frames {
-            let start = std::time::Instant::now();
-            let pending = renderer.submit(
-                on_device,
-                view,
-                settings,
-                Readback { display: false, nits: false },
-            )?;
-            let picture = renderer.collect(pending)?;
+            let timed = timed_frame(renderer, on_device, view, settings)?;
             if number < WARM_UP {
                 continue;
             }
-            frame.ms.push(elapsed_ms(start));
-            Series::record_passes(&mut passes, &picture.times);
+            frame.ms.push(timed.ms);
+            Series::record_passes(&mut passes, &timed.picture.times);
         }
         let passes =
             passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();

@@ -7,11 +7,12 @@ use super::{
     args::BenchArgs,
     series::Series,
     shapes::{out_of_memory_reason, rock},
+    timed_frame::timed_frame,
 };
 use crate::{
     camera::Exposure,
     cli::error::CliError,
-    frame::{GiSettings, Readback, RenderSettings, Renderer, ShadowSettings},
+    frame::{GiSettings, RenderSettings, Renderer, ShadowSettings},
     gpu_scene::View,
     photometry::{Ev100, Lumen},
     scene::{
@@ -84,11 +85,9 @@ impl BenchView<'_> {
         let mut passes: Vec<Series> = Vec::new();
         renderer.reset_history();
         for number in 0..=frames {
-            let nothing = Readback { display: false, nits: false };
-            let pending = renderer.submit(&on_device, &self.view, &settings, nothing)?;
-            let picture = renderer.collect(pending)?;
+            let timed = timed_frame(renderer, &on_device, &self.view, &settings)?;
             if number > 0 {
-                Series::record_passes(&mut passes, &picture.times);
+                Series::record_passes(&mut passes, &timed.picture.times);
             }
         }
         let sum = |wanted: &dyn Fn(&str) -> bool| {

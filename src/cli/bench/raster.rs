@@ -8,11 +8,12 @@ use super::{
     args::BenchArgs,
     memory::Memory,
     series::Series,
+    timed_frame::{NOTHING, TimedFrame, timed_frame},
     units::{elapsed_ms, mib},
 };
 use crate::{
     cli::error::CliError,
-    frame::{AntiAliasing, Readback},
+    frame::AntiAliasing,
     session::{self, OpenScene, Session},
 };
 
@@ -46,12 +47,10 @@ pub fn run(
     settings.gi.freeze_after = u32::MAX;
     settings.ssr.still = false;
 
-    let nothing = Readback { display: false, nits: false };
     // A frame of half the size first: the difference gives bytes a pixel.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
     let (renderer, scene) = session.device();
-    let pending = renderer.submit(scene, &small, &settings, nothing)?;
-    renderer.collect(pending)?;
+    timed_frame(renderer, scene, &small, &settings)?;
     memory.small_frame(&gpu, &small);
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
     let mut passes: Vec<Series> = Vec::new();
@@ -65,11 +64,8 @@ pub fn run(
                 motion.ms.push(elapsed_ms(start));
             }
         }
-        let start = Instant::now();
         let (renderer, scene) = session.device();
-        let pending = renderer.submit(scene, &view, &settings, nothing)?;
-        let picture = renderer.collect(pending)?;
-        let ms = elapsed_ms(start);
+        let TimedFrame { picture, ms, .. } = timed_frame(renderer, scene, &view, &settings)?;
         lists = picture.clustered_light_stats;
         if number < WARM_UP {
             continue;
@@ -82,7 +78,7 @@ pub fn run(
     let mut ahead = None;
     let (renderer, scene) = session.device();
     for _ in 0..args.frames {
-        let next = renderer.submit(scene, &view, &settings, nothing)?;
+        let next = renderer.submit(scene, &view, &settings, NOTHING)?;
         if let Some(pending) = ahead.replace(next) {
             renderer.collect(pending)?;
         }
