@@ -4,7 +4,7 @@ use super::{
     error::SessionError,
     expose::is_adaptive,
     look_change::{LookChange, classify_change, meters_alike, relights},
-    open::Session,
+    open::{Session, upload},
     open_scene::OpenScene,
 };
 use crate::scene::Scene;
@@ -36,7 +36,6 @@ impl Session {
     /// `base` is the scene before any look. Only what the change affects is uploaded again.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn apply(&mut self, next: OpenScene, base: &Scene) -> Result<Applied, SessionError> {
         let before = std::mem::replace(&mut self.opened, next);
@@ -45,11 +44,11 @@ impl Session {
         let keeps_reading = is_adaptive(old) == is_adaptive(new) && meters_alike(old, new);
         let work = match change {
             LookChange::Scene if relights(old, new, base) => {
-                self.opened.relight(self.renderer.gpu(), &mut self.gpu_scene)?;
+                self.relight()?;
                 DeviceWork::Update
             }
             LookChange::Scene => {
-                self.gpu_scene = self.opened.upload(&mut self.renderer)?;
+                self.gpu_scene = upload(&mut self.renderer, &self.opened)?;
                 DeviceWork::Upload
             }
             LookChange::Vpls => {

@@ -8,7 +8,6 @@ impl Session {
     /// Releases the scene and the renderer, as [`close`] does.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Leaked`] and [`SessionError::Validation`].
     pub fn close(self) -> Result<(), SessionError> {
         close(self.into_renderer())
@@ -18,7 +17,6 @@ impl Session {
 /// Waits for the device and releases the renderer, the last object on it.
 ///
 /// # Errors
-///
 /// [`SessionError::Leaked`] if other objects are alive, [`SessionError::Validation`] if the
 /// validation layer has reported messages.
 pub fn close(renderer: Renderer) -> Result<(), SessionError> {
@@ -35,7 +33,6 @@ pub fn close(renderer: Renderer) -> Result<(), SessionError> {
 /// Checks that the validation layer has reported nothing on these devices.
 ///
 /// # Errors
-///
 /// [`SessionError::Validation`].
 pub fn check_validation<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> Result<(), SessionError> {
     let messages: Vec<String> =

@@ -157,7 +157,16 @@ pub fn meter_pixels(
         (color::luminance(*c) / falloff(place).max(1e-9)) as f32
     };
     let luminances: Vec<f32> = nits.iter().enumerate().map(of).collect();
-    match metering::meter(&luminances, width, height, mode) {
+    metered_exposure(&luminances, (width, height), mode)
+}
+
+/// Exposure by a reading of luminances in nits; `None` if nothing is lit.
+pub(super) fn metered_exposure(
+    luminances: &[f32],
+    (width, height): (usize, usize),
+    mode: MeterMode,
+) -> Result<Option<Exposure>, SessionError> {
+    match metering::meter(luminances, width, height, mode) {
         Ok(nits) => Ok(Some(Exposure::from_luminance(nits).map_err(LookError::from)?)),
         Err(MeterError::Dark) => Ok(None),
         Err(error) => Err(SessionError::InvalidRequest(error.to_string())),

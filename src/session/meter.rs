@@ -7,7 +7,7 @@ use super::{
     error::SessionError,
     expose::{
         ExposureState, control, exposure_from_adaptation, exposure_from_metering, is_adaptive,
-        luminances, pixel, surface,
+        luminances, metered_exposure, pixel, surface, white_balance_from_pixels,
     },
     open::Session,
     open_scene::OpenScene,
@@ -16,7 +16,7 @@ use crate::{
     camera::{
         Exposure, ExposureMode,
         exposure::Receptor,
-        metering::{self, AutoExposure, MeterError},
+        metering::{AutoExposure, MeterError},
     },
     frame::{
         Aov, RenderedImage, Renderer,
@@ -45,7 +45,6 @@ const METER_ROUNDS: u32 = 8;
 /// measurement uploads its own copy of the scene.
 ///
 /// # Errors
-///
 /// [`SessionError::InvalidRequest`] for a point outside of the scene or a normal without direction,
 /// [`SessionError::Gpu`] if rendering fails.
 pub fn illuminance(
@@ -80,7 +79,6 @@ impl Session {
     /// [`illuminance`] in the session's scene.
     ///
     /// # Errors
-    ///
     /// [`SessionError::InvalidRequest`] for a point outside of the scene or a normal without
     /// direction, [`SessionError::Gpu`] if rendering fails.
     pub fn illuminance(
@@ -109,7 +107,6 @@ impl Session {
     /// incident metering finds no surface.
     ///
     /// # Errors
-    ///
     /// [`SessionError::InvalidRequest`] if the metering position is outside the picture,
     /// [`SessionError::Gpu`] if rendering fails.
     pub fn meter(&mut self) -> Result<Option<Exposure>, SessionError> {
@@ -136,12 +133,8 @@ impl Session {
             settings.clustered_lights.cull_threshold /= 1024.0;
             settings.metered = true;
             let picture = self.renderer.render(&self.gpu_scene, &small, &settings)?;
-            let reading =
-                match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
-                    Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
-                    Err(MeterError::Dark) => None,
-                    Err(error) => return Err(SessionError::InvalidRequest(error.to_string())),
-                };
+            let size = (picture.width, picture.height);
+            let reading = metered_exposure(&luminances(&picture), size, mode)?;
             match reading {
                 Some(read) if read.stops_above(exposure).abs() < 0.1 => return Ok(Some(read)),
                 Some(read) => exposure = read,
@@ -159,7 +152,6 @@ impl Session {
     /// Exposure by the look's mode. With manual dials the scene is metered only if `wanted`.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Look`] for dials out of range, [`SessionError::InvalidRequest`] if incident
     /// metering sets the exposure and finds no surface, [`SessionError::Gpu`] if rendering fails.
     pub fn determine_exposure(&mut self, wanted: bool) -> Result<ExposureState, SessionError> {
@@ -184,21 +176,16 @@ impl Session {
     /// rendered without white balance.
     ///
     /// # Errors
-    ///
     /// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
     /// black, [`SessionError::Gpu`] if rendering fails.
     pub fn white_balance(&mut self, exposure: Exposure) -> Result<Mat3, SessionError> {
-        let picked = match self.opened.look.metering.gray_card {
-            Some(at) => {
-                let size = self.opened.size;
-                let [x, y] = pixel(at, [size.width, size.height])?.map(|side| side as usize);
-                let picture = self.render(&self.opened.settings(exposure, vec![]))?;
-                let nits = picture.nits.get(y * picture.width + x).copied().unwrap_or_default();
-                Some(Vec3::from_array(nits).as_dvec3())
-            }
-            None => None,
+        let nits: Vec<DVec3> = if self.opened.look.metering.gray_card.is_some() {
+            let picture = self.render(&self.opened.settings(exposure, vec![]))?;
+            picture.nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()).collect()
+        } else {
+            Vec::new()
         };
-        Ok(self.opened.look.metering.white_balance(picked)?.as_mat3())
+        white_balance_from_pixels(&self.opened, &nits, self.opened.size.width as usize)
     }
 
     /// Exposure of the next picture of a sequence, `seconds` after `picture`, which was rendered
@@ -212,7 +199,6 @@ impl Session {
     /// scene, and in the other metering modes.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Look`] for dials out of range, [`SessionError::Gpu`] if rendering fails.
     pub fn adapt(
         &mut self,

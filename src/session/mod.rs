@@ -27,7 +27,6 @@ mod sequence;
 mod size;
 mod source;
 mod still;
-mod upload;
 
 pub use self::{
     apply::{Applied, DeviceWork},

@@ -4,7 +4,7 @@ use super::{error::SessionError, open_scene::OpenScene};
 use crate::{
     frame::{RenderSettings, RenderedImage, Renderer},
     gi::VplStats,
-    gpu::{Gpu, GpuOptions},
+    gpu::{Gpu, GpuOptions, GpuResult},
     gpu_scene::GpuScene,
     graph::Prepared,
 };
@@ -21,20 +21,37 @@ pub struct Session {
 /// Opens a device, and creates a renderer with its pipelines.
 ///
 /// # Errors
-///
 /// [`SessionError::Gpu`] without a suitable device.
 pub fn open_device(options: &GpuOptions) -> Result<Renderer, SessionError> {
     Ok(Renderer::new(&Gpu::open(options)?)?)
+}
+
+/// Traces photons, and prepares flare sources outside of the picture, if the look needs them.
+fn update_gi(gpu: &Gpu, opened: &OpenScene, gpu_scene: &mut GpuScene) -> GpuResult<()> {
+    let gi = opened.gi();
+    if gi.enabled {
+        gpu_scene.update_gi(gpu, &opened.scene, &gi)?;
+    }
+    if opened.look.needs_flare_sources() {
+        gpu_scene.enable_offscreen_flares(gpu, &opened.scene)?;
+    }
+    Ok(())
+}
+
+/// Uploads a scene, with the resources that the passes of its look need.
+pub(super) fn upload(renderer: &mut Renderer, opened: &OpenScene) -> GpuResult<GpuScene> {
+    let mut gpu_scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    update_gi(renderer.gpu(), opened, &mut gpu_scene)?;
+    Ok(gpu_scene)
 }
 
 impl Session {
     /// Uploads a scene, with the resources that the passes of its look need.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn open(mut renderer: Renderer, opened: OpenScene) -> Result<Self, SessionError> {
-        let gpu_scene = opened.upload(&mut renderer)?;
+        let gpu_scene = upload(&mut renderer, &opened)?;
         Ok(Self { opened, gpu_scene, renderer })
     }
 
@@ -64,14 +81,13 @@ impl Session {
     /// Runs `work` with another scene in place of this one, which stays on the device.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`] if the upload fails, and the error of `work`.
     pub fn with_scene<R>(
         &mut self,
         opened: OpenScene,
         work: impl FnOnce(&mut Self) -> Result<R, SessionError>,
     ) -> Result<R, SessionError> {
-        let gpu_scene = opened.upload(&mut self.renderer)?;
+        let gpu_scene = upload(&mut self.renderer, &opened)?;
         let own = (
             std::mem::replace(&mut self.opened, opened),
             std::mem::replace(&mut self.gpu_scene, gpu_scene),
@@ -84,7 +100,6 @@ impl Session {
     /// Sets the playback time in s, on the host and on the device.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Look`] if the lens cannot be set for the camera at that time,
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn seek(&mut self, time: f64) -> Result<(), SessionError> {
@@ -95,10 +110,18 @@ impl Session {
     /// Updates the scene on the device to the host's pose.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn update_pose(&mut self) -> Result<(), SessionError> {
-        Ok(self.opened.update_pose(self.renderer.gpu(), &mut self.gpu_scene)?)
+        let gpu = self.renderer.gpu();
+        self.gpu_scene.follow(gpu, &self.opened.scene)?;
+        Ok(update_gi(gpu, &self.opened, &mut self.gpu_scene)?)
+    }
+
+    /// Updates the lights on the device ([`GpuScene::relight`]).
+    pub(super) fn relight(&mut self) -> GpuResult<()> {
+        let gpu = self.renderer.gpu();
+        self.gpu_scene.relight(gpu, &self.opened.scene)?;
+        update_gi(gpu, &self.opened, &mut self.gpu_scene)
     }
 
     /// Adds animated motion during the exposure to `settings`.
@@ -114,7 +137,6 @@ impl Session {
     /// Renders one picture of the session's view, without accumulation.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn render(&mut self, settings: &RenderSettings) -> Result<RenderedImage, SessionError> {
         Ok(self.renderer.render(&self.gpu_scene, &self.opened.view(), settings)?)
@@ -123,7 +145,6 @@ impl Session {
     /// Checks that the device supports pictures of the session's size.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`] if it does not.
     pub fn check_size(&self) -> Result<(), SessionError> {
         Ok(self.renderer.check_size(&self.opened.view())?)
@@ -132,7 +153,6 @@ impl Session {
     /// Plans a frame without running it.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`] if memory is exhausted.
     pub fn plan(&mut self, settings: &RenderSettings) -> Result<Prepared, SessionError> {
         Ok(self.renderer.plan(&self.gpu_scene, &self.opened.view(), settings)?)

@@ -135,7 +135,6 @@ impl Checkpoint {
     /// Reads the film.
     ///
     /// # Errors
-    ///
     /// [`ResumeError`] if the file cannot be used, or belongs to another picture.
     pub fn read(&self, size: (usize, usize), settings: FilmSettings) -> Result<Film, ResumeError> {
         Film::read(&self.file, size, settings, &self.print)
@@ -144,7 +143,6 @@ impl Checkpoint {
     /// Writes the film.
     ///
     /// # Errors
-    ///
     /// [`OutputError`] if the file cannot be written.
     pub fn write(&self, film: &Film) -> Result<(), OutputError> {
         output::write_with(&self.file, |out| film.write(&self.print, out))
@@ -153,7 +151,6 @@ impl Checkpoint {
     /// Writes the film if the interval has passed. A cancellation stops the write.
     ///
     /// # Errors
-    ///
     /// [`OutputError`] if the file cannot be written; tracing can continue.
     pub fn write_if_due(
         &mut self,

@@ -41,7 +41,6 @@ impl Session {
     /// receives each picture.
     ///
     /// # Errors
-    ///
     /// [`SessionError`] if a lens cannot be set or rendering fails, and the error of `done`, which
     /// ends the sequence.
     pub fn sequence<E: From<SessionError>>(

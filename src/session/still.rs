@@ -9,7 +9,6 @@ impl Session {
     /// Settings of a picture: the look's, with animated motion during the exposure.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Look`] if the lens cannot be set to the solved dials.
     pub fn picture_settings(
         &mut self,
@@ -27,7 +26,6 @@ impl Session {
     /// `progress` is called with the number of samples before each further one.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost, and the error of `progress`, which
     /// cancels the picture.
     ///
@@ -46,7 +44,6 @@ impl Session {
     /// histories, since a still picture does not depend on earlier views.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn still_frame(
         &mut self,
@@ -63,7 +60,6 @@ impl Session {
     /// Renders a frame of a moving view, which continues the temporal histories.
     ///
     /// # Errors
-    ///
     /// [`SessionError::Gpu`], e.g. out of memory or device lost.
     pub fn frame(&mut self, settings: &RenderSettings) -> Result<RenderedImage, SessionError> {
         let view = self.opened.view();
