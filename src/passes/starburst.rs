@@ -8,7 +8,7 @@ use glam::vec4;
 use rayon::prelude::*;
 
 use super::{
-    flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
+    flare_sources::{FlareSources, camera_axes},
     formats::LIGHT,
     scene_frame::SceneFrame,
 };
@@ -17,7 +17,7 @@ use crate::{
     gpu::{
         Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
         GraphicsState,
-        shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
+        shader_structs::flare_sources::{MAX_SOURCES, StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
     graph::{Graph, ImageHandle},
