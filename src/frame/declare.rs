@@ -57,10 +57,7 @@ pub(super) fn declare_frame<'a>(
 ) -> FrameImages {
     let (data, after) = (&inputs.data, &inputs.output);
     let frame = SceneFrame { scene, data, output: after };
-    let split = settings
-        .aovs
-        .iter()
-        .any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
+    let split = settings.splits_lighting();
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
     let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);

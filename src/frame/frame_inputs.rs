@@ -200,7 +200,11 @@ impl FrameInputs {
             },
             lights: dynamic_buffer(gpu, "lights", &lights)?,
             ltc: Arc::clone(&scene.ltc),
-            features: features_of(scene, &lights, maps.is_some(), &volumes),
+            features: if settings.all_features {
+                u32::MAX
+            } else {
+                features_of(scene, &lights, maps.is_some(), &volumes)
+            },
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,

@@ -2,11 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::{anti_aliasing::AntiAliasing, aov::Aov, settings::RenderSettings};
+use super::{
+    anti_aliasing::AntiAliasing, aov::Aov, frame_inputs::FrameInputs, settings::RenderSettings,
+};
 use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::GpuScene,
-    passes::{Passes, effects::make, gi::GiPass, ssr::SsrPass, velocity::VelocityPass},
+    passes::{
+        Passes, SceneFrame, effects::make, gi::GiPass, ssr::SsrPass, variants,
+        velocity::VelocityPass,
+    },
 };
 
 /// Creates the pipelines that the scene and the settings need, except those that are specialized
@@ -49,4 +54,24 @@ pub(super) fn prepare(
         jobs => jobs.par_iter().map(|(_, job)| job()).collect(),
     };
     done.into_iter().collect()
+}
+
+/// Creates the pipelines that are specialized for the features of this frame, in parallel.
+///
+/// # Errors
+/// `GpuError` if the driver rejects a pipeline.
+pub(super) fn create_variants(
+    passes: &Passes,
+    scene: &GpuScene,
+    inputs: &FrameInputs,
+    settings: &RenderSettings,
+) -> GpuResult<()> {
+    let (data, split) = (&inputs.data, settings.splits_lighting());
+    let frame = SceneFrame { scene, data, output: &inputs.output };
+    let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
+    let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
+        .into_iter()
+        .chain([passes.volumes.wanted(data), gi])
+        .flatten();
+    variants::create_all(wanted.chain(passes.blend.wanted(frame, split, &passes.forward)))
 }

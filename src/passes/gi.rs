@@ -11,7 +11,7 @@ use super::{
     ray_query::BvhDependencies,
     scene_frame::SceneFrame,
     temporal::{FrameMotion, HistoryFrame},
-    variants::{Features, LightVariants},
+    variants::{Features, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{
@@ -285,6 +285,13 @@ impl GiPass {
         })
     }
 
+    /// The light pipeline that a frame needs.
+    #[must_use]
+    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_> {
+        let query = frame.bvh.structure().is_some();
+        (&self.gather, Features { traced: true, query, ..Features::of(data, false) })
+    }
+
     /// Declares the passes, which add indirect light to the image. With `split`, its diffuse and
     /// specular parts are also returned.
     pub fn declare<'a>(
@@ -302,9 +309,8 @@ impl GiPass {
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
-        let query = frame.bvh.structure().is_some();
-        let features = Features { traced: true, query, ..Features::of(data, false) };
-        g.fullscreen_with("gi", move || self.gather.get(features))
+        let (gather, features) = self.wanted(data, frame);
+        g.fullscreen_with("gi", move || gather.get(features))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
