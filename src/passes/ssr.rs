@@ -284,7 +284,6 @@ impl SsrPass {
             make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, ray_mask_test)
         };
         let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
-        let resolved = [REFLECTION, PAIR, SHARES];
         let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         let table = dfg_table();
         let side = DFG_SIZE as u32;
@@ -301,6 +300,48 @@ impl SsrPass {
         let mut uploader = Uploader::new(gpu)?;
         uploader.texture(&reflectances, &[bytemuck::cast_slice(&pairs).to_vec()])?;
         uploader.finish()?;
+        // Independent of each other, and slow if the driver compiles for the first time.
+        let (resolve, temporal) = rayon::join(
+            || -> GpuResult<_> {
+                let file = "ssr_resolve.frag";
+                let half = format!("{file}+HALF_RESOLUTION");
+                let mirrors = format!("{half}+MIRROR_RAYS");
+                Ok([
+                    resolve_kinds(make_masked, "ssr resolve", file)?,
+                    resolve_kinds(make_masked, "ssr resolve half", &half)?,
+                    resolve_kinds(make_of_mirrors, "ssr resolve mirrors", &mirrors)?,
+                ])
+            },
+            || -> GpuResult<_> {
+                Ok(Temporal {
+                    virtual_image: make_temporal(
+                        "ssr temporal",
+                        "ssr_temporal.frag",
+                        &accumulated[..4],
+                    )?,
+                    only_camera_moved: make_temporal(
+                        "ssr temporal camera",
+                        "ssr_temporal.frag+CAMERA_MOTION_ONLY",
+                        &accumulated[..4],
+                    )?,
+                    reprojection_modes: make_temporal(
+                        "ssr temporal ways",
+                        "ssr_temporal.frag+REPROJECTION_MODES",
+                        &accumulated[..4],
+                    )?,
+                    still: make_temporal(
+                        "ssr temporal still",
+                        "ssr_temporal.frag+STATIC_VIEW",
+                        &accumulated[..4],
+                    )?,
+                    debug: make_temporal(
+                        "ssr temporal debug",
+                        "ssr_temporal.frag+DEBUG",
+                        &accumulated,
+                    )?,
+                })
+            },
+        );
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
@@ -335,74 +376,8 @@ impl SsrPass {
                     ray_mask_test,
                 )?,
             ],
-            resolve: [
-                [
-                    make_masked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
-                    make_masked("ssr resolve alone", "ssr_resolve.frag+SINGLE_FRAME", &[LIGHT])?,
-                    make_masked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
-                ],
-                [
-                    make_masked(
-                        "ssr resolve half",
-                        "ssr_resolve.frag+HALF_RESOLUTION",
-                        &resolved[..2],
-                    )?,
-                    make_masked(
-                        "ssr resolve half alone",
-                        "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
-                        &[LIGHT],
-                    )?,
-                    make_masked(
-                        "ssr resolve half debug",
-                        "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
-                        &resolved,
-                    )?,
-                ],
-                [
-                    make_of_mirrors(
-                        "ssr resolve mirrors",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS",
-                        &resolved[..2],
-                    )?,
-                    make_of_mirrors(
-                        "ssr resolve mirrors alone",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
-                        &[LIGHT],
-                    )?,
-                    make_of_mirrors(
-                        "ssr resolve mirrors debug",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
-                        &resolved,
-                    )?,
-                ],
-            ],
-            temporal: Temporal {
-                virtual_image: make_temporal(
-                    "ssr temporal",
-                    "ssr_temporal.frag",
-                    &accumulated[..4],
-                )?,
-                only_camera_moved: make_temporal(
-                    "ssr temporal camera",
-                    "ssr_temporal.frag+CAMERA_MOTION_ONLY",
-                    &accumulated[..4],
-                )?,
-                reprojection_modes: make_temporal(
-                    "ssr temporal ways",
-                    "ssr_temporal.frag+REPROJECTION_MODES",
-                    &accumulated[..4],
-                )?,
-                still: make_temporal(
-                    "ssr temporal still",
-                    "ssr_temporal.frag+STATIC_VIEW",
-                    &accumulated[..4],
-                )?,
-                debug: make_temporal(
-                    "ssr temporal debug",
-                    "ssr_temporal.frag+DEBUG",
-                    &accumulated,
-                )?,
-            },
+            resolve: resolve?,
+            temporal: temporal?,
             composite: [
                 [
                     make_masked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
@@ -690,6 +665,20 @@ impl SsrPass {
             .draw();
         (shown_out, Some(motion), found)
     }
+}
+
+/// Pipelines of a resolve pass: with history, single frame, and debug.
+fn resolve_kinds(
+    make: impl Fn(&str, &str, &[vk::Format]) -> GpuResult<Arc<GraphicsPipeline>>,
+    name: &str,
+    file: &str,
+) -> GpuResult<[Arc<GraphicsPipeline>; 3]> {
+    let resolved = [REFLECTION, PAIR, SHARES];
+    Ok([
+        make(name, file, &resolved[..2])?,
+        make(&format!("{name} alone"), &format!("{file}+SINGLE_FRAME"), &[LIGHT])?,
+        make(&format!("{name} debug"), &format!("{file}+DEBUG"), &resolved)?,
+    ])
 }
 
 /// Empty debug image for a frame without SSR.
