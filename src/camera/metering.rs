@@ -3,7 +3,7 @@
 
 use super::body::Body;
 use super::exposure::{Exposure, ExposureError};
-use super::lens::LensSpec;
+use super::lens::CameraLens;
 use crate::photometry::{Ev100, Nit};
 
 /// Error of metering or automatic exposure. Each message states a remedy.
@@ -422,11 +422,10 @@ pub struct DialRanges {
 }
 
 impl DialRanges {
-    /// The ranges of a body with a lens; the aperture's in T-numbers.
+    /// The ranges of a body with a lens.
     #[must_use]
-    pub fn of(body: &Body, lens: &LensSpec) -> Self {
-        let f_stop = lens.f_stop_range.map(|n| n / lens.transmission.sqrt());
-        Self { f_stop, shutter_s: body.shutter_range, iso: body.iso_range }
+    pub const fn of(body: &Body, lens: &CameraLens) -> Self {
+        Self { f_stop: lens.f_stop_range, shutter_s: body.shutter_range, iso: body.iso_range }
     }
 }
 
@@ -682,7 +681,7 @@ mod tests {
             shutter_s: [1.0 / 8000.0, 30.0],
             iso: [100.0, 12_800.0],
         };
-        let full_frame = DialRanges::of(&Body::default(), &LensSpec::default());
+        let full_frame = DialRanges::of(&Body::default(), &CameraLens::default());
         assert_eq!((full_frame.f_stop, full_frame.iso), ([1.4, 22.0], [50.0, 102_400.0]));
         let hand = ExposureDials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
         let solve = |mode: ExposureMode, ev: f64, auto_iso| {

@@ -1,22 +1,20 @@
 //! Text of exposures: dials, their source, their limits.
 
 use crate::{
-    camera::{ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
-    scene::look::metering::ExposureControl,
+    camera::{ExposureControl, ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
     session::{Session, expose::ExposureState},
 };
 
 /// Source of the exposure, for the report.
 pub fn exposure_source(session: &Session, exposed: &ExposureState) -> String {
+    let dials = &session.physical_camera.dials;
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => {
             format!("{}: {}", exposed.control.name(), format_dials(solved.dials))
         }
-        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => {
-            "camera.exposure.ev100".into()
-        }
+        (ExposureControl::Dials(_), _) if dials.ev100.is_some() => "camera.exposure.ev100".into(),
         (ExposureControl::Dials(_), _) => "its dials".into(),
-        (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
+        (ExposureControl::Auto, _) if dials.set_exposure() => "metered".into(),
         (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
     }
 }

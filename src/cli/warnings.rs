@@ -9,8 +9,7 @@ use std::{
 
 use super::exposure_format::exposure_limit_message;
 use crate::{
-    camera::ExposureMode,
-    scene::look::metering::{ExposureControl, MeteringMode},
+    camera::{ExposureControl, ExposureMode, MeteringMode},
     session::{Session, expose::ExposureState},
 };
 
@@ -40,7 +39,7 @@ pub fn slow_start_notice() -> mpsc::Sender<()> {
 const RENDER_TOLERANCE_STOPS: f64 = 3.0;
 
 /// Prints the meter's reading, and a warning if the dials are far off it.
-pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
+pub fn warn_exposure(exposed: &ExposureState, mode: MeteringMode) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
     if let Some(solved) = exposed.solved.filter(|solved| solved.error_stops.abs() > 0.01) {
@@ -62,7 +61,7 @@ pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
             }
         }
         Some(_) => {}
-        None if mode == Some(MeteringMode::Incident) => {
+        None if mode == MeteringMode::Incident => {
             println!(
                 "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
             );

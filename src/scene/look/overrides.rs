@@ -3,17 +3,15 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use super::{
-    CameraLook, EffectsLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook,
-    MeteringLook, PassesLook, ProbeLook, RenamedPaths, VolumeLook, WaterLook, current_path, lights,
-    materials, probes,
+    CameraLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook, PassesLook, ProbeLook,
+    RenamedPaths, VolumeLook, WaterLook, current_path, effects, lights, materials, probes,
     properties::{description, unknown_property},
-    read_prescription,
     reader::Reader,
     toml_text::{flatten, line_of, syntax_error},
     volumes, water,
 };
 use crate::{
-    camera::Exposure,
+    camera::{Camera, EffectSettings},
     scene::{Scene, address::AddressTable},
 };
 
@@ -28,9 +26,7 @@ pub struct Look {
     /// `environment.*`.
     pub environment: EnvironmentLook,
     /// `effects.*`.
-    pub effects: EffectsLook,
-    /// `camera.metering.*`, auto exposure and `camera.white_balance.*`.
-    pub metering: MeteringLook,
+    pub effects: EffectSettings,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `gi.*`.
@@ -151,16 +147,6 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
-    /// Warnings about numbers of the lens prescription that are replaced; empty if it cannot be
-    /// read.
-    #[must_use]
-    pub fn lens_warnings(&self) -> Vec<String> {
-        let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
-        let read = read_prescription("camera.lens.prescription", name);
-        let notes = read.map(|lens| lens.notes().to_vec()).unwrap_or_default();
-        notes.into_iter().map(|note| format!("{name}: {note}")).collect()
-    }
-
     /// Notices of properties that were set by an old name, one line each.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
@@ -222,8 +208,8 @@ impl Look {
             return Ok(());
         }
         let set = match path.split('.').next() {
-            Some("effects") => self.effects.set(&read)?,
-            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
+            Some("effects") => effects::set(&mut self.effects, &read)?,
+            Some("camera") => self.camera.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
             Some("gi") => self.gi.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
@@ -237,12 +223,10 @@ impl Look {
         if set { Ok(()) } else { Err(unknown_property(path)) }
     }
 
-    /// `CameraLook::exposure`.
-    ///
-    /// # Errors
-    /// Settings out of range of an exposure.
-    pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
-        self.camera.exposure()
+    /// The physical camera, with the look's effects. Reads the lens prescription.
+    #[must_use]
+    pub fn physical_camera(&self) -> Camera {
+        self.camera.physical(self.effects)
     }
 
     /// Applies the overrides that change a scene: environment, probes, materials, water, volumes,
@@ -285,6 +269,7 @@ impl Look {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::camera::ExposureControl;
 
     #[test]
     fn names_and_values_of_an_assignment_may_contain_equals_signs() {
@@ -324,7 +309,7 @@ mod tests {
             set.assign(assignment).unwrap();
         }
         assert_eq!(read, set);
-        let ev = read.exposure().unwrap().unwrap().ev100().get();
+        let ev = read.camera.dials.exposure().unwrap().ev100().get();
         assert!((ev - 6.877_744).abs() < 1e-6, "formulas, section 1: {ev}");
     }
 
@@ -364,6 +349,6 @@ mod tests {
 
     #[test]
     fn without_dials_the_scene_is_metered() {
-        assert_eq!(Look::default().exposure().unwrap(), None);
+        assert_eq!(Look::default().camera.dials.control(), ExposureControl::Auto);
     }
 }
