@@ -446,7 +446,7 @@ fn compare_with_camera(
     {
         let solved = physical_camera.solve(mode, wanted)?;
         let limited = if solved.error_stops.abs() > 0.01 {
-            format!("  {}", exposure_limit_message(ExposureControl::Dials(mode), &solved))
+            format!("  {}", exposure_limit_message(mode, physical_camera.dials.auto_iso, &solved))
         } else {
             String::new()
         };

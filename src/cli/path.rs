@@ -426,7 +426,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.physical_camera.dials.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
 }
 
 /// Notes the camera effects that the path tracer does not render.

@@ -340,7 +340,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.physical_camera.dials.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
