@@ -154,8 +154,9 @@ impl Camera {
     /// (width over height) shows, with the aberrations that the effects leave on; `None` without a
     /// prescription.
     ///
-    /// Distortion, lateral chromatic aberration and vignetting are on unless they are disabled, or,
-    /// the latter two, set to a value.
+    /// Distortion, lateral chromatic aberration and vignetting are on unless they are disabled, or
+    /// replaced: by an amount of chromatic aberration, by a falloff exponent, or by the cosine
+    /// falloff alone if mechanical vignetting is off.
     ///
     /// # Errors
     /// A prescription that cannot be read; lens settings that it does not support.
@@ -186,11 +187,11 @@ impl Camera {
             return Err(setting("camera.lens.focal_length", asked, expected));
         }
         let set = &self.effects;
-        let by_value = set.vignetting_falloff_exponent.is_some() || set.mechanical.is_some();
+        let replaced = set.vignetting_falloff_exponent.is_some() || set.mechanical == Some(false);
         let aberrations = LensAberrations {
             distortion: set.distortion.unwrap_or(true),
             colors: set.aberration.unwrap_or(true) && set.aberration_amount.is_none(),
-            vignetting: set.vignetting.unwrap_or(true) && !by_value,
+            vignetting: set.vignetting.unwrap_or(true) && !replaced,
         };
         let sides = [gate.width, gate.height];
         MountedLens::new(prescription, &settings, sides, aberrations, self.lens.breathing)

@@ -247,3 +247,18 @@ fn ghosts_need_a_prescription() {
         assert!(Look::default().assign(bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn mechanical_vignetting_is_that_of_the_prescription_unless_it_is_off() {
+    let mount = |more: &[&str]| {
+        let lens = ["camera.lens.prescription=builtin:cooke-triplet-50-f5", "camera.lens.f_stop=8"];
+        camera(&[&lens[..], more].concat()).mount(Some(0.7), [300, 200], None).unwrap()
+    };
+    let unset = mount(&[]);
+    assert_eq!(unset.effects.vignetting, None);
+    assert_eq!(mount(&["effects.vignetting.mechanical=true"]), unset);
+    let off = mount(&["effects.vignetting.mechanical=false"]);
+    let vignetting = off.effects.vignetting.unwrap();
+    assert_eq!((vignetting.exponent, vignetting.rim), (4.0, None));
+    assert!(!off.lens.unwrap().aberrations().vignetting);
+}
