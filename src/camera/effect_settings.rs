@@ -74,7 +74,7 @@ impl EffectSettings {
         let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
         values.iter().any(Option::is_some)
             || self.seed.is_some()
-            || self.starburst_punctual_lights.is_some()
+            || self.starburst_punctual_lights == Some(true)
     }
 
     /// True if lens flare ghosts are on.

@@ -185,6 +185,8 @@ fn a_section_overrides_one_value_and_opts_out() {
     assert!((starburst.f_number - 2.0 * (1.0 + 0.05 / 0.95)).abs() < 1e-12);
     assert_eq!((starburst.dust, starburst.squeeze, starburst.points), (0.3, 1.0, true));
     assert_eq!(with("effects.starburst.enabled=false").starburst, None);
+    assert_eq!(with("effects.starburst.punctual_lights=false").starburst, None);
+    assert!(with("effects.starburst.punctual_lights=true").starburst.unwrap().points);
     assert_eq!(with("effects.vignetting.mechanical=false").vignetting.unwrap().rim, None);
     assert_eq!(
         with("effects.chromatic_aberration.amount=0.1").chromatic_aberration.unwrap().red_over_blue,
