@@ -71,6 +71,7 @@ impl CliError {
             | Self::Look(
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
+                | LookError::Contradiction(_)
                 | LookError::Light { .. }
                 | LookError::Camera(_),
             ) => 2,

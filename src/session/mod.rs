@@ -311,9 +311,7 @@ pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
-    for assignment in &request.set {
-        look.assign(assignment)?;
-    }
+    look.assign_all(&request.set)?;
     apply_look(request, source.scene, look, source.warnings)
 }
 

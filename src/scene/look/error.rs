@@ -34,6 +34,9 @@ pub enum LookError {
         /// Expected values.
         expected: String,
     },
+    /// Properties that contradict each other.
+    #[error("{0}")]
+    Contradiction(String),
     /// Invalid light settings.
     #[error("lights.{name}: {error}")]
     Light {

@@ -34,7 +34,7 @@ pub use extras::water_from_extras;
 pub use gi::GiLook;
 pub use lights::{LightLook, read_profile};
 pub use materials::MaterialLook;
-pub use overrides::{Look, split_assignment};
+pub use overrides::{Look, check_assignments, split_assignment};
 pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;

@@ -74,6 +74,27 @@ pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     ways.find(names).or(first)
 }
 
+/// Checks that assignments of the command line do not contradict each other. They may contradict
+/// the look file, which they override.
+///
+/// # Errors
+/// Two strengths of one light.
+pub fn check_assignments(assignments: &[String]) -> Result<(), LookError> {
+    let paths = assignments.iter().filter_map(|text| split_assignment(text));
+    match lights::rivals(paths.map(|(path, _)| path)) {
+        Some(rivals) => Err(LookError::Contradiction(two_strengths(rivals))),
+        None => Ok(()),
+    }
+}
+
+/// Message about the paths of two strengths of one light.
+fn two_strengths([one, other]: [&str; 2]) -> String {
+    let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
+    let [unit, second] =
+        [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+    format!("{light} has two strengths, {unit} and {second}; keep the one of its data sheet")
+}
+
 impl Look {
     /// Reads a look file into this look.
     ///
@@ -114,14 +135,8 @@ impl Look {
         let at = |path: &str| {
             line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
         };
-        if let Some([one, other]) = lights::rivals(&flat) {
-            let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
-            let [unit, second] =
-                [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
-            let text = format!(
-                "{light} has two strengths, {unit} and {second}; keep the one of its data sheet"
-            );
-            return Err(invalid(at(other) + &text));
+        if let Some(rivals) = lights::rivals(flat.iter().map(|(path, _)| path.as_str())) {
+            return Err(invalid(at(rivals[1]) + &two_strengths(rivals)));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, _) in &flat {
@@ -164,6 +179,15 @@ impl Look {
             expected: "expected PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
         })?;
         self.set(path, value)
+    }
+
+    /// Sets each `PATH=VALUE` of the command line, in order.
+    ///
+    /// # Errors
+    /// As [`Look::assign`] and [`check_assignments`].
+    pub fn assign_all(&mut self, assignments: &[String]) -> Result<(), LookError> {
+        check_assignments(assignments)?;
+        assignments.iter().try_for_each(|assignment| self.assign(assignment))
     }
 
     /// Sets one property; file names are relative to the working directory.
@@ -319,6 +343,25 @@ mod tests {
         assert!(error.contains("camera.lens.f_stop"), "{error}");
         let error = Look::default().assign("lights.Key.lumen=2").unwrap_err().to_string();
         assert!(error.contains("lights.*.lumens"), "{error}");
+    }
+
+    #[test]
+    fn two_strengths_of_one_light_are_refused_on_the_command_line() {
+        let assign = |assignments: &[&str]| {
+            let mut look = Look::default();
+            look.parse("a", "lights.Key.lux = 3\n").unwrap();
+            let assignments: Vec<String> = assignments.iter().map(|&text| text.into()).collect();
+            look.assign_all(&assignments).map(|()| look)
+        };
+        let error = assign(&["lights.Key.lumens=800", "lights.Key.candela=9"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "lights.Key has two strengths, lumens and candela; keep the one of its data sheet"
+        );
+        // The command line overrides the file, and the last of two values applies.
+        assign(&["lights.Key.lumens=800", "lights.Rim.candela=9"]).unwrap();
+        let last = assign(&["lights.Key.lumens=800", "lights.Key.lumens=900"]).unwrap();
+        assert_eq!(last, assign(&["lights.Key.lumens=900"]).unwrap());
     }
 
     #[test]
