@@ -10,8 +10,8 @@ use super::{
     effect_settings::EffectSettings,
     error::CameraError,
     exposure::Exposure,
+    exposure_mode::{DialRanges, ExposureDials, ExposureMode, SolvedExposure},
     lens::CameraLens,
-    metering::{DialRanges, ExposureDials, ExposureMode, SolvedExposure},
     rig::CameraRig,
 };
 use crate::optics::{

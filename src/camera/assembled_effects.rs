@@ -72,9 +72,10 @@ impl Camera {
         Ok(MountedCamera { vertical_fov: sets_fov.then(|| rig.vertical_fov()), effects, lens })
     }
 
-    /// Front rim of the barrel in front of a thin lens.
-    fn rim(&self, thin: ThinLens) -> Rim {
-        self.lens.rim(thin, self.body.sensor().diagonal())
+    /// Front rim of the barrel in front of a thin lens; `None` without mechanical vignetting.
+    fn mechanical_rim(&self, thin: ThinLens) -> Option<Rim> {
+        let diagonal = self.body.sensor().diagonal();
+        self.effects.mechanical.unwrap_or(true).then(|| self.lens.rim(thin, diagonal))
     }
 
     /// Lens flare ghosts of the mounted lens; `None` if they are off.
@@ -116,39 +117,29 @@ impl Camera {
         rig: Option<&CameraRig>,
         size: [u32; 2],
     ) -> Result<CameraEffects, CameraError> {
-        let set = &self.effects;
-        let lens = self.lens.is_set();
-        let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
-        let vignetting_set = set.vignetting_falloff_exponent.is_some() || set.mechanical.is_some();
-        let starburst = set.has_starbursts();
-        let wanted = [
-            (starburst, set.starburst, "effects.starburst.enabled"),
+        let (set, lens) = (&self.effects, self.lens.is_set());
+        let vignetting = set.vignetting_falloff_exponent.is_some() || set.mechanical.is_some();
+        // Switch of each lens effect, its default, and its property.
+        let switches = [
+            (set.starburst, set.sets_starburst(), "effects.starburst.enabled"),
             (
-                on(set.depth_of_field, self.lens.focus.is_some() || set.sets_depth_of_field()),
                 set.depth_of_field,
+                self.lens.focus.is_some() || set.sets_depth_of_field(),
                 "effects.depth_of_field.enabled",
             ),
+            (set.bloom, lens || set.bloom_fraction.is_some(), "effects.bloom.enabled"),
             (
-                on(set.bloom, lens || set.bloom_fraction.is_some()),
-                set.bloom,
-                "effects.bloom.enabled",
-            ),
-            (
-                on(set.aberration, set.aberration_amount.is_some()),
                 set.aberration,
+                set.aberration_amount.is_some(),
                 "effects.chromatic_aberration.enabled",
             ),
-            (
-                on(set.vignetting, lens || vignetting_set),
-                set.vignetting,
-                "effects.vignetting.enabled",
-            ),
+            (set.vignetting, lens || vignetting, "effects.vignetting.enabled"),
         ];
         let grain = self.grain(rig, size)?;
-        let mut effects =
+        let without_lens =
             CameraEffects { motion_blur: self.motion_blur(), grain, ..CameraEffects::default() };
         let Some(rig) = rig else {
-            return match wanted.iter().find(|(_, requested, _)| *requested == Some(true)) {
+            return match switches.iter().find(|(switch, ..)| *switch == Some(true)) {
                 Some(&(_, _, property)) => Err(CameraError::Setting {
                     property,
                     value: "true".into(),
@@ -156,38 +147,26 @@ impl Camera {
                         "the camera is orthographic and has no lens; choose a perspective camera"
                             .into(),
                 }),
-                None => Ok(effects),
+                None => Ok(without_lens),
             };
         };
-        let [_, depth_of_field, bloom, aberration, vignetting] = wanted.map(|(on, ..)| on);
-        if depth_of_field {
-            effects.depth_of_field = Some(self.depth_of_field(rig)?);
-        }
-        if starburst {
-            effects.starburst = Some(self.starburst(rig)?);
-        }
-        if bloom {
-            // Ghosts are the light of reflections between pairs of surfaces: drawn as ghosts, it is
-            // not scattered as bloom too.
-            let by_lens =
-                || if set.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
-            let fraction = set.bloom_fraction.unwrap_or_else(by_lens);
-            effects.bloom = Some(Bloom { fraction, width: rig.width() });
-        }
-        if aberration {
-            let percent = set.aberration_amount.unwrap_or(ABERRATION);
-            effects.chromatic_aberration =
-                Some(ChromaticAberration { red_over_blue: percent / 100.0 });
-        }
-        if vignetting {
-            effects.vignetting = Some(Vignetting {
+        let [starburst, depth_of_field, bloom, aberration, vignetting] =
+            switches.map(|(switch, default, _)| switch.unwrap_or(default));
+        Ok(CameraEffects {
+            depth_of_field: depth_of_field.then(|| self.depth_of_field(rig)).transpose()?,
+            starburst: starburst.then(|| self.starburst(rig)).transpose()?,
+            bloom: bloom.then(|| self.bloom(rig)),
+            chromatic_aberration: aberration.then(|| ChromaticAberration {
+                red_over_blue: set.aberration_amount.unwrap_or(ABERRATION) / 100.0,
+            }),
+            vignetting: vignetting.then(|| Vignetting {
                 exponent: set.vignetting_falloff_exponent.unwrap_or(4.0),
                 width: rig.width(),
                 pupil_radius: rig.lens.aperture_diameter() / 2.0,
-                rim: set.mechanical.unwrap_or(true).then(|| self.rim(rig.lens)),
-            });
-        }
-        Ok(effects)
+                rim: self.mechanical_rim(rig.lens),
+            }),
+            ..without_lens
+        })
     }
 
     /// The camera effects of a mounted lens, from those of its rig.
@@ -234,11 +213,25 @@ impl Camera {
         let set = &self.effects;
         let f_stop = set.depth_f_stop.unwrap_or_else(|| rig.lens.f_stop());
         let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
-        let rim = set.mechanical.unwrap_or(true).then(|| self.rim(lens));
-        let focus = set.depth_focus.unwrap_or(rig.focus);
-        let field =
-            DepthOfField { lens, focus, gate_width: rig.gate.width, iris: self.lens.iris, rim };
+        let field = DepthOfField {
+            lens,
+            focus: set.depth_focus.unwrap_or(rig.focus),
+            gate_width: rig.gate.width,
+            iris: self.lens.iris,
+            rim: self.mechanical_rim(lens),
+        };
         Ok(field.checked()?)
+    }
+
+    fn bloom(&self, rig: &CameraRig) -> Bloom {
+        // Ghosts are the light of reflections between pairs of surfaces: drawn as ghosts, it is not
+        // scattered as bloom too.
+        let fraction = match self.effects.bloom_fraction {
+            Some(fraction) => fraction,
+            None if self.effects.has_ghosts() => Bloom::CLEAN_LENS,
+            None => Bloom::fraction_of(rig.lens),
+        };
+        Bloom { fraction, width: rig.width() }
     }
 
     fn starburst(&self, rig: &CameraRig) -> Result<Starburst, CameraError> {

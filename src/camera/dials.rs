@@ -7,7 +7,8 @@ use glam::{DMat3, DVec3};
 use super::{
     error::CameraError,
     exposure::Exposure,
-    metering::{AutoExposure, ExposureDials, ExposureMode},
+    exposure_mode::{ExposureDials, ExposureMode},
+    metering::AutoExposure,
 };
 use crate::photometry::{
     Ev100,

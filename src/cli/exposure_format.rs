@@ -1,7 +1,7 @@
 //! Text of exposures: dials, their source, their limits.
 
 use crate::{
-    camera::{ExposureControl, ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
+    camera::{ExposureControl, ExposureDials, ExposureMode, SolvedExposure, body::Dial},
     session::{Session, expose::ExposureState},
 };
 

@@ -1,6 +1,6 @@
 //! Exposure of a picture, with the readings and dials that it comes from.
 
-use crate::camera::{Exposure, ExposureControl, metering::SolvedExposure};
+use crate::camera::{Exposure, ExposureControl, SolvedExposure};
 
 /// Exposure of a picture and its source.
 #[derive(Clone, Copy, Debug)]

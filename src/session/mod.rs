@@ -17,9 +17,7 @@ use glam::{DMat4, DVec3};
 
 use self::exposure_state::ExposureState;
 use crate::{
-    camera::{
-        Camera, CameraEffects, CameraError, Exposure, effects::MotionBlur, metering::SolvedExposure,
-    },
+    camera::{Camera, CameraEffects, CameraError, Exposure, SolvedExposure, effects::MotionBlur},
     frame::{
         AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings,
         Renderer, ShadowSettings, SsrSettings, TemporalSettings, VolumeSettings,
