@@ -1,6 +1,7 @@
 //! Errors of commands, and their exit codes.
 
 use crate::{
+    camera::CameraError,
     compare::{LinearImageError, case::CaseError},
     gpu::GpuError,
     output::OutputError,
@@ -55,18 +56,24 @@ impl From<SessionError> for CliError {
     }
 }
 
+impl From<CameraError> for CliError {
+    fn from(error: CameraError) -> Self {
+        Self::Look(error.into())
+    }
+}
+
 impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Internal(_) => 1,
+            Self::Look(LookError::Camera(CameraError::Prescription { .. })) => 4,
             Self::Usage(_)
             | Self::Look(
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
+                | LookError::Contradiction(_)
                 | LookError::Light { .. }
-                | LookError::WhiteBalance { .. }
-                | LookError::Exposure(_)
-                | LookError::Lens(_),
+                | LookError::Camera(_),
             ) => 2,
             Self::BoundsExceeded { .. } => 3,
             Self::Import(_)

@@ -106,7 +106,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let mut settings = RenderSettings {
             white_balance,
             frame_number: number,
-            histogram: number + 1 < frames && expose::is_adaptive(&session.look),
+            histogram: number + 1 < frames && expose::is_adaptive(&session),
             ..session.final_settings(&exposed, aovs.clone())?
         };
         session.set_motion(&mut settings, &on_device);
@@ -340,7 +340,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.look.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);

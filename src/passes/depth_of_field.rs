@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::formats::LIGHT;
 use crate::{
-    camera::post_effects::DepthOfField,
+    camera::effects::DepthOfField,
     gpu::{
         ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::{DepthOfFieldConstants, HIGHLIGHTS_PER_TILE, Highlight},

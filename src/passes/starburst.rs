@@ -13,7 +13,7 @@ use super::{
     scene_frame::SceneFrame,
 };
 use crate::{
-    camera::{LensError, post_effects::Starburst},
+    camera::{LensError, effects::Starburst},
     gpu::{
         Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
         GraphicsState,

@@ -475,11 +475,22 @@ fn cameras(scene: &Scene, text: &mut Text) {
     });
 }
 
-/// Lights in file order as (number, light, number of visible instances).
+/// A light as listed.
+struct ListedLight<'s> {
+    /// Number in the file.
+    number: usize,
+    light: &'s Light,
+    /// Number of visible instances.
+    uses: usize,
+    /// True if the look sets its strength.
+    by_look: bool,
+}
+
+/// Lights in file order.
 ///
 /// A look appends a copy of each light that it changes to the end of the list. It leaves the
-/// original, which other nodes may use.
-fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, &'s Light, usize)> {
+/// original, which other nodes may use. Nodes that it adds have lights of its own.
+fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<ListedLight<'s>> {
     let mut uses = vec![0usize; scene.lights.len()];
     for placed in scene.walk() {
         if let Some(count) = placed.node.light.and_then(|light| uses.get_mut(light)) {
@@ -496,26 +507,29 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
         }
     }
     let copies: BTreeSet<usize> = made.values().flatten().copied().collect();
-    let at = |i: usize| Some((scene.lights.get(i)?, uses.get(i).copied().unwrap_or(0)));
+    let added: BTreeSet<usize> =
+        scene.nodes.iter().skip(before.len()).filter_map(|node| node.light).collect();
+    let strength = |i: usize| scene.lights.get(i).map(|light| light.source.authored());
+    let at = |number: usize, i: usize| {
+        Some(ListedLight {
+            number,
+            light: scene.lights.get(i)?,
+            uses: uses.get(i).copied().unwrap_or(0),
+            by_look: added.contains(&i) || strength(i) != strength(number),
+        })
+    };
     let mut listed = Vec::new();
     for number in (0..scene.lights.len()).filter(|number| !copies.contains(number)) {
         let of_it = made.get(&number).map_or(&[][..], Vec::as_slice);
-        let original = at(number).filter(|(_, uses)| *uses > 0 || of_it.is_empty());
-        let all = original.into_iter().chain(of_it.iter().filter_map(|copy| at(*copy)));
-        listed.extend(all.map(|(light, uses)| (number, light, uses)));
+        let original = at(number, number).filter(|listed| listed.uses > 0 || of_it.is_empty());
+        listed.extend(original.into_iter().chain(of_it.iter().filter_map(|i| at(number, *i))));
     }
     listed
 }
 
-fn lights(listed: &[(usize, &Light, usize)], things: &AddressTable<'_>, text: &mut Text) {
-    text.list("Lights", listed.iter(), |text, (number, light, uses)| {
-        one_light(
-            text,
-            &named("light", *number, &light.name),
-            things.address(*number),
-            light,
-            *uses,
-        );
+fn lights(listed: &[ListedLight<'_>], things: &AddressTable<'_>, text: &mut Text) {
+    text.list("Lights", listed.iter(), |text, listed| {
+        one_light(text, things.address(listed.number), listed);
     });
 }
 
@@ -529,7 +543,9 @@ fn shell(address: &str) -> String {
     }
 }
 
-fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light, uses: usize) {
+fn one_light(text: &mut Text, address: Option<String>, listed: &ListedLight<'_>) {
+    let &ListedLight { number, light, uses, by_look } = listed;
+    let name = named("light", number, &light.name);
     let weight = luminance(light.color.as_dvec3());
     let shown = match uses {
         0 => "not shown".to_owned(),
@@ -548,10 +564,8 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
     );
     text.addressed("lights", address);
     let authored = source.authored();
-    text.line(
-        2,
-        format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()),
-    );
+    let source_of_strength = if by_look { "as the look sets it" } else { "as its author wrote it" };
+    text.line(2, format!("{} {} {source_of_strength}", digits(authored.value()), authored.unit()));
     if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
@@ -725,9 +739,9 @@ mod tests {
             "{lines:?}"
         );
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is not in\n{text}"));
-        assert!(at(" 7 cd as") < at("'Pair'"), "{text}");
+        assert!(at(" 7 cd as the look sets it") < at("'Pair'"), "{text}");
         assert!(
-            at("100 cd as") < at("8 cd as"),
+            at("100 cd as its author wrote it") < at("8 cd as the look sets it"),
             "the rest of the pair, then the changed light: {text}"
         );
     }

@@ -791,8 +791,8 @@ mod tests {
         );
         assert!(text.contains("[camera.body]\niso = 400"), "{text}");
         let look = document.look().unwrap();
-        assert_eq!(look.camera.iso, Some(400.0));
-        assert_eq!(look.camera.f_stop, Some(2.8));
+        assert_eq!(look.camera.dials.iso, Some(400.0));
+        assert_eq!(look.camera.dials.f_stop, Some(2.8));
     }
 
     #[test]

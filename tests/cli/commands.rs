@@ -489,7 +489,8 @@ fn inspect_reports_lumens() {
     fs::write(small.path().join("small.look.toml"), "lights.bulb.lumens = 123\n").unwrap();
     let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
     assert!(
-        run.out.starts_with("look: small.look.toml") && run.out.contains("123 lm as its author"),
+        run.out.starts_with("look: small.look.toml")
+            && run.out.contains("123 lm as the look sets it"),
         "{}",
         run.out
     );
@@ -497,7 +498,7 @@ fn inspect_reports_lumens() {
     assert!(run.out.contains("800 lm as its author") || !run.out.contains("123 lm"), "{}", run.out);
     let run =
         sunny16(small.path(), &["inspect", "small.glb", "--set", "lights.bulb.candela=77"], &[]);
-    assert!(run.out.contains("77 cd as its author"), "{}", run.out);
+    assert!(run.out.contains("77 cd as the look sets it"), "{}", run.out);
     // Once, in its place: not the file's own as "not shown" beside what the look makes of it.
     assert!(run.out.contains("light 0 'bulb': ") && run.out.contains("shown once"), "{}", run.out);
     assert_eq!(
@@ -564,7 +565,7 @@ fn unnamed_items_are_addressed_by_number() {
     ] {
         let run = inspect(&["--set", setting]);
         assert_eq!(
-            (run.code, run.out.matches("55 cd as its author").count()),
+            (run.code, run.out.matches("55 cd as the look sets it").count()),
             (0, lamps),
             "{setting}: {run:?}"
         );
@@ -576,7 +577,7 @@ fn unnamed_items_are_addressed_by_number() {
     .unwrap();
     let run = inspect(&[]);
     assert!(
-        run.out.contains("55 cd as its author") && run.out.contains("metallic 0.25"),
+        run.out.contains("55 cd as the look sets it") && run.out.contains("metallic 0.25"),
         "{run:?}"
     );
     fs::remove_file(dir.path().join("a.look.toml")).unwrap();
@@ -985,7 +986,7 @@ fn exposure_modes_set_the_dials_of_a_picture() {
         "--set",
         "camera.body.shutter=1/4000",
     ]);
-    assert!(out.contains("warning: shutter is at its limit") && out.contains("too dark"), "{out}");
+    assert!(out.contains("warning: f-stop is at its limit") && out.contains("too dark"), "{out}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     bench.press(Key::Enter, Modifiers::NONE);
     bench.rest();
     let stops = bench.picture().exposure.stops_above(before.exposure);
-    let f_stop = bench.app.workspace.as_ref().unwrap().viewport.session.look.camera.f_stop;
+    let f_stop = bench.app.workspace.as_ref().unwrap().viewport.session.look.camera.dials.f_stop;
     assert_eq!(f_stop, Some(4.0));
     assert!(stops.abs() > 0.1, "the dial exposes: {stops}");
     bench.press(Key::Z, Modifiers::COMMAND);

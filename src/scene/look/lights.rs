@@ -528,16 +528,17 @@ impl LightLook {
 /// Properties that set the strength of a light.
 const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
 
-/// Two strengths of one light in a file, which is ambiguous: their order has no meaning there.
-pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
+/// Paths of two strengths of one light, which is ambiguous: their order in a file has no meaning.
+pub(super) fn rivals<'a>(paths: impl Iterator<Item = &'a str>) -> Option<[&'a str; 2]> {
     let strength = |path: &str| {
         let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
         STRENGTHS.contains(&property).then(|| light.to_owned())
     };
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
-    properties.iter().find_map(|(path, _)| {
+    let mut paths = paths;
+    paths.find_map(|path| {
         let before = known.insert(strength(path)?, path)?;
-        Some([before, path.as_str()])
+        (before != path).then_some([before, path])
     })
 }
 

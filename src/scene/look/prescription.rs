@@ -13,35 +13,42 @@ pub const BUILTIN: &str = "builtin:";
 /// # Errors
 /// An unknown builtin name; a file that cannot be read or is not a valid prescription.
 pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
-    let invalid =
-        |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
+    load(name).map_err(|detail| LookError::Input {
+        property: property.into(),
+        file: name.into(),
+        detail,
+    })
+}
+
+/// Reads a prescription: `builtin:NAME`, or a file.
+///
+/// # Errors
+/// The cause and remedy.
+pub(super) fn load(name: &str) -> Result<Prescription, String> {
     if let Some(lens) = name.strip_prefix(BUILTIN) {
         let found = Prescription::builtin(lens).ok_or_else(|| {
             let near = nearest(lens, library::NAMES.iter().copied());
-            invalid(format!(
-                "unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all"
-            ))
+            format!("unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all")
         })?;
-        return found.map_err(|error| invalid(error.to_string()));
+        return found.map_err(|error| error.to_string());
     }
     let file = Path::new(name);
     let about = fs::metadata(file).map_err(|error| {
         let builtin = library::NAMES.contains(&name).then(|| format!(", or write {BUILTIN}{name}"));
-        invalid(format!("{error}; check the path{}", builtin.unwrap_or_default()))
+        format!("{error}; check the path{}", builtin.unwrap_or_default())
     })?;
     if !about.is_file() {
-        return Err(invalid("not a file; expected a lens prescription (.json)".into()));
+        return Err("not a file; expected a lens prescription (.json)".into());
     }
     if about.len() > MAX_BYTES as u64 {
-        return Err(invalid(format!(
+        return Err(format!(
             "{} bytes exceed the maximum of a prescription ({MAX_BYTES})",
             about.len()
-        )));
+        ));
     }
-    let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
-    let text =
-        std::str::from_utf8(&bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))?;
-    Prescription::parse(text).map_err(|error| invalid(error.to_string()))
+    let bytes = fs::read(file).map_err(|error| error.to_string())?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| format!("not UTF-8 text: {error}"))?;
+    Prescription::parse(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{
 };
 pub use crate::viewer::selection::Selection;
 use crate::{
-    camera::body::Dial,
+    camera::{ExposureControl, body::Dial},
     photometry::{
         color,
         lights::{Emitter, LightStrength, PhysicalLight},
@@ -164,8 +164,8 @@ enum Snapshot {
 }
 
 fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
-    let look = &viewport.session.look;
-    let camera = &look.camera;
+    let camera = &viewport.session.physical_camera;
+    let dials = &camera.dials;
     ui.heading("Camera");
     ui.weak(&viewport.session.camera_name);
     grid(ui, "dials", |ui| {
@@ -178,38 +178,28 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             solved.map(|dials| dials.shutter_s),
             solved.map(|dials| dials.iso),
         ];
-        dial(
-            ui,
-            "Aperture f/",
-            Dial::FStop,
-            [camera.f_stop, f_stop],
-            "camera.lens.f_stop",
-            changes,
-        );
+        dial(ui, "Aperture f/", Dial::FStop, [dials.f_stop, f_stop], "camera.lens.f_stop", changes);
         dial(
             ui,
             "Shutter",
             Dial::Shutter,
-            [camera.shutter, shutter],
+            [dials.shutter_s, shutter],
             "camera.body.shutter",
             changes,
         );
-        dial(ui, "ISO", Dial::Iso, [camera.iso, iso], "camera.body.iso", changes);
-        let compensation = camera.compensation.unwrap_or(0.0);
+        dial(ui, "ISO", Dial::Iso, [dials.iso, iso], "camera.body.iso", changes);
         number(
             ui,
             "Compensation",
-            (compensation, 0.02, [-20.0, 20.0]),
+            (dials.compensation, 0.02, [-20.0, 20.0]),
             " EV",
             "camera.exposure.compensation",
             changes,
         );
         ui.label("Exposure mode");
-        let now = crate::session::expose::control(look).name();
-        let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
-        listing(ui, now, &named, "camera.exposure.mode", changes);
+        let named = ExposureControl::ALL.map(|(name, _)| name);
+        listing(ui, dials.control().name(), &named, "camera.exposure.mode", changes);
         ui.end_row();
-        let rig = &camera.rig;
         text(
             ui,
             "Sensor",
@@ -219,7 +209,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             changes,
         );
         let focal = "camera.lens.focal_length";
-        match rig.focal_length {
+        match camera.lens.focal_length {
             Some(length) => number(
                 ui,
                 "Focal length",
@@ -242,7 +232,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
                 );
             }
         }
-        match rig.focus.filter(|focus| focus.is_finite()) {
+        match camera.lens.focus.filter(|focus| focus.is_finite()) {
             Some(focus) => {
                 number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes)
             }
@@ -296,10 +286,9 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
     let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else {
         return None;
     };
-    let rig = &viewport.session.look.camera.rig;
     let aspect =
         f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
-    let gate = rig.sensor().gate(rig.fit.unwrap_or_default(), aspect).ok()?;
+    let gate = viewport.session.physical_camera.body.gate(aspect).ok()?;
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
 

@@ -55,7 +55,7 @@ impl App {
         // panel.
         let pixels =
             [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
-        let own = work.viewport.session.look.camera.rig.resolution;
+        let own = work.viewport.session.look.camera.body.resolution;
         let size = match own {
             Some([width, height]) => {
                 let aspect = f64::from(width) / f64::from(height);
