@@ -1,10 +1,12 @@
 //! Errors of commands, and their exit codes.
 
+use std::path::Path;
+
 use crate::{
     camera::CameraError,
     compare::{LinearImageError, case::CaseError},
     gpu::GpuError,
-    output::OutputError,
+    output::{self, OutputError},
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
     session::SessionError,
@@ -42,6 +44,17 @@ pub enum CliError {
     Interrupted(String),
     #[error("{0}")]
     Internal(String),
+}
+
+/// Checks that an output file has the name extension `ending` and can be written.
+pub fn check_output(file: &Path, ending: &str) -> Result<(), CliError> {
+    if !output::has_extension(file, ending) {
+        return Err(CliError::Usage(format!(
+            "invalid output '{}': expected a name that ends in .{ending}",
+            file.display()
+        )));
+    }
+    Ok(output::check_writable(file)?)
 }
 
 impl From<SessionError> for CliError {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     device_args::DeviceArgs,
-    error::CliError,
+    error::{CliError, check_output},
     exposure_format::{exposure_limit_message, format_dials},
     scene_args,
     warnings::slow_start_notice,
@@ -159,13 +159,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
 pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let pictures = [&args.false_color, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
-        if !output::has_extension(file, "png") {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .png",
-                file.display()
-            )));
-        }
-        output::check_writable(file)?;
+        check_output(file, "png")?;
     }
     if let Some(file) = &args.json {
         output::check_writable(file)?;
@@ -507,14 +501,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
     let pixels =
         Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
     let save = |file: &Option<PathBuf>,
+                contents: &str,
                 raster: &dyn Fn() -> Result<Raster, CliError>|
      -> Result<(), CliError> {
         let Some(file) = file else { return Ok(()) };
         let raster = raster()?;
-        Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
+        output::write_png(file, raster.width(), raster.height(), raster.rgba())?;
+        println!("{}: {contents}", file.display());
+        Ok(())
     };
-    save(&args.false_color, &|| Ok(report.false_color.render(pixels)))?;
-    save(&args.waveform, &|| {
+    save(&args.false_color, "false color", &|| Ok(report.false_color.render(pixels)))?;
+    save(&args.waveform, "waveform and RGB parade", &|| {
         let range = EvRange::centered_on(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
         let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128)
@@ -527,14 +524,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         ];
         Ok(Waveform::draw(&parts, picture.exposure))
     })?;
-    save(&args.histogram, &|| Ok(waveform::draw_histogram(&report.histogram, picture.exposure)))?;
-    save(&args.zones, &|| {
+    save(&args.histogram, "luminance histogram", &|| {
+        Ok(waveform::draw_histogram(&report.histogram, picture.exposure))
+    })?;
+    save(&args.zones, "zones", &|| {
         Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure))
     })?;
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report.json)
             .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
+        println!("{}: all values as JSON", file.display());
     }
     Ok(())
 }

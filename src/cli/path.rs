@@ -13,6 +13,7 @@ use std::{
 
 use self::progress::Progress;
 use super::{
+    aov_file::print_aov_files,
     error::CliError,
     exposure_format::exposure_source,
     host_memory::available_memory,
@@ -212,6 +213,9 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     if !args.quiet {
         report(args, session, &film, &exposed, &world, (built, seconds));
+        if !exr {
+            print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
+        }
         let set = &session.look.effects;
         let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
         warn_unsupported_effects(&effects, set.has_ghosts(), blur_alone);

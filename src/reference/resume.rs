@@ -26,6 +26,7 @@ use super::{
     light_components::{LIGHT_COMPONENTS, LightComponents},
     tile::{PixelSums, Tile},
 };
+use crate::message::unreadable;
 
 const MAGIC: &[u8; 8] = b"S16FILM2";
 
@@ -104,7 +105,7 @@ impl Film {
             detail,
             remedy,
         };
-        let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), RESTART_HINT);
+        let cannot = |error: io::Error| invalid(unreadable(&error), RESTART_HINT);
         let damaged = || invalid("the unfinished picture is damaged".into(), RESTART_HINT);
         let opened = fs::File::open(file).map_err(cannot)?;
         let length = opened.metadata().map_err(cannot)?.len();

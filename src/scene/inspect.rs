@@ -10,10 +10,13 @@ use std::{
 
 use glam::Vec3;
 
-use crate::photometry::{
-    Nit,
-    color::luminance,
-    lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
+use crate::{
+    message::counted,
+    photometry::{
+        Nit,
+        color::luminance,
+        lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
+    },
 };
 
 use super::{
@@ -175,23 +178,24 @@ fn summary(scene: &Scene, lights: usize, text: &mut Text) {
     text.line(
         1,
         format!(
-            "{} nodes ({} shown), {} meshes, {} materials, {} textures, {} images, {} lights, {} cameras",
-            scene.nodes.len(),
+            "{} ({} shown), {}, {}, {}, {}, {}, {}",
+            counted(scene.nodes.len(), "node"),
             placed.len(),
-            scene.meshes.len(),
-            scene.materials.len(),
-            scene.textures.len(),
-            scene.images.len(),
-            lights,
-            scene.cameras.len()
+            counted(scene.meshes.len(), "mesh"),
+            counted(scene.materials.len(), "material"),
+            counted(scene.textures.len(), "texture"),
+            counted(scene.images.len(), "image"),
+            counted(lights, "light"),
+            counted(scene.cameras.len(), "camera"),
         ),
     );
     let instances = placed.iter().filter(|placed| placed.node.mesh.is_some()).count();
     text.line(
         1,
         format!(
-            "{} triangles shown in {instances} instances of meshes",
-            scene.instanced_triangles()
+            "{} shown in {} of meshes",
+            counted(scene.instanced_triangles(), "triangle"),
+            counted(instances, "instance"),
         ),
     );
     if let Some((low, high)) = scene.bounds() {
@@ -219,8 +223,10 @@ fn meshes(scene: &Scene, text: &mut Text) {
     let nodes = AddressTable::nodes(scene);
     let entries = scene.meshes.iter().zip(instances).enumerate();
     text.list("Meshes", entries, |text, (i, (mesh, instances))| {
-        let triangles: usize = mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
-        let vertices: usize = mesh.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+        let triangles: usize =
+            mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+        let vertices: usize =
+            mesh.primitives.iter().map(|primitive| primitive.positions.len()).sum();
         let parts = mesh.primitives.len();
         let name = named("mesh", i, &mesh.name);
         if instances == 0 {
@@ -229,14 +235,27 @@ fn meshes(scene: &Scene, text: &mut Text) {
         }
         text.line(
             1,
-            format!("{name}: {triangles} triangles, {vertices} vertices, {parts} parts, shown {instances} times"),
+            format!(
+                "{name}: {}, {vertices} vertices, {}, shown {}",
+                counted(triangles, "triangle"),
+                counted(parts, "part"),
+                counted(instances, "time"),
+            ),
         );
         let at = at_nodes.get(&i).map_or(&[][..], Vec::as_slice);
-        let mut addresses: Vec<String> = at.iter().take(MAX_NODES_LISTED).filter_map(|&n| nodes.address(n)).collect();
+        let mut addresses: Vec<String> =
+            at.iter().take(MAX_NODES_LISTED).filter_map(|&n| nodes.address(n)).collect();
         if at.len() > MAX_NODES_LISTED {
             addresses.push(format!("{} more", at.len() - MAX_NODES_LISTED));
         }
-        text.line(2, format!("at {}: {}", if at.len() == 1 { "node" } else { "nodes" }, addresses.join(", ")));
+        text.line(
+            2,
+            format!(
+                "at {}: {}",
+                if at.len() == 1 { "node" } else { "nodes" },
+                addresses.join(", ")
+            ),
+        );
         for primitive in mesh.primitives.iter().take(MAX_LISTED) {
             let mut has = vec!["normals"];
             let optional = [
@@ -247,10 +266,15 @@ fn meshes(scene: &Scene, text: &mut Text) {
             ];
             has.extend(optional.iter().filter(|(_, there)| *there).map(|(name, _)| *name));
             let material = match primitive.material {
-                Some(i) => named("material", i, scene.materials.get(i).map_or("", |material| &material.name)),
+                Some(i) => named(
+                    "material",
+                    i,
+                    scene.materials.get(i).map_or("", |material| &material.name),
+                ),
                 None => "the default material".into(),
             };
-            text.line(2, format!("{} triangles, {material}, {}", primitive.indices.len() / 3, has.join(", ")));
+            let triangles = counted(primitive.indices.len() / 3, "triangle");
+            text.line(2, format!("{triangles}, {material}, {}", has.join(", ")));
         }
     });
 }
@@ -380,7 +404,7 @@ fn textures(scene: &Scene, text: &mut Text) {
             if image.is_error_pattern { ", BROKEN: displays an error pattern" } else { "" };
         let name = named("image", i, &image.name);
         let blocks = image.compressed.as_ref().map_or_else(String::new, |blocks| {
-            format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
+            format!(", {:?} in {}", blocks.format, counted(blocks.levels.len(), "level"))
         });
         text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
     });
@@ -389,8 +413,9 @@ fn textures(scene: &Scene, text: &mut Text) {
         text.line(
             1,
             format!(
-                "{}: replaces the materials of {primitives} primitives",
-                named("variant", i, &variant.name)
+                "{}: replaces the materials of {}",
+                named("variant", i, &variant.name),
+                counted(primitives, "primitive"),
             ),
         );
     });

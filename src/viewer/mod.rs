@@ -9,6 +9,7 @@
 
 pub mod app;
 pub mod background;
+mod clipboard;
 pub mod document;
 pub mod engine;
 mod error;

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
+    "message",
     "sobol",
     "photometry",
     "image_io",

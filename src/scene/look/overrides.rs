@@ -1,6 +1,6 @@
 //! The look: overrides by property path, read from a file or from assignments.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use super::{
     CameraLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook, PassesLook, ProbeLook,
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     camera::{Camera, EffectSettings},
+    message::read_file,
     scene::{Scene, address::AddressTable},
 };
 
@@ -111,15 +112,8 @@ impl Look {
     /// An unreadable file, or one that is too large.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
         let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let length = fs::metadata(file)
-            .map_err(|error| invalid(format!("{error}; check the path of --look")))?
-            .len();
-        if length > MAX_FILE {
-            return Err(invalid(format!(
-                "{length} bytes exceed the maximum of a look file ({MAX_FILE})"
-            )));
-        }
-        fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
+        let bytes = read_file(file, MAX_FILE, "a look file").map_err(invalid)?;
+        String::from_utf8(bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))
     }
 
     /// Reads the text of a look file into this look; `name` is for messages.
@@ -128,10 +122,10 @@ impl Look {
     /// Invalid TOML, an unknown property, an invalid value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let invalid = |detail: String| LookError::File { file: name.into(), detail };
-        let table: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
+        let document = toml_edit::Document::parse(text)
+            .map_err(|error| invalid(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
-        flatten("", &table, &mut flat);
+        flatten("", document.as_table(), &mut flat);
         let at = |path: &str| {
             line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
         };
@@ -292,6 +286,8 @@ impl Look {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::camera::ExposureControl;
 
