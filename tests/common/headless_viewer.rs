@@ -14,7 +14,7 @@ use sunny16::{
     frame::RenderedImage,
     gpu::{Gpu, vk},
     session::{OpenRequest, Size},
-    viewer::{App, Options, ShutdownHandle, painter::Painter},
+    viewer::{App, Options, ShutdownHandle, painter::Painter, workspace::Workspace},
 };
 
 /// Window size in points; a point is a pixel.
@@ -80,7 +80,7 @@ impl HeadlessViewer {
     /// drivers.
     pub fn undrawn(gpu: &Gpu, request: &OpenRequest) -> Self {
         let mut bench = Self::new(gpu, OpenRequest::default());
-        bench.app.fatal = Some("no pictures in this test".into());
+        bench.app.state.fatal = Some("no pictures in this test".into());
         bench.app.open(request);
         // The first frames settle the layout.
         bench.frame(vec![]);
@@ -145,9 +145,9 @@ impl HeadlessViewer {
         let started = Instant::now();
         loop {
             self.frame(vec![]);
-            let work = self.app.workspace.as_ref().unwrap();
+            let work = self.workspace();
             let waits = work.viewport.needs_frame() || work.viewport.last_frame.is_none();
-            if !waits || self.app.fatal.is_some() {
+            if !waits || self.app.state.fatal.is_some() {
                 break;
             }
             // As a window waits for its wake-up.
@@ -214,17 +214,26 @@ impl HeadlessViewer {
         (self.app.shut_down(), self.painter)
     }
 
+    /// The open scene.
+    pub fn workspace(&self) -> &Workspace {
+        self.app.state.workspace.as_ref().unwrap()
+    }
+
+    pub fn workspace_mut(&mut self) -> &mut Workspace {
+        self.app.state.workspace.as_mut().unwrap()
+    }
+
     /// Position of a text of the last frame.
     pub fn text(&self, wanted: &str) -> Option<Pos2> {
         self.texts.iter().find(|(text, _)| text == wanted).map(|(_, at)| *at)
     }
 
     pub fn picture(&self) -> &RenderedImage {
-        &self.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().image
+        &self.workspace().viewport.last_frame.as_ref().unwrap().image
     }
 
     pub fn size(&self) -> Size {
-        self.app.workspace.as_ref().unwrap().viewport.session.size
+        self.workspace().viewport.session.size
     }
 
     /// Window position of the picture's central part.
