@@ -43,9 +43,11 @@ impl PanelTest {
         };
         let mut actions = Actions::default();
         let ctx = self.ctx.clone();
-        let output = ctx.run_ui(input, |ui| {
+        let mut output = ctx.run_ui(input, |ui| {
             (self.show)(ui, &self.state, &mut self.panels, &mut actions);
         });
+        // Nothing is painted.
+        output.textures_delta.clear();
         self.texts.clear();
         for shape in &output.shapes {
             texts(&shape.shape, &mut self.texts);
@@ -55,11 +57,10 @@ impl PanelTest {
 
     /// Presses and releases a key; returns the actions.
     pub fn press(&mut self, modifiers: Modifiers, key: Key) -> Vec<Action> {
-        let event = |pressed| {
-            vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]
-        };
-        let mut actions = self.frame(event(true));
-        actions.extend(self.frame(event(false)));
+        let key =
+            |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        let mut actions = self.frame(vec![Event::ModifiersChanged(modifiers), key(true)]);
+        actions.extend(self.frame(vec![key(false), Event::ModifiersChanged(Modifiers::NONE)]));
         actions
     }
 
