@@ -25,7 +25,7 @@ use sunny16::{
     },
     session::{self, OpenRequest, expose},
     viewer::{
-        Options,
+        App, Options,
         action::SelectionAction,
         flow::FlowBrush,
         panels::{inspector::Selection, reference_view},
@@ -472,15 +472,21 @@ fn closing_does_not_wait_for_the_current_frame() {
     bench.app.set(&[("passes.aa.samples", Some("64"))]);
     bench.workspace_mut().viewport.resize([1600, 1200], 1).unwrap();
     bench.app.draw();
-    std::thread::sleep(Duration::from_millis(300));
+    // The engine reports tasks that take long; a fast device may be done before.
+    let drawing = |app: &App| {
+        let viewport = &app.state.workspace.as_ref().unwrap().viewport;
+        viewport.task().is_some() || !viewport.needs_frame()
+    };
+    bench.repeat_until("a slow frame", drawing, |bench| bench.app.draw());
     bench.app.save();
     let begun = Instant::now();
     let (leaving, painter) = bench.leave();
     let closed = begun.elapsed();
     leaving.wait();
     drop(painter);
-    println!("closed in {closed:?}, the last frame was over in {:?}", begun.elapsed());
-    assert!(closed < Duration::from_millis(50), "{closed:?}");
+    let over = begun.elapsed();
+    println!("closed in {closed:?}, the last frame was over in {over:?}");
+    assert!(closed < Duration::from_millis(50).max(over / 4), "{closed:?} of {over:?}");
     let saved = fs::read_to_string(dir.path().join("lamps.look.toml")).unwrap();
     assert!(saved.contains("samples = 64"), "{saved}");
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::headless_viewer::{HeadlessViewer, WINDOW, project, request};
+use crate::common::headless_viewer::{HANG, HeadlessViewer, WINDOW, project, request};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
 use glam::{Vec3, vec3};
 use sunny16::{
@@ -332,6 +332,16 @@ fn shaders() -> tempfile::TempDir {
     dir
 }
 
+/// Writes a file whose time of change is `later` seconds after the present, so that each differs.
+fn write_at(file: &std::path::Path, text: &str, later: u64) {
+    // Outside of the watched folder, and moved into it at once.
+    let other = file.ancestors().nth(3).unwrap().join("written");
+    fs::write(&other, text).unwrap();
+    let time = std::time::SystemTime::now() + Duration::from_secs(later);
+    fs::File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+    fs::rename(other, file).unwrap();
+}
+
 #[test]
 fn shaders_reload_on_save_and_errors_are_shown() {
     let Some(guard) = crate::common::gpu() else { return };
@@ -345,11 +355,11 @@ fn shaders_reload_on_save_and_errors_are_shown() {
     let text = fs::read_to_string(&file).unwrap();
     bench.app.take_shaders(ShaderSources::below(dir.path()).expect("the build's compiler is here"));
     // Channels are swapped: red for blue.
-    fs::write(
+    write_at(
         &file,
-        text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
-    )
-    .unwrap();
+        &text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
+        0,
+    );
     bench.press(Key::F5, Modifiers::NONE);
     let swapped: Vec<u8> =
         before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
@@ -363,10 +373,8 @@ fn shaders_reload_on_save_and_errors_are_shown() {
     };
     bench.until("the picture by the other shader", |app| shows(app, &swapped));
     // An error is reported with its location, and the picture stays.
-    let wait = Duration::from_millis(30);
-    std::thread::sleep(wait);
-    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);"))
-        .unwrap();
+    let broken = text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);");
+    write_at(&file, &broken, 1);
     bench.until("the compiler's complaint", |app| {
         app.error_message().is_some_and(|said| said.contains("tonemap.frag:"))
     });
@@ -378,20 +386,18 @@ fn shaders_reload_on_save_and_errors_are_shown() {
     bench.rest();
     assert_eq!(bench.picture().display, swapped);
     // A binding that the program does not provide is rejected.
-    std::thread::sleep(wait);
     let other = text.replace(
         "void main() {",
         "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {",
     );
     let other =
         other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
-    fs::write(&file, other).unwrap();
+    write_at(&file, &other, 2);
     bench.until("what does not fit", |app| {
         app.error_message().is_some_and(|said| said.contains("resource 'other'"))
     });
     // Back to the build's shaders: exactly the first picture.
-    std::thread::sleep(wait);
-    fs::write(&file, &text).unwrap();
+    write_at(&file, &text, 3);
     bench.until("the first picture", |app| shows(app, &before.display));
     assert!(bench.app.state.fatal.is_none());
 }
@@ -422,15 +428,13 @@ fn lost_device_is_reported_and_the_look_is_kept() {
     let Some(guard) = crate::common::gpu_with(vec![fault]) else { return };
     let (dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
-    let started = Instant::now();
-    for iso in 1.. {
-        if bench.app.state.fatal.is_some() || started.elapsed().as_secs() > 120 {
-            break;
-        }
-        bench.app.set(&[("camera.body.iso", Some(&format!("{}", 100 + iso)))]);
+    let mut iso = 100;
+    let lost = |app: &App| app.state.fatal.is_some();
+    bench.repeat_until("a lost device", lost, |bench| {
+        iso += 1;
+        bench.app.set(&[("camera.body.iso", Some(&format!("{iso}")))]);
         bench.app.frame(RawInput::default()).textures_delta.clear();
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    });
     let fatal = bench.app.state.fatal.clone().expect("the fault was met");
     assert!(fatal.contains("lost"), "{fatal}");
     let copy = fs::read_to_string(dir.path().join("still_life.look.toml.autosave"))
@@ -553,7 +557,7 @@ fn window_stays_responsive_during_slow_pictures() {
         bench.app.frame(RawInput::default()).textures_delta.clear();
         frames += 1;
         std::thread::sleep(Duration::from_millis(2));
-        assert!(started.elapsed().as_secs() < 300);
+        assert!(started.elapsed() < HANG);
     }
     println!("{frames} frames of the window in one of the picture ({alone:.0} ms)");
     assert!(alone < 200.0 || frames > 3, "{frames} in {alone} ms");
@@ -576,12 +580,11 @@ fn playback_and_paused_views_match_render() {
     viewport.settle(true).unwrap();
     let first = viewport.last_frame.as_ref().unwrap().image.display.clone();
     viewport.set_playing(true);
-    let started = Instant::now();
-    while viewport.time().unwrap() < 0.3 {
-        viewport.draw().unwrap();
-        std::thread::sleep(Duration::from_millis(2));
-        assert!(started.elapsed().as_secs() < 300, "time stands still");
-    }
+    let passed = |app: &App| app.state.workspace.as_ref().unwrap().viewport.time().unwrap() >= 0.3;
+    bench.repeat_until("time to pass", passed, |bench| {
+        bench.workspace_mut().viewport.draw().unwrap();
+    });
+    let viewport = &mut bench.workspace_mut().viewport;
     viewport.set_playing(false);
     viewport.seek(0.5);
     viewport.settle(true).unwrap();
@@ -632,12 +635,8 @@ fn mixer_matches_the_renderer() {
     small(&mut bench);
     bench.app.apply(EngineAction::SeparateLights);
     let order = bench.workspace().viewport.request_id();
-    let started = Instant::now();
-    while !bench.app.state.mixer.ready(order) {
-        bench.app.draw();
-        std::thread::sleep(Duration::from_millis(10));
-        assert!(started.elapsed().as_secs() < 300, "the lights are not drawn");
-    }
+    let ready = |app: &App| app.state.mixer.ready(order);
+    bench.repeat_until("the separate lights", ready, |bench| bench.app.draw());
     let near = |sum: &[[f32; 3]], picture: &[[f32; 3]], most: f64| {
         let total =
             |pixels: &[[f32; 3]]| pixels.iter().flatten().map(|v| f64::from(*v)).sum::<f64>();
