@@ -195,7 +195,7 @@ impl Open {
             self.redraw_at = Some(Instant::now());
         }
         self.app.record_frame_time(begun.elapsed());
-        let title = self.app.workspace.as_ref().map_or_else(
+        let title = self.app.state.workspace.as_ref().map_or_else(
             || "sunny16".to_owned(),
             |work| {
                 let changed = if work.document.changed() { "*" } else { "" };
