@@ -57,8 +57,8 @@ impl ForwardPass {
         self.variants.get(Features::default())
     }
 
-    /// The pipeline that a frame needs for the pixels that the G-buffer marks; `None` if none can be
-    /// marked.
+    /// The pipeline that a frame needs for the pixels that the G-buffer marks; `None` without such
+    /// pixels.
     #[must_use]
     pub fn wanted(&self, frame: SceneFrame<'_>, split: bool) -> Option<WantedVariant<'_>> {
         let SceneFrame { scene, data, .. } = frame;

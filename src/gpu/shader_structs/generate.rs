@@ -4,8 +4,9 @@
 //! A file holds `struct`s with a comment and a member per line, and `const` scalars; other lines
 //! are for shaders alone. A member may have a scalar, vector, matrix or another of these structs as
 //! its type, or an array of these; a constant may be the length. Every struct, member and constant
-//! needs a comment, which becomes its documentation. Offsets follow the scalar block layout (`GL_EXT_scalar_block_layout`) and are
-//! asserted at compile time, so a member that the host would align otherwise fails the build.
+//! needs a comment, which becomes its documentation. Offsets follow the scalar block layout
+//! (`GL_EXT_scalar_block_layout`) and are asserted at compile time, so a member that the host would
+//! align otherwise fails the build.
 
 use std::{collections::HashMap, fmt::Write as _};
 
