@@ -425,7 +425,7 @@ fn unsaved_changes_always_prompt() {
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("camera.lens.f_stop=11".into())]);
     bench.press(Key::Enter, Modifiers::NONE);
-    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
+    assert_eq!(look(&bench).camera.dials.f_stop, Some(11.0));
     let opened = |bench: &HeadlessViewer| bench.workspace().viewport.session.request.scene.clone();
     bench.app.open(&request(&file));
     bench.frame(vec![]);
@@ -434,7 +434,7 @@ fn unsaved_changes_always_prompt() {
     assert!(bench.text("The look has unsaved changes").is_some(), "{:?}", bench.texts);
     bench.press(Key::Escape, Modifiers::NONE);
     bench.frame(vec![]);
-    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
+    assert_eq!(look(&bench).camera.dials.f_stop, Some(11.0));
     // After a forced close the next start offers the changes, also without a file.
     bench.app.close();
     bench.app.close();
@@ -447,7 +447,7 @@ fn unsaved_changes_always_prompt() {
     next.frame(vec![]);
     let at = next.text("Restore").expect("an earlier run's changes");
     next.click(at + egui::vec2(4.0, 4.0));
-    assert_eq!(look(&next).camera.f_stop, Some(11.0));
+    assert_eq!(look(&next).camera.dials.f_stop, Some(11.0));
     // After discarding them, nothing is offered again.
     next.app.open(&request(&file));
     next.frame(vec![]);

@@ -90,13 +90,13 @@ fn steps_are_taken_back_and_forth_and_a_drag_is_one() {
     document.end_gesture();
     document.set(&[("camera.lens.f_stop", Some("8"))]).unwrap();
     assert_eq!(document.undo().as_deref(), Some("camera.lens.f_stop"));
-    assert_eq!(document.look().unwrap().camera.f_stop, Some(49.0));
+    assert_eq!(document.look().unwrap().camera.dials.f_stop, Some(49.0));
     document.undo().unwrap();
     assert_eq!(document.text(), TEXT);
     assert!(document.undo().is_none());
     document.redo().unwrap();
     document.redo().unwrap();
-    assert_eq!(document.look().unwrap().camera.f_stop, Some(8.0));
+    assert_eq!(document.look().unwrap().camera.dials.f_stop, Some(8.0));
     assert!(document.redo().is_none());
     document.undo().unwrap();
     document.set(&[("camera.body.iso", Some("100"))]).unwrap();
