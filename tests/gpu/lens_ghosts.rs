@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::common::gpu;
+use crate::common::{
+    ghost_meshes::{Beam, ReferenceGhosts as _, SensorFilm},
+    gpu,
+};
 use glam::{DVec2, DVec3, Vec3};
 use half::f16;
 use sunny16::{
@@ -16,7 +19,7 @@ use sunny16::{
     graph::{Graph, GraphCache},
     optics::{
         Lens, LensSettings, Prescription,
-        ghosts::{Beam, GhostMethod, LensGhosts, reference_tracer::SensorFilm},
+        ghosts::{GhostMethod, LensGhosts},
         imaging::CHANNELS,
         trace::Losses,
     },

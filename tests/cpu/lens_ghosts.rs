@@ -1,20 +1,22 @@
 //! Ghost meshes against counted rays, and matrices against independently computed values.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::Path;
 
-use glam::DVec3;
-
-use super::{reference_tracer::SensorFilm, *};
-use crate::{
+use glam::{DVec2, DVec3};
+use sunny16::{
     camera::Iris,
     optics::{
+        Axis, ElementKind, Lens, LensSettings, Prescription, ReflectionPair,
+        ghosts::{GhostMethod, ParaxialGhost},
         glass::LINE_D,
-        lens::Axis,
-        lens_settings::LensSettings,
         paraxial::RayTransferMatrix,
-        prescription::{ElementKind, Prescription},
+        trace::Losses,
     },
+};
+
+use crate::common::ghost_meshes::{
+    Beam, GhostMeshes as _, GhostSpot, GhostSurvey as _, ParaxialTracing as _,
+    ReferenceGhosts as _, SensorFilm,
 };
 
 const GREEN: f64 = 550e-9;
@@ -343,24 +345,6 @@ fn chains_go_through_the_center() {
         sides[usize::from(ghost.spot.center.dot(beam.slope()) > 0.0)] += 1;
     }
     assert!(sides[0] > 0 && sides[1] > 0, "{sides:?}");
-}
-
-#[test]
-fn culling_keeps_what_was_drawn() {
-    assert!(
-        is_drawn(1.0, 1.0, false)
-            && !is_drawn(0.9, 1.0, false)
-            && is_drawn(0.6, 1.0, true)
-            && !is_drawn(0.4, 1.0, true)
-    );
-    assert!(!is_drawn(f64::NAN, 1.0, true));
-    let mut tally = GhostStats::default();
-    let spot = |flux| GhostSpot { flux, ..GhostSpot::default() };
-    tally.count(&spot(3.0), true);
-    tally.count(&spot(1.0), false);
-    tally.count(&spot(0.0), false);
-    assert_eq!(tally, GhostStats { drawn: 1, dropped: 1, flux: 3.0, flux_dropped: 1.0 });
-    assert_eq!((tally.dropped_fraction(), GhostStats::default().dropped_fraction()), (0.25, 0.0));
 }
 
 /// Every direction gives finite results.
