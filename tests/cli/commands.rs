@@ -876,7 +876,8 @@ fn meter_reports_the_settings_of_each_priority_mode() {
     let counts = json.pointer("/histogram/counts").unwrap().as_array().unwrap();
     let sum: f64 = counts.iter().map(|count| count.as_f64().unwrap()).sum();
     assert_eq!(sum + number("/histogram/black"), 96.0 * 64.0);
-    for file in ["f.png", "w.png", "h.png", "z.png"] {
+    for file in ["f.png", "w.png", "h.png", "z.png", "m.json"] {
+        assert!(run.out.contains(&format!("\n{file}: ")), "{run:?}");
         assert!(fs::metadata(dir.path().join(file)).unwrap().len() > 500, "{file}");
     }
     // A warning beyond one stop in both directions, and none within.
@@ -1017,6 +1018,9 @@ fn white_balance_changes_the_png_but_not_the_nits() {
         mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0
     );
     assert_eq!(png(&["--set", "camera.white_balance=neutral"]), plain);
+    let told = render(dir.path(), &["-o", "a.png", "--exposed", "--aov", "normal"]);
+    assert!(told.err.contains("warning: --exposed has no effect on a PNG"), "{told:?}");
+    assert!(told.out.contains("a.normal.png: AOV normal"), "{told:?}");
     // Exposed values include the camera's white balance.
     let exposed = nits(&["--exposed"]);
     assert_ne!(exposed, nits(&[&["--exposed"], &warm[..]].concat()));

@@ -36,6 +36,7 @@ pub mod area;
 pub mod confetti;
 pub mod corpus;
 pub mod dimming_light;
+pub mod ghost_meshes;
 pub mod gi_reference;
 pub mod headless_viewer;
 pub mod random;
