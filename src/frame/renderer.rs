@@ -60,7 +60,7 @@ const FRAMES_IN_FLIGHT: usize = 2;
 
 /// Renders images of scenes.
 pub struct Renderer {
-    passes: Passes,
+    passes: Arc<Passes>,
     cache: GraphCache,
     frames: Frames,
     /// State of the temporal histories.
@@ -89,6 +89,15 @@ impl Renderer {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let passes = Passes::new(gpu)?;
         gpu.save_pipeline_cache();
+        Self::with_passes(gpu, Arc::new(passes))
+    }
+
+    /// Creates a renderer with passes that other renderers of the device may share. Histories,
+    /// images and frames in flight are its own; ghosts keep their hysteresis in the passes.
+    ///
+    /// # Errors
+    /// [`GpuError`] if memory is exhausted.
+    pub fn with_passes(gpu: &Gpu, passes: Arc<Passes>) -> GpuResult<Self> {
         Ok(Self {
             passes,
             cache: GraphCache::default(),

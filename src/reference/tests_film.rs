@@ -159,22 +159,25 @@ fn files_of_other_pictures_and_damaged_ones_are_refused() {
         fs::write(&file, bytes).unwrap();
         let result = Film::read(&file, size, settings, print);
         assert_eq!(fs::read(&file).unwrap(), bytes, "the file was touched");
-        result.map_err(|error| error.to_string())
+        result.map_err(|error| error.cause)
     };
     assert_eq!(read(&bytes, (8, 5), &print).unwrap(), film);
-    assert!(read(&bytes, (5, 8), &print).unwrap_err().contains("8x5"));
+    let other_size = ResumeErrorCause::Size { found: (8, 5), expected: (5, 8) };
+    assert_eq!(read(&bytes, (5, 8), &print), Err(other_size));
     let other = Fingerprint::of(&Scene::default(), &settings);
-    assert!(read(&bytes, (8, 5), &other).unwrap_err().contains("another scene"));
+    assert_eq!(read(&bytes, (8, 5), &other), Err(ResumeErrorCause::OtherInputs));
     let other = Fingerprint::of(&scene, &FilmSettings { seed: 1, ..settings });
-    assert!(read(&bytes, (8, 5), &other).is_err());
+    assert_eq!(read(&bytes, (8, 5), &other), Err(ResumeErrorCause::OtherInputs));
     for at in (0..bytes.len()).step_by(7).chain(bytes.len() - 16..bytes.len()) {
         let mut broken = bytes.clone();
         broken[at] ^= 0x10;
         assert!(read(&broken, (8, 5), &print).is_err(), "byte {at}");
         assert!(read(&bytes[..at], (8, 5), &print).is_err(), "cut at {at}");
     }
-    assert!(read(&[&bytes[..], &[0]].concat(), (8, 5), &print).unwrap_err().contains("damaged"));
-    assert!(Film::read(&dir.path().join("none"), (8, 5), settings, &print).is_err());
+    let longer = read(&[&bytes[..], &[0]].concat(), (8, 5), &print);
+    assert_eq!(longer, Err(ResumeErrorCause::Damaged));
+    let missing = Film::read(&dir.path().join("none"), (8, 5), settings, &print).unwrap_err();
+    assert!(matches!(missing.cause, ResumeErrorCause::Unreadable(_)), "{missing}");
 }
 
 #[test]
