@@ -540,7 +540,7 @@ fn meter_reports_the_settings_of_each_priority_mode() {
     let dials =
         "--set camera.lens.f_stop=4 --set camera.body.shutter=1/60 --set camera.body.iso=100";
     let files = "--false-color f.png --waveform w.png --histogram h.png --zones z.png";
-    meter(&dir, &format!("--json m.json --mode matrix {dials} {files}")).ok();
+    let run = meter(&dir, &format!("--json m.json --mode matrix {dials} {files}")).ok();
     let json = dir.json("m.json");
     let number =
         |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
