@@ -33,7 +33,7 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let opened = &session.opened;
     let (effects, lens, anti_aliasing) =
         (opened.effects, opened.lens.clone(), opened.anti_aliasing());
-    let ghosts = opened.look.ghosts(lens.as_deref())?;
+    let ghosts = opened.physical_camera.ghosts(lens.as_deref())?;
     let settings = RenderSettings {
         effects,
         lens,

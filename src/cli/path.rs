@@ -12,6 +12,7 @@ use std::{
 
 use self::progress::Progress;
 use super::{
+    aov_file::print_aov_files,
     error::CliError,
     exposure_format::exposure_source,
     host_memory::available_memory,
@@ -20,17 +21,16 @@ use super::{
     warnings::{warn_exposure, warn_missing_textures},
 };
 use crate::{
-    camera::{CameraEffects, Exposure, ExposureMode, post_effects::MotionBlur},
+    camera::{
+        CameraEffects, Exposure, ExposureControl, ExposureMode, MeteringMode, effects::MotionBlur,
+    },
     frame::RenderSettings,
     output,
     photometry::lights::Emitter,
     reference::{
         Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, World,
     },
-    scene::{
-        Scene,
-        look::metering::{ExposureControl, MeteringMode},
-    },
+    scene::Scene,
     session::{
         OpenScene,
         expose::{
@@ -98,9 +98,8 @@ pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliE
             free >> 20
         )));
     }
-    if expose::is_adaptive(&session.look)
-        && session.look.metering.mode == Some(MeteringMode::Incident)
-    {
+    let dials = &session.physical_camera.dials;
+    if expose::is_adaptive(session) && dials.metering.mode == MeteringMode::Incident {
         let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
                        light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
                        which meters the same place";
@@ -111,7 +110,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliE
     let world = session.world();
     let built = started.elapsed().as_secs_f64();
     // Automatic dials change the aperture and shutter, so metering precedes tracing.
-    let metered_before = match expose::control(&session.look) {
+    let metered_before = match dials.control() {
         ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
             Some(exposure_from_metering(session, premeter(session, &world)?)?)
         }
@@ -182,9 +181,12 @@ pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliE
     }
     if !args.quiet {
         report(args, session, &film, &exposed, &world, (built, seconds));
+        if !exr {
+            print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
+        }
         let set = &session.look.effects;
-        let blur_alone = session.lens.is_some() && set.depth_f_stop.or(set.depth_focus).is_some();
-        warn_unsupported_effects(&effects, session.look.has_ghosts(), blur_alone);
+        let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
+        warn_unsupported_effects(&effects, set.has_ghosts(), blur_alone);
     }
     if args.path.resume || interrupted {
         // Written after the picture, which matters more if the disk is full.
@@ -350,7 +352,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.look.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
 }
 
 /// Notes the camera effects that the path tracer does not render.

@@ -3,7 +3,7 @@
 use glam::{Mat3, Vec3};
 
 use super::{
-    aov_file::aov_path,
+    aov_file::{aov_path, print_aov_files},
     error::CliError,
     exposure_format::exposure_source,
     path,
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::EffectLimits},
     gi::VplStats,
+    message::counted,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
@@ -58,6 +59,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         )));
     }
     reject_other_renderer_options(args)?;
+    if args.exposed && !exr {
+        eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
+    }
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
     let names = if raster {
@@ -106,6 +110,11 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         warn_effect_limits(&shot.image.limits, &mut told);
         if !args.quiet {
             report(&named, session, shot);
+            if !exr {
+                print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
+            }
+            let gi = session.opened.gi();
+            session.vpl_stats().iter().for_each(|stats| report_vpls(stats, &gi));
         }
         Ok::<_, CliError>(())
     })?;
@@ -257,16 +266,18 @@ fn report(
     let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } =
         picture.draw_stats;
     println!(
-        "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
-        opened.scene.instanced_triangles(),
+        "{}; {} of {}, {outside} outside of the view{}",
+        counted(opened.scene.instanced_triangles(), "triangle"),
+        counted(draws, "draw"),
+        counted(instances, "instance"),
         if hidden > 0 { format!(", {hidden} occluded") } else { String::new() }
     );
     let lists = picture.clustered_light_stats;
     if lists.lights > 0 && lists.clusters > 0 {
         let bounds = opened.settings(picture.exposure, vec![]).clustered_lights;
         println!(
-            "{} lights: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
-            lists.lights,
+            "{}: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
+            counted(lists.lights as usize, "light"),
             lists.evaluated as f64 / f64::from(lists.clusters),
             lists.max_per_cluster,
             if lists.overflowed > 0 {
@@ -300,13 +311,12 @@ fn report(
         );
     }
     warn_missing_textures(opened);
-    warn_exposure(exposed, opened.look.metering.mode);
+    warn_exposure(exposed, &opened.physical_camera.dials);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
         }
     }
-    session.vpl_stats().iter().for_each(|stats| report_vpls(stats, &opened.gi()));
 }
 
 /// Prints the effect limits that a picture reached, each kind once a run.
@@ -324,7 +334,7 @@ fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
 fn report_vpls(stats: &VplStats, requested: &GiSettings) {
     let lumens = color::luminance;
     println!(
-        "indirect light: {} VPLs{} of {} photons from {} lights; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
+        "indirect light: {} VPLs{} of {} photons from {}; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
         stats.kept,
         if stats.kept < stats.created {
             format!(" (merged from {}, in cells of {:.3} m)", stats.created, stats.merge_cell_size)
@@ -332,7 +342,7 @@ fn report_vpls(stats: &VplStats, requested: &GiSettings) {
             String::new()
         },
         stats.photons,
-        stats.lights,
+        counted(stats.lights as usize, "light"),
         lumens(stats.emitted),
         lumens(stats.stored),
         lumens(stats.escaped),

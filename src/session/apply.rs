@@ -41,7 +41,8 @@ impl Session {
         let before = std::mem::replace(&mut self.opened, next);
         let (old, new) = (&before.look, &self.opened.look);
         let change = classify_change(old, new);
-        let keeps_reading = is_adaptive(old) == is_adaptive(new) && meters_alike(old, new);
+        let keeps_reading =
+            is_adaptive(&before) == is_adaptive(&self.opened) && meters_alike(old, new);
         let work = match change {
             LookChange::Scene if relights(old, new, base) => {
                 self.relight()?;

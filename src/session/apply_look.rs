@@ -30,9 +30,7 @@ pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
-    for assignment in &request.set {
-        look.assign(assignment)?;
-    }
+    look.assign_all(&request.set)?;
     apply_look(request, source.scene, look, source.warnings)
 }
 
@@ -60,7 +58,8 @@ pub fn apply_look(
     warnings.extend(look.light_warnings());
     warnings.extend(scene.profile_warnings());
     warnings.extend(scene.material_warnings());
-    warnings.extend(look.lens_warnings());
+    let physical_camera = look.physical_camera();
+    warnings.extend(physical_camera.lens_notes());
     warnings.extend(look.gi.warnings());
     warnings.extend(scene.water_warnings());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
@@ -123,14 +122,14 @@ pub fn apply_look(
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let shape = default_aspect_ratio(&look, &projection);
-    if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
+    if args.size.is_none() && look.camera.body.resolution.is_none() && !SHAPES.contains(&shape) {
         warnings.push(format!(
             "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
             f64::from(size.width) / f64::from(size.height)
         ));
     }
-    let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
-    look.ghosts(lens.as_deref())?;
+    let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+    physical_camera.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
     Ok(OpenScene {
         request,
@@ -139,6 +138,7 @@ pub fn apply_look(
         camera_name,
         camera,
         size,
+        physical_camera,
         effects,
         lens,
         playback: animated,
@@ -178,11 +178,12 @@ impl OpenScene {
     /// [`SessionError::Look`] if the lens cannot be set; the session is then unchanged.
     pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
-        let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
-        look.ghosts(lens.as_deref())?;
+        let physical_camera = look.physical_camera();
+        let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+        physical_camera.ghosts(lens.as_deref())?;
         (self.camera_name, self.camera, self.effects, self.lens) =
             (camera_name, (world, projection), effects, lens);
-        (self.look, self.size) = (look, size);
+        (self.look, self.physical_camera, self.size) = (look, physical_camera, size);
         Ok(())
     }
 }

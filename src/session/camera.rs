@@ -6,7 +6,7 @@ use glam::DMat4;
 
 use super::{error::SessionError, request::OpenRequest, size::Size};
 use crate::{
-    camera::CameraEffects,
+    camera::{Camera, CameraEffects},
     optics::MountedLens,
     scene::{Projection, Scene, address::AddressTable, defaults, look::Look},
 };
@@ -14,42 +14,25 @@ use crate::{
 /// Projection, effects, and the prescription's lens if there is one.
 pub(super) type MountedCamera = (Projection, CameraEffects, Option<Arc<MountedLens>>);
 
-/// Projection and effects of the look's lens; a focal length replaces the file's field of view.
-/// `mounted` is the prescription's lens if it is already set for this look and size.
+/// Projection and effects of the camera's lens; a focal length replaces the file's field of view.
+/// `mounted` is the prescription's lens if it is already set for this camera and size.
 pub(super) fn mount_camera(
-    look: &Look,
+    camera: &Camera,
     mut projection: Projection,
     size: Size,
     mounted: Option<Arc<MountedLens>>,
 ) -> Result<MountedCamera, SessionError> {
     let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
-        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+        let mounted = camera.mount(None, [size.width, size.height], None)?;
+        return Ok((projection, mounted.effects, None));
     };
-    if !look.needs_lens() {
-        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+    let fov = Some(f64::from(*vertical_fov));
+    let mounted = camera.mount(fov, [size.width, size.height], mounted)?;
+    if let Some(fov) = mounted.vertical_fov {
+        *vertical_fov = fov as f32;
+        *aspect = Some((f64::from(size.width) / f64::from(size.height)) as f32);
     }
-    let shown = f64::from(size.width) / f64::from(size.height);
-    let camera = &look.camera;
-    let mounted = match mounted {
-        Some(mounted) => Some(mounted),
-        None => look.mounted_lens(shown)?.map(Arc::new),
-    };
-    if let Some(mounted) = mounted {
-        let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
-        *vertical_fov = rig.vertical_fov() as f32;
-        *aspect = Some(shown as f32);
-        let effects = look.effects_with_mounted_lens(
-            &mounted,
-            look.effects(Some(&rig), [size.width, size.height])?,
-        )?;
-        return Ok((projection, effects, Some(mounted)));
-    }
-    let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
-    if camera.rig.focal_length.is_some() {
-        *vertical_fov = rig.vertical_fov() as f32;
-        *aspect = Some(shown as f32);
-    }
-    Ok((projection, look.effects(Some(&rig), [size.width, size.height])?, None))
+    Ok((projection, mounted.effects, mounted.lens))
 }
 
 /// Name, node, camera-to-world transform and projection of the camera.

@@ -1,6 +1,7 @@
 //! Errors of sessions.
 
 use crate::{
+    camera::CameraError,
     gpu::GpuError,
     scene::{gltf::ImportError, look::LookError},
 };
@@ -32,4 +33,10 @@ pub enum SessionError {
     /// A bug in this program.
     #[error("{0}")]
     Internal(String),
+}
+
+impl From<CameraError> for SessionError {
+    fn from(error: CameraError) -> Self {
+        Self::Look(error.into())
+    }
 }

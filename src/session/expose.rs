@@ -7,18 +7,12 @@ pub use super::exposure_state::ExposureState;
 use super::{error::SessionError, open_scene::OpenScene};
 use crate::{
     camera::{
-        Exposure, ExposureMode, MeterMode,
-        metering::{self, MeterError, SolvedExposure},
+        Exposure, ExposureControl, ExposureMode, ImagePosition, MeterMode, Metering, MeteringMode,
+        metering::{self, MeterError},
     },
     frame::RenderedImage,
     photometry::color,
-    scene::{
-        Projection,
-        look::{
-            Look, LookError,
-            metering::{ExposureControl, ImagePosition, MeteringMode},
-        },
-    },
+    scene::{Projection, look::LookError},
 };
 
 /// Luminance of each pixel in nits.
@@ -26,9 +20,6 @@ use crate::{
 pub fn luminances(picture: &RenderedImage) -> Vec<f32> {
     picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect()
 }
-
-/// Default full angle of the spot meter in rad: 1 degree.
-const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
 
 impl OpenScene {
     /// The metering mode with its parameters for a picture size in pixels.
@@ -56,13 +47,13 @@ impl OpenScene {
                 let [x, y] = pixel(at, [width, height])?;
                 let center = [(x, width), (y, height)]
                     .map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
-                let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
+                let half = self.physical_camera.dials.metering.spot_angle / 2.0;
                 let radius = match self.camera.1 {
                     Projection::Perspective { vertical_fov, .. } => {
                         half.tan() / (2.0 * (f64::from(vertical_fov) / 2.0).tan())
                     }
                     // Orthographic: 1.8 % of the height, as with a normal lens.
-                    Projection::Orthographic { .. } => 0.018 * half / (SPOT_ANGLE / 2.0),
+                    Projection::Orthographic { .. } => 0.018 * half / (Metering::SPOT_ANGLE / 2.0),
                 };
                 MeterMode::Spot { center, radius }
             }
@@ -96,42 +87,6 @@ pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> 
     Some([seen(0)?, seen(1)?])
 }
 
-/// Exposure mode of the look: `camera.exposure.mode`, else manual if it sets dials, else auto.
-#[must_use]
-pub fn control(look: &Look) -> ExposureControl {
-    let manual = ExposureControl::Dials(ExposureMode::Manual);
-    look.metering.control.unwrap_or(if look.camera.has_dials() {
-        manual
-    } else {
-        ExposureControl::Auto
-    })
-}
-
-/// The exposure with the look's compensation.
-///
-/// # Errors
-///
-/// [`SessionError::Look`] if the compensated exposure is out of range.
-pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, SessionError> {
-    Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
-}
-
-/// Solves the dials of a mode for an exposure, from the look's dials and within its ranges.
-///
-/// # Errors
-///
-/// [`SessionError::Look`] for contradictory dials or ranges.
-pub fn solve(
-    look: &Look,
-    mode: ExposureMode,
-    requested: Exposure,
-) -> Result<SolvedExposure, SessionError> {
-    let auto_iso = look.metering.auto_iso.unwrap_or(false);
-    Ok(mode
-        .solve(look.camera.dials(), requested, look.dial_ranges()?, auto_iso)
-        .map_err(LookError::from)?)
-}
-
 /// Metered exposure of a path traced picture (nits, linear Rec.709). Luminance is divided by
 /// `falloff` (vignetting, 0 to 1, by pixel position). `None` if nothing is lit, and for incident
 /// metering.
@@ -145,9 +100,7 @@ pub fn meter_pixels(
     (width, height): (usize, usize),
     falloff: impl Fn(DVec2) -> f64,
 ) -> Result<Option<Exposure>, SessionError> {
-    let look = &session.look.metering;
-    let (mode, at) =
-        (look.mode.unwrap_or_default(), look.position.unwrap_or(ImagePosition::CENTER));
+    let Metering { mode, position: at, .. } = session.physical_camera.dials.metering;
     if mode == MeteringMode::Incident {
         return Ok(None);
     }
@@ -191,28 +144,26 @@ pub(super) fn exposure_from_adaptation(
     metered: Option<Exposure>,
     adapted: Option<Exposure>,
 ) -> Result<ExposureState, SessionError> {
-    let look = &session.look;
-    let control = control(look);
-    if let ExposureControl::Dials(ExposureMode::Manual) = control {
-        let exposure = match look.exposure()? {
-            Some(exposure) => exposure,
-            None => compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
-        };
+    let camera = &session.physical_camera;
+    let control = camera.dials.control();
+    let ExposureControl::Dials(mode) = control else {
+        let exposure = camera.dials.compensated(adapted.unwrap_or_default())?;
+        return Ok(ExposureState { exposure, metered, adapted, control, solved: None });
+    };
+    if mode == ExposureMode::Manual {
+        let exposure = camera.dials.exposure()?;
         return Ok(ExposureState { exposure, metered, adapted, control, solved: None });
     }
-    let requested = compensated(look, adapted.unwrap_or_default())?;
-    let ExposureControl::Dials(mode) = control else {
-        return Ok(ExposureState { exposure: requested, metered, adapted, control, solved: None });
-    };
-    let solved = solve(look, mode, requested)?;
+    let requested = camera.dials.compensated(adapted.unwrap_or_default())?;
+    let solved = camera.solve(mode, requested)?;
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 
 /// True if the exposure adapts over a sequence; `Session::adapt` then uses the pictures' histograms
 /// (`RenderSettings::histogram`).
 #[must_use]
-pub fn is_adaptive(look: &Look) -> bool {
-    control(look) != ExposureControl::Dials(ExposureMode::Manual)
+pub fn is_adaptive(session: &OpenScene) -> bool {
+    session.physical_camera.dials.control() != ExposureControl::Dials(ExposureMode::Manual)
 }
 
 /// White balance matrix of the look for a picture in nits, in rows of `width` pixels.
@@ -226,8 +177,8 @@ pub fn white_balance_from_pixels(
     nits: &[DVec3],
     width: usize,
 ) -> Result<Mat3, SessionError> {
-    let look = &session.look.metering;
-    let picked = match look.gray_card {
+    let balance = &session.physical_camera.dials.white_balance;
+    let picked = match balance.gray_card {
         Some(at) => {
             let [x, y] =
                 pixel(at, [session.size.width, session.size.height])?.map(|side| side as usize);
@@ -235,5 +186,5 @@ pub fn white_balance_from_pixels(
         }
         None => None,
     };
-    Ok(look.white_balance(picked)?.as_mat3())
+    Ok(balance.matrix(picked)?.as_mat3())
 }

@@ -6,15 +6,15 @@ use glam::{DVec3, Mat3, Vec3};
 use super::{
     error::SessionError,
     expose::{
-        ExposureState, control, exposure_from_adaptation, exposure_from_metering, is_adaptive,
-        luminances, metered_exposure, pixel, surface, white_balance_from_pixels,
+        ExposureState, exposure_from_adaptation, exposure_from_metering, is_adaptive, luminances,
+        metered_exposure, pixel, surface, white_balance_from_pixels,
     },
     open::Session,
     open_scene::OpenScene,
 };
 use crate::{
     camera::{
-        Exposure, ExposureMode,
+        Exposure, Metering, MeteringMode,
         exposure::Receptor,
         metering::{AutoExposure, MeterError},
     },
@@ -25,10 +25,7 @@ use crate::{
     gpu_scene::View,
     passes::{exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel},
     photometry::{Ev100, Lux},
-    scene::look::{
-        LookError,
-        metering::{ExposureControl, ImagePosition, MeteringMode},
-    },
+    scene::look::LookError,
 };
 
 /// Maximum difference in stops between a picture's exposure and its histogram's reading: lights
@@ -62,7 +59,7 @@ pub fn illuminance(
 
 /// The pixel of the look's metering position.
 fn metered_pixel(opened: &OpenScene) -> Result<[u32; 2], SessionError> {
-    let at = opened.look.metering.position.unwrap_or(ImagePosition::CENTER);
+    let at = opened.physical_camera.dials.metering.position;
     pixel(at, [opened.size.width, opened.size.height])
 }
 
@@ -115,8 +112,7 @@ impl Session {
 
     /// As [`Session::meter`], with an initial exposure.
     fn meter_from(&mut self, mut exposure: Exposure) -> Result<Option<Exposure>, SessionError> {
-        let look = &self.opened.look.metering;
-        let mode = look.mode.unwrap_or_default();
+        let Metering { mode, position, .. } = self.opened.physical_camera.dials.metering;
         if mode == MeteringMode::Incident {
             return self.meter_incident();
         }
@@ -124,7 +120,7 @@ impl Session {
         let part = if mode == MeteringMode::Spot { 1 } else { 4 };
         let opened = &self.opened;
         let size = [opened.size.width, opened.size.height].map(|side| (side / part).max(1));
-        let mode = opened.meter_mode(mode, look.position.unwrap_or(ImagePosition::CENTER), size)?;
+        let mode = opened.meter_mode(mode, position, size)?;
         let small = View::new(opened.camera.0, &opened.camera.1, size[0], size[1]);
         // Half floats hold about 30 stops, and light culling depends on the exposure. A reading is
         // accepted once it agrees with the exposure of the picture it was taken from.
@@ -156,10 +152,10 @@ impl Session {
     /// metering sets the exposure and finds no surface, [`SessionError::Gpu`] if rendering fails.
     pub fn determine_exposure(&mut self, wanted: bool) -> Result<ExposureState, SessionError> {
         self.check_size()?;
-        let by_hand = control(&self.opened.look) == ExposureControl::Dials(ExposureMode::Manual);
+        let by_hand = !is_adaptive(&self.opened);
         let metered = if wanted || !by_hand { self.meter()? } else { None };
         if metered.is_none()
-            && self.opened.look.metering.mode == Some(MeteringMode::Incident)
+            && self.opened.physical_camera.dials.metering.mode == MeteringMode::Incident
             && !by_hand
             && self.metered_surface()?.is_none()
         {
@@ -179,12 +175,13 @@ impl Session {
     /// [`SessionError::InvalidRequest`] or [`SessionError::Look`] for a card outside the picture or
     /// black, [`SessionError::Gpu`] if rendering fails.
     pub fn white_balance(&mut self, exposure: Exposure) -> Result<Mat3, SessionError> {
-        let nits: Vec<DVec3> = if self.opened.look.metering.gray_card.is_some() {
-            let picture = self.render(&self.opened.settings(exposure, vec![]))?;
-            picture.nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()).collect()
-        } else {
-            Vec::new()
-        };
+        let nits: Vec<DVec3> =
+            if self.opened.physical_camera.dials.white_balance.gray_card.is_some() {
+                let picture = self.render(&self.opened.settings(exposure, vec![]))?;
+                picture.nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()).collect()
+            } else {
+                Vec::new()
+            };
         white_balance_from_pixels(&self.opened, &nits, self.opened.size.width as usize)
     }
 
@@ -205,13 +202,13 @@ impl Session {
         (last, picture): (&ExposureState, &RenderedImage),
         seconds: f64,
     ) -> Result<ExposureState, SessionError> {
-        let look = &self.opened.look;
-        if !is_adaptive(look) {
+        if !is_adaptive(&self.opened) {
             return Ok(*last);
         }
         // Compensation is applied after adaptation, where the dials are solved.
-        let auto = look.metering.auto_exposure(0.0);
-        let whole = look.metering.mode.unwrap_or_default() == MeteringMode::LogAverage;
+        let dials = &self.opened.physical_camera.dials;
+        let auto = dials.auto_exposure();
+        let whole = dials.metering.mode == MeteringMode::LogAverage;
         let unlit = self.opened.scene.materials.iter().any(|material| material.unlit);
         let counts = picture.histogram.as_ref().filter(|_| whole && !unlit);
         let counted = counts

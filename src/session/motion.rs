@@ -10,7 +10,7 @@ use super::{
     open_scene::OpenScene,
 };
 use crate::{
-    camera::{CameraEffects, post_effects::MotionBlur},
+    camera::{CameraEffects, effects::MotionBlur},
     frame::RenderSettings,
     gpu_scene::GpuScene,
     scene::{Scene, animation::Trs},
@@ -47,7 +47,7 @@ impl OpenScene {
         if animated.camera.is_some() {
             let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
             let (projection, effects, lens) =
-                mount_camera(&self.look, projection, self.size, self.lens.clone())?;
+                mount_camera(&self.physical_camera, projection, self.size, self.lens.clone())?;
             (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
         Ok(())
@@ -58,7 +58,7 @@ impl OpenScene {
     #[must_use]
     pub fn animated_motion_blur(&self, effects: &CameraEffects) -> Option<MotionBlur> {
         let animated = self.playback.as_ref()?;
-        let mut blur = effects.motion_blur.or_else(|| self.look.object_motion_blur())?;
+        let mut blur = effects.motion_blur.or_else(|| self.physical_camera.object_motion_blur())?;
         if let Some(node) = animated.camera {
             let half = blur.exposure / 2.0;
             let places = [-half, half].map(|offset| {

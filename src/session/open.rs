@@ -32,7 +32,7 @@ fn update_gi(gpu: &Gpu, opened: &OpenScene, gpu_scene: &mut GpuScene) -> GpuResu
     if gi.enabled {
         gpu_scene.update_gi(gpu, &opened.scene, &gi)?;
     }
-    if opened.look.needs_flare_sources() {
+    if opened.look.effects.needs_flare_sources() {
         gpu_scene.enable_offscreen_flares(gpu, &opened.scene)?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use glam::DMat4;
 
 use super::{playback::Playback, request::OpenRequest, size::Size};
 use crate::{
-    camera::CameraEffects,
+    camera::{Camera, CameraEffects},
     gpu_scene::View,
     optics::MountedLens,
     scene::{Projection, Scene, look::Look},
@@ -27,6 +27,8 @@ pub struct OpenScene {
     pub camera: (DMat4, Projection),
     /// Picture size in pixels.
     pub size: Size,
+    /// The physical camera of the look.
+    pub physical_camera: Camera,
     /// Camera effects.
     pub effects: CameraEffects,
     /// The lens of the look's prescription, with its dials set.

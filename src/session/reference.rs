@@ -9,7 +9,7 @@ use std::{
 
 use super::open_scene::OpenScene;
 use crate::{
-    camera::post_effects::MotionBlur,
+    camera::effects::MotionBlur,
     output::{self, OutputError},
     reference::{
         CameraModel, CancelToken, Film, FilmSettings, Fingerprint, LensCamera, ResumeError,

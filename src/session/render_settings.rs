@@ -4,7 +4,7 @@ use super::{
     camera::mount_camera, error::SessionError, exposure_state::ExposureState, open_scene::OpenScene,
 };
 use crate::{
-    camera::{Exposure, metering::SolvedExposure},
+    camera::{Exposure, SolvedExposure},
     frame::{
         AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings,
         ShadowSettings, SsrSettings, TemporalSettings, VolumeSettings,
@@ -178,25 +178,15 @@ impl OpenScene {
     ) -> Result<RenderSettings, SessionError> {
         let (effects, lens) = match exposed.solved {
             Some(SolvedExposure { dials, .. }) => {
-                let mut look = self.look.clone();
-                look.camera.shutter = Some(dials.shutter_s);
-                look.camera.iso = Some(dials.iso);
-                // The solved stop is the exposing one: with a T-stop it is the T-number, and the
-                // f-number scales in proportion.
-                let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
-                    (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
-                    _ => 1.0,
-                };
-                look.camera.rig.t_stop = look.camera.rig.t_stop.map(|_| dials.f_stop);
-                look.camera.f_stop = Some(dials.f_stop * scale);
-                let (_, effects, lens) = mount_camera(&look, self.camera.1, self.size, None)?;
+                let camera = self.physical_camera.with_dials(dials);
+                let (_, effects, lens) = mount_camera(&camera, self.camera.1, self.size, None)?;
                 (effects, lens)
             }
             None => (self.effects, self.lens.clone()),
         };
         Ok(RenderSettings {
             effects,
-            ghosts: self.look.ghosts(lens.as_deref())?,
+            ghosts: self.physical_camera.ghosts(lens.as_deref())?,
             lens,
             anti_aliasing: self.anti_aliasing(),
             ssr: self.ssr(),

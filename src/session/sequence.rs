@@ -56,7 +56,7 @@ impl Session {
             let last = number + 1 == sequence.count;
             let settings = RenderSettings {
                 frame_number: number,
-                histogram: !last && is_adaptive(&self.opened.look),
+                histogram: !last && is_adaptive(&self.opened),
                 ..self.picture_settings(&exposed, white_balance, sequence.aovs.clone())?
             };
             let image = match sequence.samples {

@@ -30,7 +30,7 @@ impl FromStr for Size {
 
 /// Size of a picture: the look's resolution, else a height of 720 pixels.
 pub(super) fn default_size(look: &Look, projection: &Projection) -> Size {
-    if let Some([width, height]) = look.camera.rig.resolution {
+    if let Some([width, height]) = look.camera.body.resolution {
         return Size { width, height };
     }
     Size {
@@ -46,8 +46,8 @@ pub(super) const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
 
 /// Aspect ratio (width / height) of the camera.
 pub(super) fn default_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
-    let rig = &look.camera.rig;
-    let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
+    let (body, lens) = (&look.camera.body, &look.camera.lens);
+    let sensor = body.sensor.filter(|_| lens.focal_length.is_some() || lens.prescription.is_some());
     match *projection {
         // With a lens, the picture has the sensor's aspect ratio.
         _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,

@@ -6,9 +6,10 @@ use glam::Mat3;
 
 use super::shared::{EngineCounts, EngineLink, RenderRequest, RenderedFrame, Task};
 use crate::{
+    camera::MeteringMode,
     frame::{Aov, Renderer},
     gpu::Gpu,
-    scene::{Scene, look::metering::MeteringMode},
+    scene::Scene,
     session::{
         DeviceWork, MeterReading, Session,
         expose::{self, ExposureState},
@@ -188,7 +189,7 @@ impl<'a> RenderThread<'a> {
         let session = &mut there.session;
         session.check_size()?;
         let moving = moving || !there.full;
-        let by_hand = !expose::is_adaptive(&session.opened.look);
+        let by_hand = !expose::is_adaptive(&session.opened);
         let last_reading = there.reading.as_ref();
         let last_reading = last_reading.filter(|last| last.holds(&session.opened, moving));
         let mut reading = last_reading.map(|last| last.metered);
@@ -211,7 +212,7 @@ impl<'a> RenderThread<'a> {
                     }
                 };
                 let exposed = expose::exposure_from_metering(&session.opened, metered)?;
-                if session.opened.look.metering.gray_card.is_some() {
+                if session.opened.physical_camera.dials.white_balance.gray_card.is_some() {
                     self.counts.meter_readings += 1;
                 }
                 there.white_balance = session.white_balance(exposed.exposure)?;
@@ -231,7 +232,7 @@ impl<'a> RenderThread<'a> {
         let follows = moving
             && !by_hand
             && !settled
-            && session.opened.look.metering.mode != Some(MeteringMode::Incident);
+            && session.opened.physical_camera.dials.metering.mode != MeteringMode::Incident;
         settings.histogram = follows;
         let number = if moving { 0 } else { self.still };
         self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
