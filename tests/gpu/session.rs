@@ -1,9 +1,9 @@
 //! Sessions: what a change costs, canceled pictures, another scene in between, and leaks.
 
-use crate::common::gpu;
+use crate::common::{gpu, gpu_with};
 use glam::Mat3;
 use sunny16::{
-    frame::{RenderSettings, RenderedImage},
+    frame::{RenderSettings, RenderedImage, Renderer},
     session::{
         self, DeviceWork, OpenRequest, OpenScene, Session, SessionError, Size,
         look_change::LookChange,
@@ -60,7 +60,6 @@ fn a_still_picture_is_its_frames_and_can_be_canceled() {
     });
     assert_ne!(bright.unwrap().display, whole.display);
     assert_eq!(still(&mut session, &settings).nits, whole.nits, "after another scene");
-    session.close().unwrap();
 }
 
 #[test]
@@ -82,14 +81,15 @@ fn changes_cost_what_they_affect() {
         let got = (applied.change, applied.work, applied.keeps_reading);
         assert_eq!(got, (change, work, keeps_reading), "{property}");
     }
-    session.close().unwrap();
 }
 
 #[test]
 fn objects_that_outlive_the_renderer_are_reported() {
-    let Some(guard) = gpu() else { return };
-    let (_, gpu_scene, renderer) =
-        Session::open(guard.renderer(), opened(&[])).unwrap().into_parts();
+    // A device of its own: shared ones keep the pipelines of other tests.
+    let Some(guard) = gpu_with(Vec::new()) else { return };
+    let open = || Session::open(Renderer::new(&guard.gpu).unwrap(), opened(&[])).unwrap();
+    open().close().unwrap();
+    let (_, gpu_scene, renderer) = open().into_parts();
     let Err(SessionError::Leaked(names)) = session::close(renderer) else {
         panic!("the scene is alive")
     };
