@@ -172,5 +172,9 @@ mod tests {
         assert!(table.contains("\n  130  interrupted; "), "{table}");
         let codes = EXIT_CODES.map(|(status, _)| status.code());
         assert!(codes.is_sorted(), "{codes:?}");
+        let readme = include_str!("../../README.md");
+        for code in codes {
+            assert!(readme.contains(&format!("\n| {code} | ")), "README.md lacks code {code}");
+        }
     }
 }

@@ -164,7 +164,8 @@ impl Session {
         self.gpu_scene.gi.as_ref().map(|indirect| &indirect.set.stats)
     }
 
-    /// Message about a limit of the shadow atlas in the last frame ([`Renderer::shadow_map_limit`]).
+    /// Message about a limit of the shadow atlas in the last frame
+    /// ([`Renderer::shadow_map_limit`]).
     #[must_use]
     pub fn shadow_map_limit(&self) -> Option<String> {
         self.renderer.shadow_map_limit(&self.opened.shadows())
