@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{error_text::one_line, radiance_hdr};
+use super::{
+    error_text::{ImageError, one_line},
+    radiance_hdr,
+};
 
 /// A supported image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +66,8 @@ impl Format {
     /// Detects the format from a file's bytes.
     ///
     /// # Errors
-    /// One line: what the bytes are instead, and the remedy.
-    pub fn of(bytes: &[u8]) -> Result<Self, String> {
+    /// `ImageError::Format`: what the bytes are instead, and the remedy.
+    pub fn of(bytes: &[u8]) -> Result<Self, ImageError> {
         if bytes.starts_with(&[0x76, 0x2f, 0x31, 0x01]) {
             Ok(Self::Exr)
         } else if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
@@ -74,7 +77,7 @@ impl Format {
         } else if radiance_hdr::is(bytes) {
             Ok(Self::Radiance)
         } else {
-            Err(instead(bytes))
+            Err(ImageError::Format(instead(bytes)))
         }
     }
 
@@ -92,7 +95,7 @@ impl Format {
         file.take(radiance_hdr::MAX_HEADER as u64)
             .read_to_end(&mut start)
             .map_err(|error| error.to_string())?;
-        Self::of(&start)
+        Self::of(&start).map_err(|error| error.to_string())
     }
 
     /// Display name of the format.

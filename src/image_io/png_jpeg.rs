@@ -6,7 +6,7 @@ use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
 use super::{
     decoded_image::{DecodedImage, Encoding, Texels},
-    error_text::{caught, damaged},
+    error_text::{ImageError, caught, damaged},
     format::Format,
     limits::{MAX_PIXELS, SizeCheck},
 };
@@ -17,7 +17,7 @@ pub(super) fn read(
     bytes: &[u8],
     format: Format,
     check: SizeCheck<'_>,
-) -> Result<DecodedImage, String> {
+) -> Result<DecodedImage, ImageError> {
     let picture = picture(bytes, format, check)?;
     let wide = matches!(
         picture,
@@ -65,18 +65,18 @@ pub(super) fn read(
 /// alpha. 8-bit codes are multiplied by 257.
 ///
 /// # Errors
-/// One line: the PNG is damaged or gray, or its size is rejected.
-pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
+/// The PNG is damaged or gray, or its size is rejected.
+pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, ImageError> {
     let picture = caught(|| picture(bytes, Format::Png, check))?;
     let kind = picture.color();
     if !kind.has_color() {
-        return Err("it is gray".into());
+        return Err(ImageError::Gray);
     }
     let size = [picture.width() as usize, picture.height() as usize];
     Ok((size, kind.has_alpha(), picture.into_rgba16().pixels().map(|pixel| pixel.0).collect()))
 }
 
-fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<DynamicImage, String> {
+fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<DynamicImage, ImageError> {
     let format = if format == Format::Png { ImageFormat::Png } else { ImageFormat::Jpeg };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = Limits::default();
@@ -85,7 +85,7 @@ fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<Dynamic
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
-    check(u64::from(width), u64::from(height))?;
+    check(u64::from(width), u64::from(height)).map_err(ImageError::Size)?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 

@@ -42,7 +42,8 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     let invalid = |detail: String| EnvironmentError { file: file.display().to_string(), detail };
     let (path, layer) = image_io::split_layer(file);
     let bytes = image_io::read_file(&path, MAX_FILE).map_err(invalid)?;
-    let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size).map_err(invalid)?;
+    let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size)
+        .map_err(|error| invalid(error.to_string()))?;
     let mut warnings = std::mem::take(&mut image.warnings);
     if image.encoding == Encoding::Display {
         warnings.push(
