@@ -1,9 +1,12 @@
 //! Errors of commands, and their exit codes.
 
+use std::path::Path;
+
 use crate::{
+    camera::CameraError,
     compare::{LinearImageError, case::CaseError},
     gpu::GpuError,
-    output::OutputError,
+    output::{self, OutputError},
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
     session::SessionError,
@@ -43,6 +46,17 @@ pub enum CliError {
     Internal(String),
 }
 
+/// Checks that an output file has the name extension `ending` and can be written.
+pub fn check_output(file: &Path, ending: &str) -> Result<(), CliError> {
+    if !output::has_extension(file, ending) {
+        return Err(CliError::Usage(format!(
+            "invalid output '{}': expected a name that ends in .{ending}",
+            file.display()
+        )));
+    }
+    Ok(output::check_writable(file)?)
+}
+
 impl From<SessionError> for CliError {
     fn from(error: SessionError) -> Self {
         match error {
@@ -55,18 +69,24 @@ impl From<SessionError> for CliError {
     }
 }
 
+impl From<CameraError> for CliError {
+    fn from(error: CameraError) -> Self {
+        Self::Look(error.into())
+    }
+}
+
 impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Internal(_) => 1,
+            Self::Look(LookError::Camera(CameraError::Prescription { .. })) => 4,
             Self::Usage(_)
             | Self::Look(
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
+                | LookError::Contradiction(_)
                 | LookError::Light { .. }
-                | LookError::WhiteBalance { .. }
-                | LookError::Exposure(_)
-                | LookError::Lens(_),
+                | LookError::Camera(_),
             ) => 2,
             Self::BoundsExceeded { .. } => 3,
             Self::Import(_)

@@ -34,7 +34,7 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let on_device = session.upload(&mut renderer)?;
     let (effects, lens, anti_aliasing) =
         (session.effects, session.lens.clone(), session.anti_aliasing());
-    let ghosts = session.look.ghosts(lens.as_deref())?;
+    let ghosts = session.physical_camera.ghosts(lens.as_deref())?;
     let settings = RenderSettings {
         effects,
         lens,

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::{
     device_args::DeviceArgs,
-    error::CliError,
+    error::{CliError, check_output},
     exposure_format::{exposure_limit_message, format_dials},
     scene_args,
     warnings::slow_start_notice,
 };
 use crate::{
     camera::{
-        Exposure, ExposureMode,
+        Exposure, ExposureControl, ExposureMode, ImagePosition, MeteringMode,
         exposure::Receptor,
         metering::{self, EvHistogram, MeterError},
         scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
@@ -29,10 +29,7 @@ use crate::{
     output,
     passes::gbuffer_channel::GbufferChannel,
     photometry::{Ev100, Lux, Nit},
-    scene::look::{
-        LookError,
-        metering::{ExposureControl, ImagePosition, MeteringMode},
-    },
+    scene::look::LookError,
     session::{self, expose},
 };
 
@@ -118,8 +115,8 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
         ));
     }
     let by_name = args.mode.as_deref();
-    let look = &session.look.metering;
-    let by_look = look.mode == Some(MeteringMode::Incident) && args.at.is_none();
+    let meter = &session.physical_camera.dials.metering;
+    let by_look = meter.mode == MeteringMode::Incident && args.at.is_none();
     let incident =
         by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
@@ -134,7 +131,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
             oops(format!("invalid --mode '{name}': expected one of {known}"))
         })?,
         None if args.at.is_some() => MeteringMode::Spot,
-        None => look.mode.unwrap_or_default(),
+        None => meter.mode,
     };
     let receptor = match args.receptor.as_str() {
         "flat" => Receptor::Flat,
@@ -155,20 +152,14 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
             "invalid --priority '{requested}': expected aperture, shutter, iso, program or manual"
         )));
     }
-    let at = args.at.or(look.position).unwrap_or(ImagePosition::CENTER);
+    let at = args.at.unwrap_or(meter.position);
     Ok(MeterRequest { incident, mode, at, point, normal, receptor, priorities })
 }
 
 pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let pictures = [&args.false_color, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
-        if !output::has_extension(file, "png") {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .png",
-                file.display()
-            )));
-        }
-        output::check_writable(file)?;
+        check_output(file, "png")?;
     }
     if let Some(file) = &args.json {
         output::check_writable(file)?;
@@ -176,8 +167,8 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let mut session = scene_args::open_scene(&args.scene)?;
     let requested = parse_request(args, &session)?;
     expose::pixel(requested.at, [session.size.width, session.size.height])?;
-    session.look.metering.position = Some(requested.at);
-    session.look.metering.mode = Some(requested.mode);
+    let meter = &mut session.physical_camera.dials.metering;
+    (meter.position, meter.mode) = (requested.at, requested.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let _waiting = slow_start_notice();
@@ -402,8 +393,9 @@ fn compare_with_camera(
     scene: Exposure,
     metered_by: &str,
 ) -> Result<Vec<Value>, CliError> {
-    let compensation = session.look.camera.compensation.unwrap_or(0.0);
-    let wanted = scene.compensated(compensation).map_err(LookError::from)?;
+    let physical_camera = &session.physical_camera;
+    let compensation = physical_camera.dials.compensation;
+    let wanted = physical_camera.dials.compensated(scene)?;
     let (camera, at) = (exposed.exposure, scene.ev100().get());
     let off = camera.stops_above(wanted);
     let compensated = if compensation == 0.0 {
@@ -426,8 +418,8 @@ fn compare_with_camera(
             wanted.ev100().get()
         ));
     }
-    let ranges = session.look.dial_ranges()?;
-    let own = session.look.camera.dials();
+    let ranges = physical_camera.dial_ranges()?;
+    let own = physical_camera.dials.exposing();
     for (what, value, [least, most]) in [
         ("the f-number", own.f_stop, ranges.f_stop),
         ("the exposure time in seconds", own.shutter_s, ranges.shutter_s),
@@ -442,13 +434,13 @@ fn compare_with_camera(
     out.line("dials for this exposure, in third stops:".into());
     let mut rows = Vec::new();
     // With camera.exposure.ev100 no dials are set, so a manual row would mean nothing.
-    let no_dials = session.look.camera.ev100.is_some() && requested.priorities.len() > 1;
+    let no_dials = physical_camera.dials.ev100.is_some() && requested.priorities.len() > 1;
     for &(name, mode) in
         requested.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
     {
-        let solved = expose::solve(&session.look, mode, wanted)?;
+        let solved = physical_camera.solve(mode, wanted)?;
         let limited = if solved.error_stops.abs() > 0.01 {
-            format!("  {}", exposure_limit_message(ExposureControl::Dials(mode), &solved))
+            format!("  {}", exposure_limit_message(mode, physical_camera.dials.auto_iso, &solved))
         } else {
             String::new()
         };
@@ -509,14 +501,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
     let pixels =
         Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
     let save = |file: &Option<PathBuf>,
+                contents: &str,
                 raster: &dyn Fn() -> Result<Raster, CliError>|
      -> Result<(), CliError> {
         let Some(file) = file else { return Ok(()) };
         let raster = raster()?;
-        Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
+        output::write_png(file, raster.width(), raster.height(), raster.rgba())?;
+        println!("{}: {contents}", file.display());
+        Ok(())
     };
-    save(&args.false_color, &|| Ok(report.false_color.render(pixels)))?;
-    save(&args.waveform, &|| {
+    save(&args.false_color, "false color", &|| Ok(report.false_color.render(pixels)))?;
+    save(&args.waveform, "waveform and RGB parade", &|| {
         let range = EvRange::centered_on(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
         let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128)
@@ -529,14 +524,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         ];
         Ok(Waveform::draw(&parts, picture.exposure))
     })?;
-    save(&args.histogram, &|| Ok(waveform::draw_histogram(&report.histogram, picture.exposure)))?;
-    save(&args.zones, &|| {
+    save(&args.histogram, "luminance histogram", &|| {
+        Ok(waveform::draw_histogram(&report.histogram, picture.exposure))
+    })?;
+    save(&args.zones, "zones", &|| {
         Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure))
     })?;
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report.json)
             .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
+        println!("{}: all values as JSON", file.display());
     }
     Ok(())
 }

@@ -36,7 +36,6 @@ mod lens;
 mod meter;
 mod path;
 mod path_args;
-mod plot;
 mod renamed;
 mod render;
 mod render_args;

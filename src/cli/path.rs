@@ -13,6 +13,7 @@ use std::{
 
 use self::progress::Progress;
 use super::{
+    aov_file::print_aov_files,
     error::CliError,
     exposure_format::exposure_source,
     host_memory::available_memory,
@@ -21,7 +22,9 @@ use super::{
     warnings::{warn_exposure, warn_missing_textures},
 };
 use crate::{
-    camera::{CameraEffects, Exposure, ExposureMode, post_effects::MotionBlur},
+    camera::{
+        CameraEffects, Exposure, ExposureControl, ExposureMode, MeteringMode, effects::MotionBlur,
+    },
     frame::RenderSettings,
     output,
     photometry::lights::Emitter,
@@ -29,10 +32,7 @@ use crate::{
         CancelToken, Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings,
         ShutterInterval, World, shutter::samples_after,
     },
-    scene::{
-        Scene,
-        look::metering::{ExposureControl, MeteringMode},
-    },
+    scene::Scene,
     session::{
         Session,
         expose::{
@@ -130,9 +130,8 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
             free >> 20
         )));
     }
-    if expose::is_adaptive(&session.look)
-        && session.look.metering.mode == Some(MeteringMode::Incident)
-    {
+    let dials = &session.physical_camera.dials;
+    if expose::is_adaptive(session) && dials.metering.mode == MeteringMode::Incident {
         let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
                        light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
                        which meters the same place";
@@ -143,7 +142,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     let world = World::new(&session.scene, session.camera.0.w_axis.truncate());
     let built = started.elapsed().as_secs_f64();
     // Automatic dials change the aperture and shutter, so metering precedes tracing.
-    let metered_before = match expose::control(&session.look) {
+    let metered_before = match dials.control() {
         ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
             Some(exposure_from_metering(session, premeter(session, &world)?)?)
         }
@@ -214,9 +213,12 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     if !args.quiet {
         report(args, session, &film, &exposed, &world, (built, seconds));
+        if !exr {
+            print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
+        }
         let set = &session.look.effects;
-        let blur_alone = session.lens.is_some() && set.depth_f_stop.or(set.depth_focus).is_some();
-        warn_unsupported_effects(&effects, session.look.has_ghosts(), blur_alone);
+        let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
+        warn_unsupported_effects(&effects, set.has_ghosts(), blur_alone);
     }
     if args.path.resume || interrupted {
         // Written after the picture, which matters more if the disk is full.
@@ -428,7 +430,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.look.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
 }
 
 /// Notes the camera effects that the path tracer does not render.

@@ -3,7 +3,7 @@
 use glam::{Mat3, Vec3};
 
 use super::{
-    aov_file::aov_path,
+    aov_file::{aov_path, print_aov_files},
     error::CliError,
     exposure_format::exposure_source,
     path,
@@ -17,6 +17,7 @@ use crate::{
     },
     gi::VplStats,
     gpu::Gpu,
+    message::counted,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
@@ -61,6 +62,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         )));
     }
     reject_other_renderer_options(args)?;
+    if args.exposed && !exr {
+        eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
+    }
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
     let names = if raster {
@@ -106,7 +110,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let mut settings = RenderSettings {
             white_balance,
             frame_number: number,
-            histogram: number + 1 < frames && expose::is_adaptive(&session.look),
+            histogram: number + 1 < frames && expose::is_adaptive(&session),
             ..session.final_settings(&exposed, aovs.clone())?
         };
         session.set_motion(&mut settings, &on_device);
@@ -130,6 +134,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         warn_effect_limits(&picture.limits, &mut told);
         if !args.quiet {
             report(&named, &session, &gpu, &picture, &exposed);
+            if !exr {
+                print_aov_files(&named.output, picture.aovs.iter().map(|(aov, _)| aov.name()));
+            }
             on_device
                 .gi
                 .iter()
@@ -297,16 +304,18 @@ fn report(
     let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } =
         picture.draw_stats;
     println!(
-        "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
-        session.scene.instanced_triangles(),
+        "{}; {} of {}, {outside} outside of the view{}",
+        counted(session.scene.instanced_triangles(), "triangle"),
+        counted(draws, "draw"),
+        counted(instances, "instance"),
         if hidden > 0 { format!(", {hidden} occluded") } else { String::new() }
     );
     let lists = picture.clustered_light_stats;
     if lists.lights > 0 && lists.clusters > 0 {
         let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
         println!(
-            "{} lights: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
-            lists.lights,
+            "{}: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
+            counted(lists.lights as usize, "light"),
             lists.evaluated as f64 / f64::from(lists.clusters),
             lists.max_per_cluster,
             if lists.overflowed > 0 {
@@ -340,7 +349,7 @@ fn report(
         );
     }
     warn_missing_textures(session);
-    warn_exposure(exposed, session.look.metering.mode);
+    warn_exposure(exposed, &session.physical_camera.dials);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
@@ -363,7 +372,7 @@ fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
 fn report_vpls(stats: &VplStats, requested: &GiSettings) {
     let lumens = color::luminance;
     println!(
-        "indirect light: {} VPLs{} of {} photons from {} lights; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
+        "indirect light: {} VPLs{} of {} photons from {}; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
         stats.kept,
         if stats.kept < stats.created {
             format!(" (merged from {}, in cells of {:.3} m)", stats.created, stats.merge_cell_size)
@@ -371,7 +380,7 @@ fn report_vpls(stats: &VplStats, requested: &GiSettings) {
             String::new()
         },
         stats.photons,
-        stats.lights,
+        counted(stats.lights as usize, "light"),
         lumens(stats.emitted),
         lumens(stats.stored),
         lumens(stats.escaped),

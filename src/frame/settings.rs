@@ -123,6 +123,18 @@ pub struct RenderSettings {
     pub capture: bool,
     /// Render unlit surfaces black, for metering: they look the same at any exposure.
     pub metered: bool,
+    /// Pipelines with all features instead of those of the scene and the look, to compare both
+    /// (`passes::variants`).
+    pub all_features: bool,
     /// AOVs to output besides the image.
     pub aovs: Vec<Aov>,
+}
+
+impl RenderSettings {
+    /// True if diffuse and specular light are separate images, for AOVs.
+    #[must_use]
+    pub fn splits_lighting(&self) -> bool {
+        let whole = |aov: &Aov| matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_));
+        !self.aovs.iter().all(whole)
+    }
 }

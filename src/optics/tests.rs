@@ -11,9 +11,9 @@ use super::{
     library::NAMES,
     paraxial::{RayTransferMatrix, ReflectionPair},
     prescription::{ElementKind, Focusing, Prescription, PrescriptionError},
+    thin_lens::{Iris, ThinLens},
     trace::{Blocked, Losses, Ray},
 };
-use crate::camera::{Iris, ThinLens};
 
 fn prescription(name: &str) -> Prescription {
     Prescription::builtin(name).unwrap().unwrap()

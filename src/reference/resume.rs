@@ -26,6 +26,7 @@ use super::{
     light_components::{LIGHT_COMPONENTS, LightComponents},
     tile::{PixelSums, Tile},
 };
+use crate::message::unreadable;
 
 const MAGIC: &[u8; 8] = b"S16FILM2";
 
@@ -49,7 +50,7 @@ pub struct ResumeError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeErrorCause {
     /// The operating system does not give the file's bytes.
-    #[error("cannot read it: {0}; leave out --resume to start over, which replaces the file")]
+    #[error("{0}; leave out --resume to start over, which replaces the file")]
     Unreadable(String),
     /// Another kind of file.
     #[error(
@@ -130,7 +131,7 @@ impl Film {
         print: &Fingerprint,
     ) -> Result<Self, ResumeError> {
         let invalid = |cause| ResumeError { file: file.display().to_string(), cause };
-        let cannot = |error: io::Error| invalid(ResumeErrorCause::Unreadable(error.to_string()));
+        let cannot = |error: io::Error| invalid(ResumeErrorCause::Unreadable(unreadable(&error)));
         let damaged = || invalid(ResumeErrorCause::Damaged);
         let opened = fs::File::open(file).map_err(cannot)?;
         let length = opened.metadata().map_err(cannot)?.len();

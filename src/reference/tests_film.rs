@@ -10,12 +10,8 @@ use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 
 use super::*;
 use crate::{
-    camera::{
-        CameraEffects, ThinLens,
-        body::SensorSize,
-        lens::Iris,
-        post_effects::{CameraRig, DepthOfField},
-    },
+    camera::{CameraEffects, CameraRig, Iris, ThinLens, body::SensorSize, effects::DepthOfField},
+    optics::focus::circle_of_confusion,
     photometry::{color::luminance, units::Lumen},
     scene::{
         Material, Projection, Scene,
@@ -277,10 +273,7 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
     let mut lights = Vec::new();
     for (f_stop, distance) in [(1.4, 4.0), (2.0, 8.0), (2.8, 1.0), (4.0, 1.0)] {
         let (light, pixels, field) = bokeh(f_stop, distance, Iris::default(), 4.0);
-        let want =
-            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
-                * 64.0
-                / GATE;
+        let want = circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 64.0 / GATE;
         // The second moment of a disk about its center is r^2 / 4 per axis; the square and the
         // pixels add theirs.
         let (mut sum, mut second) = (0.0, 0.0);
@@ -311,10 +304,7 @@ fn discs_have_the_irises_shape() {
     let iris = Iris { blades: 3, curvature: 0.0, rotation: PI / 2.0 };
     for (distance, up) in [(8.0, 1.0), (0.9, -1.0)] {
         let (_, pixels, field) = bokeh(1.4, distance, iris, 3.0);
-        let radius =
-            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
-                * 32.0
-                / GATE;
+        let radius = circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 32.0 / GATE;
         let mean = |of: &dyn Fn(DVec2) -> f64| {
             let (mut sum, mut all) = (0.0, 0.0);
             for (i, p) in pixels.iter().enumerate() {

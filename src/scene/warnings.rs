@@ -5,6 +5,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{MIN_SHEEN_ROUGHNESS, Scene, Sheen, TextureRef, address::AddressTable};
 use crate::photometry::ies::IesProfile;
 
+/// Minimum part of a profile's light in percent that a spot's cone removes with a warning.
+const MIN_CUT_PERCENT: f64 = 1.0;
+
 impl Scene {
     /// Warnings: one line for each thing that the parser of a photometric file ignored or assumed.
     #[must_use]
@@ -20,8 +23,19 @@ impl Scene {
         }
         let line =
             |name: &str, note: &String| format!("photometric file of light '{name}': {note}");
+        let cut = self.lights.iter().filter_map(|light| {
+            let percent = light.cut_fraction()? * 100.0;
+            (percent >= MIN_CUT_PERCENT).then(|| {
+                format!(
+                    "the cone of spot '{}' removes {percent:.0} % of the light of its photometric \
+                     file; widen it, or set the shape to point",
+                    light.name
+                )
+            })
+        });
         told.into_iter()
             .flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note)))
+            .chain(cut)
             .collect()
     }
 

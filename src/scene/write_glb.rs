@@ -2,12 +2,10 @@
 
 mod lobes;
 
-use std::io::Cursor;
-
 use glam::{DMat4, Vec3};
-use image::{ExtendedColorType, ImageEncoder, codecs::png};
 use serde_json::{Map, Value, json};
 
+use crate::image_io::coded_image::{PngOptions, write_png};
 use crate::photometry::{Candela, lights::Emitter};
 use crate::scene::{
     AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
@@ -26,7 +24,7 @@ pub enum WriteError {
         /// The image's name.
         name: String,
         /// Error of the encoder.
-        source: image::ImageError,
+        source: std::io::Error,
     },
     /// The document cannot be serialized as JSON.
     #[error("cannot serialize the glTF document as JSON: {0}")]
@@ -361,24 +359,16 @@ impl Writer {
 
     fn image(&mut self, image: &Image) -> Result<Value, WriteError> {
         let mut file = Vec::new();
-        let encoder = png::PngEncoder::new_with_quality(
-            Cursor::new(&mut file),
-            png::CompressionType::Best,
-            png::FilterType::Adaptive,
-        );
         // Opaque images need three channels only.
-        let opaque = image.rgba8.chunks_exact(4).all(|pixel| pixel[3] == 255);
-        let packed = if opaque {
-            let rgb: Vec<u8> = image
-                .rgba8
-                .chunks_exact(4)
-                .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-                .collect();
-            encoder.write_image(&rgb, image.width, image.height, ExtendedColorType::Rgb8)
-        } else {
-            encoder.write_image(&image.rgba8, image.width, image.height, ExtendedColorType::Rgba8)
+        let is_opaque = image.rgba8.chunks_exact(4).all(|pixel| pixel[3] == 255);
+        let options = PngOptions {
+            compression: png::Compression::High,
+            filter: png::Filter::Adaptive,
+            is_srgb: false,
+            is_opaque,
         };
-        packed.map_err(|source| WriteError::Image { name: image.name.clone(), source })?;
+        write_png(&mut file, [image.width, image.height], &image.rgba8, options)
+            .map_err(|source| WriteError::Image { name: image.name.clone(), source })?;
         let view = self.view(&file, None);
         let mut value = named(&image.name);
         value.insert("mimeType".into(), "image/png".into());

@@ -6,9 +6,9 @@ pub use super::exposure_state::ExposureState;
 use super::{Session, SessionError};
 use crate::{
     camera::{
-        Exposure, ExposureMode, MeterMode,
+        Exposure, ExposureControl, ExposureMode, ImagePosition, MeterMode, Metering, MeteringMode,
         exposure::Receptor,
-        metering::{self, AutoExposure, MeterError, SolvedExposure},
+        metering::{self, AutoExposure, MeterError},
     },
     frame::{
         Aov, RenderedImage, Renderer,
@@ -17,13 +17,7 @@ use crate::{
     gpu_scene::{GpuScene, View},
     passes::{exposure_histogram::LuminanceHistogram, gbuffer_channel::GbufferChannel},
     photometry::{Ev100, color},
-    scene::{
-        Projection,
-        look::{
-            Look, LookError,
-            metering::{ExposureControl, ImagePosition, MeteringMode},
-        },
-    },
+    scene::{Projection, look::LookError},
 };
 
 /// Luminance of each pixel in nits.
@@ -31,9 +25,6 @@ use crate::{
 pub fn luminances(picture: &RenderedImage) -> Vec<f32> {
     picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect()
 }
-
-/// Default full angle of the spot meter in rad: 1 degree.
-const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
 
 impl Session {
     /// The metering mode with its parameters for a picture size in pixels.
@@ -61,13 +52,13 @@ impl Session {
                 let [x, y] = pixel(at, [width, height])?;
                 let center = [(x, width), (y, height)]
                     .map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
-                let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
+                let half = self.physical_camera.dials.metering.spot_angle / 2.0;
                 let radius = match self.camera.1 {
                     Projection::Perspective { vertical_fov, .. } => {
                         half.tan() / (2.0 * (f64::from(vertical_fov) / 2.0).tan())
                     }
                     // Orthographic: 1.8 % of the height, as with a normal lens.
-                    Projection::Orthographic { .. } => 0.018 * half / (SPOT_ANGLE / 2.0),
+                    Projection::Orthographic { .. } => 0.018 * half / (Metering::SPOT_ANGLE / 2.0),
                 };
                 MeterMode::Spot { center, radius }
             }
@@ -103,10 +94,7 @@ pub fn surface(picture: &RenderedImage, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> 
 
 /// The pixel of the look's metering position.
 fn metered_pixel(session: &Session, view: &View) -> Result<[u32; 2], SessionError> {
-    pixel(
-        session.look.metering.position.unwrap_or(ImagePosition::CENTER),
-        [view.width, view.height],
-    )
+    pixel(session.physical_camera.dials.metering.position, [view.width, view.height])
 }
 
 /// Position and normal of the surface at the metered pixel.
@@ -168,15 +156,14 @@ fn meter_from(
     view: &View,
     mut exposure: Exposure,
 ) -> Result<Option<Exposure>, SessionError> {
-    let look = &session.look.metering;
-    let mode = look.mode.unwrap_or_default();
+    let Metering { mode, position, .. } = session.physical_camera.dials.metering;
     if mode == MeteringMode::Incident {
         return meter_incident(session, renderer, scene, view);
     }
     // A quarter of the size is enough for means, but not for a spot.
     let part = if mode == MeteringMode::Spot { 1 } else { 4 };
     let size = [view.width, view.height].map(|side| (side / part).max(1));
-    let mode = session.meter_mode(mode, look.position.unwrap_or(ImagePosition::CENTER), size)?;
+    let mode = session.meter_mode(mode, position, size)?;
     let small = View::new(session.camera.0, &session.camera.1, size[0], size[1]);
     // Half floats hold about 30 stops, and light culling depends on the exposure. A reading is
     // accepted once it agrees with the exposure of the picture it was taken from.
@@ -215,17 +202,6 @@ const BLACK_PART: u64 = 64;
 /// Maximum iterations of [`meter`].
 const METER_ROUNDS: u32 = 8;
 
-/// Exposure mode of the look: `camera.exposure.mode`, else manual if it sets dials, else auto.
-#[must_use]
-pub fn control(look: &Look) -> ExposureControl {
-    let manual = ExposureControl::Dials(ExposureMode::Manual);
-    look.metering.control.unwrap_or(if look.camera.has_dials() {
-        manual
-    } else {
-        ExposureControl::Auto
-    })
-}
-
 /// Exposure by the look's mode. With manual dials the scene is metered only if `wanted`.
 ///
 /// # Errors
@@ -240,10 +216,10 @@ pub fn determine_exposure(
     wanted: bool,
 ) -> Result<ExposureState, SessionError> {
     renderer.check_size(view)?;
-    let by_hand = control(&session.look) == ExposureControl::Dials(ExposureMode::Manual);
+    let by_hand = !is_adaptive(session);
     let metered = if wanted || !by_hand { meter(session, renderer, scene, view)? } else { None };
     if metered.is_none()
-        && session.look.metering.mode == Some(MeteringMode::Incident)
+        && session.physical_camera.dials.metering.mode == MeteringMode::Incident
         && !by_hand
         && metered_surface(session, renderer, scene, view)?.is_none()
     {
@@ -254,31 +230,6 @@ pub fn determine_exposure(
         )));
     }
     exposure_from_metering(session, metered)
-}
-
-/// The exposure with the look's compensation.
-///
-/// # Errors
-///
-/// [`SessionError::Look`] if the compensated exposure is out of range.
-pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, SessionError> {
-    Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
-}
-
-/// Solves the dials of a mode for an exposure, from the look's dials and within its ranges.
-///
-/// # Errors
-///
-/// [`SessionError::Look`] for contradictory dials or ranges.
-pub fn solve(
-    look: &Look,
-    mode: ExposureMode,
-    requested: Exposure,
-) -> Result<SolvedExposure, SessionError> {
-    let auto_iso = look.metering.auto_iso.unwrap_or(false);
-    Ok(mode
-        .solve(look.camera.dials(), requested, look.dial_ranges()?, auto_iso)
-        .map_err(LookError::from)?)
 }
 
 /// White balance matrix of the look, on linear Rec.709. A gray card is read from a picture rendered
@@ -295,8 +246,8 @@ pub fn white_balance(
     view: &View,
     exposure: Exposure,
 ) -> Result<Mat3, SessionError> {
-    let look = &session.look.metering;
-    let picked = match look.gray_card {
+    let balance = &session.physical_camera.dials.white_balance;
+    let picked = match balance.gray_card {
         Some(at) => {
             let [x, y] = pixel(at, [view.width, view.height])?.map(|side| side as usize);
             let picture = renderer.render(scene, view, &session.settings(exposure, vec![]))?;
@@ -305,7 +256,7 @@ pub fn white_balance(
         }
         None => None,
     };
-    Ok(look.white_balance(picked)?.as_mat3())
+    Ok(balance.matrix(picked)?.as_mat3())
 }
 
 /// Metered exposure of a path traced picture (nits, linear Rec.709). Luminance is divided by
@@ -321,9 +272,7 @@ pub fn meter_pixels(
     (width, height): (usize, usize),
     falloff: impl Fn(DVec2) -> f64,
 ) -> Result<Option<Exposure>, SessionError> {
-    let look = &session.look.metering;
-    let (mode, at) =
-        (look.mode.unwrap_or_default(), look.position.unwrap_or(ImagePosition::CENTER));
+    let Metering { mode, position: at, .. } = session.physical_camera.dials.metering;
     if mode == MeteringMode::Incident {
         return Ok(None);
     }
@@ -358,28 +307,26 @@ fn exposure_from_adaptation(
     metered: Option<Exposure>,
     adapted: Option<Exposure>,
 ) -> Result<ExposureState, SessionError> {
-    let look = &session.look;
-    let control = control(look);
-    if let ExposureControl::Dials(ExposureMode::Manual) = control {
-        let exposure = match look.exposure()? {
-            Some(exposure) => exposure,
-            None => compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
-        };
+    let camera = &session.physical_camera;
+    let control = camera.dials.control();
+    let ExposureControl::Dials(mode) = control else {
+        let exposure = camera.dials.compensated(adapted.unwrap_or_default())?;
+        return Ok(ExposureState { exposure, metered, adapted, control, solved: None });
+    };
+    if mode == ExposureMode::Manual {
+        let exposure = camera.dials.exposure()?;
         return Ok(ExposureState { exposure, metered, adapted, control, solved: None });
     }
-    let requested = compensated(look, adapted.unwrap_or_default())?;
-    let ExposureControl::Dials(mode) = control else {
-        return Ok(ExposureState { exposure: requested, metered, adapted, control, solved: None });
-    };
-    let solved = solve(look, mode, requested)?;
+    let requested = camera.dials.compensated(adapted.unwrap_or_default())?;
+    let solved = camera.solve(mode, requested)?;
     Ok(ExposureState { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
 }
 
 /// True if the exposure adapts over a sequence; [`adapt`] then uses the pictures' histograms
 /// (`RenderSettings::histogram`).
 #[must_use]
-pub fn is_adaptive(look: &Look) -> bool {
-    control(look) != ExposureControl::Dials(ExposureMode::Manual)
+pub fn is_adaptive(session: &Session) -> bool {
+    session.physical_camera.dials.control() != ExposureControl::Dials(ExposureMode::Manual)
 }
 
 /// Exposure of the next picture of a sequence, `seconds` after `picture`, which was rendered with
@@ -403,13 +350,13 @@ pub fn adapt(
     (last, picture): (&ExposureState, &RenderedImage),
     seconds: f64,
 ) -> Result<ExposureState, SessionError> {
-    let look = &session.look;
-    if !is_adaptive(look) {
+    if !is_adaptive(session) {
         return Ok(*last);
     }
     // Compensation is applied after adaptation, where the dials are solved.
-    let auto = look.metering.auto_exposure(0.0);
-    let whole = look.metering.mode.unwrap_or_default() == MeteringMode::LogAverage;
+    let dials = &session.physical_camera.dials;
+    let auto = dials.auto_exposure();
+    let whole = dials.metering.mode == MeteringMode::LogAverage;
     let unlit = session.scene.materials.iter().any(|material| material.unlit);
     let counts = picture.histogram.as_ref().filter(|_| whole && !unlit);
     let counted =
@@ -456,8 +403,8 @@ pub fn white_balance_from_pixels(
     nits: &[DVec3],
     width: usize,
 ) -> Result<Mat3, SessionError> {
-    let look = &session.look.metering;
-    let picked = match look.gray_card {
+    let balance = &session.physical_camera.dials.white_balance;
+    let picked = match balance.gray_card {
         Some(at) => {
             let [x, y] =
                 pixel(at, [session.size.width, session.size.height])?.map(|side| side as usize);
@@ -465,5 +412,5 @@ pub fn white_balance_from_pixels(
         }
         None => None,
     };
-    Ok(look.white_balance(picked)?.as_mat3())
+    Ok(balance.matrix(picked)?.as_mat3())
 }

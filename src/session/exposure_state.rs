@@ -1,9 +1,6 @@
 //! Exposure of a picture, with the readings and dials that it comes from.
 
-use crate::{
-    camera::{Exposure, metering::SolvedExposure},
-    scene::look::metering::ExposureControl,
-};
+use crate::camera::{Exposure, ExposureControl, SolvedExposure};
 
 /// Exposure of a picture and its source.
 #[derive(Clone, Copy, Debug)]

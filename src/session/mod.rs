@@ -17,7 +17,7 @@ use glam::{DMat4, DVec3};
 
 use self::exposure_state::ExposureState;
 use crate::{
-    camera::{CameraEffects, Exposure, metering::SolvedExposure, post_effects::MotionBlur},
+    camera::{Camera, CameraEffects, CameraError, Exposure, SolvedExposure, effects::MotionBlur},
     frame::{
         AntiAliasing, AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings,
         Renderer, ShadowSettings, SsrSettings, TemporalSettings, VolumeSettings,
@@ -80,6 +80,12 @@ pub enum SessionError {
     Internal(String),
 }
 
+impl From<CameraError> for SessionError {
+    fn from(error: CameraError) -> Self {
+        Self::Look(error.into())
+    }
+}
+
 /// Picture size in pixels; parses from `WIDTHxHEIGHT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -119,6 +125,8 @@ pub struct Session {
     pub camera: (DMat4, Projection),
     /// Picture size in pixels.
     pub size: Size,
+    /// The physical camera of the look.
+    pub physical_camera: Camera,
     /// Camera effects.
     pub effects: CameraEffects,
     /// The lens of the look's prescription, with its dials set.
@@ -301,9 +309,7 @@ pub fn open(request: &OpenRequest) -> Result<Session, SessionError> {
     let source = read(request)?;
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
-    for assignment in &request.set {
-        look.assign(assignment)?;
-    }
+    look.assign_all(&request.set)?;
     apply_look(request, source.scene, look, source.warnings)
 }
 
@@ -331,7 +337,8 @@ pub fn apply_look(
     warnings.extend(look.light_warnings());
     warnings.extend(scene.profile_warnings());
     warnings.extend(scene.material_warnings());
-    warnings.extend(look.lens_warnings());
+    let physical_camera = look.physical_camera();
+    warnings.extend(physical_camera.lens_notes());
     warnings.extend(look.gi.warnings());
     warnings.extend(scene.water_warnings());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
@@ -394,14 +401,14 @@ pub fn apply_look(
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let shape = default_aspect_ratio(&look, &projection);
-    if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
+    if args.size.is_none() && look.camera.body.resolution.is_none() && !SHAPES.contains(&shape) {
         warnings.push(format!(
             "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
             f64::from(size.width) / f64::from(size.height)
         ));
     }
-    let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
-    look.ghosts(lens.as_deref())?;
+    let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+    physical_camera.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
     Ok(Session {
         request,
@@ -410,6 +417,7 @@ pub fn apply_look(
         camera_name,
         camera,
         size,
+        physical_camera,
         effects,
         lens,
         playback: animated,
@@ -443,46 +451,29 @@ fn chosen_animation(
 /// Projection, effects, and the prescription's lens if there is one.
 type MountedCamera = (Projection, CameraEffects, Option<Arc<MountedLens>>);
 
-/// Projection and effects of the look's lens; a focal length replaces the file's field of view.
-/// `mounted` is the prescription's lens if it is already set for this look and size.
+/// Projection and effects of the camera's lens; a focal length replaces the file's field of view.
+/// `mounted` is the prescription's lens if it is already set for this camera and size.
 fn mount_camera(
-    look: &Look,
+    camera: &Camera,
     mut projection: Projection,
     size: Size,
     mounted: Option<Arc<MountedLens>>,
 ) -> Result<MountedCamera, SessionError> {
     let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
-        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+        let mounted = camera.mount(None, [size.width, size.height], None)?;
+        return Ok((projection, mounted.effects, None));
     };
-    if !look.needs_lens() {
-        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
+    let fov = Some(f64::from(*vertical_fov));
+    let mounted = camera.mount(fov, [size.width, size.height], mounted)?;
+    if let Some(fov) = mounted.vertical_fov {
+        *vertical_fov = fov as f32;
+        *aspect = Some((f64::from(size.width) / f64::from(size.height)) as f32);
     }
-    let shown = f64::from(size.width) / f64::from(size.height);
-    let camera = &look.camera;
-    let mounted = match mounted {
-        Some(mounted) => Some(mounted),
-        None => look.mounted_lens(shown)?.map(Arc::new),
-    };
-    if let Some(mounted) = mounted {
-        let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
-        *vertical_fov = rig.vertical_fov() as f32;
-        *aspect = Some(shown as f32);
-        let effects = look.effects_with_mounted_lens(
-            &mounted,
-            look.effects(Some(&rig), [size.width, size.height])?,
-        )?;
-        return Ok((projection, effects, Some(mounted)));
-    }
-    let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
-    if camera.rig.focal_length.is_some() {
-        *vertical_fov = rig.vertical_fov() as f32;
-        *aspect = Some(shown as f32);
-    }
-    Ok((projection, look.effects(Some(&rig), [size.width, size.height])?, None))
+    Ok((projection, mounted.effects, mounted.lens))
 }
 
 fn default_size(look: &Look, projection: &Projection) -> Size {
-    if let Some([width, height]) = look.camera.rig.resolution {
+    if let Some([width, height]) = look.camera.body.resolution {
         return Size { width, height };
     }
     Size {
@@ -498,8 +489,8 @@ const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
 
 /// Aspect ratio (width / height) of the camera.
 fn default_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
-    let rig = &look.camera.rig;
-    let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
+    let (body, lens) = (&look.camera.body, &look.camera.lens);
+    let sensor = body.sensor.filter(|_| lens.focal_length.is_some() || lens.prescription.is_some());
     match *projection {
         // With a lens, the picture has the sensor's aspect ratio.
         _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
@@ -577,7 +568,7 @@ impl Session {
         if animated.camera.is_some() {
             let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
             let (projection, effects, lens) =
-                mount_camera(&self.look, projection, self.size, self.lens.clone())?;
+                mount_camera(&self.physical_camera, projection, self.size, self.lens.clone())?;
             (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
         Ok(())
@@ -591,11 +582,12 @@ impl Session {
     /// [`SessionError::Look`] if the lens cannot be set; the session is then unchanged.
     pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
-        let (projection, effects, lens) = mount_camera(&look, projection, size, None)?;
-        look.ghosts(lens.as_deref())?;
+        let physical_camera = look.physical_camera();
+        let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+        physical_camera.ghosts(lens.as_deref())?;
         (self.camera_name, self.camera, self.effects, self.lens) =
             (camera_name, (world, projection), effects, lens);
-        (self.look, self.size) = (look, size);
+        (self.look, self.physical_camera, self.size) = (look, physical_camera, size);
         Ok(())
     }
 
@@ -604,7 +596,7 @@ impl Session {
     #[must_use]
     pub fn animated_motion_blur(&self, effects: &CameraEffects) -> Option<MotionBlur> {
         let animated = self.playback.as_ref()?;
-        let mut blur = effects.motion_blur.or_else(|| self.look.object_motion_blur())?;
+        let mut blur = effects.motion_blur.or_else(|| self.physical_camera.object_motion_blur())?;
         if let Some(node) = animated.camera {
             let half = blur.exposure / 2.0;
             let places = [-half, half].map(|offset| {
@@ -837,7 +829,7 @@ impl Session {
         if gi.enabled {
             on_device.update_gi(gpu, &self.scene, &gi)?;
         }
-        if self.look.needs_flare_sources() {
+        if self.look.effects.needs_flare_sources() {
             on_device.enable_offscreen_flares(gpu, &self.scene)
         } else {
             Ok(())
@@ -856,25 +848,15 @@ impl Session {
     ) -> Result<RenderSettings, SessionError> {
         let (effects, lens) = match exposed.solved {
             Some(SolvedExposure { dials, .. }) => {
-                let mut look = self.look.clone();
-                look.camera.shutter = Some(dials.shutter_s);
-                look.camera.iso = Some(dials.iso);
-                // The solved stop is the exposing one: with a T-stop it is the T-number, and the
-                // f-number scales in proportion.
-                let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
-                    (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
-                    _ => 1.0,
-                };
-                look.camera.rig.t_stop = look.camera.rig.t_stop.map(|_| dials.f_stop);
-                look.camera.f_stop = Some(dials.f_stop * scale);
-                let (_, effects, lens) = mount_camera(&look, self.camera.1, self.size, None)?;
+                let camera = self.physical_camera.with_dials(dials);
+                let (_, effects, lens) = mount_camera(&camera, self.camera.1, self.size, None)?;
                 (effects, lens)
             }
             None => (self.effects, self.lens.clone()),
         };
         Ok(RenderSettings {
             effects,
-            ghosts: self.look.ghosts(lens.as_deref())?,
+            ghosts: self.physical_camera.ghosts(lens.as_deref())?,
             lens,
             anti_aliasing: self.anti_aliasing(),
             ssr: self.ssr(),

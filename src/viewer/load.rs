@@ -83,6 +83,7 @@ fn read(request: &OpenRequest, state: Option<PathBuf>) -> Result<LoadedScene, Vi
         document = document
             .with_autosave(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
     }
+    look::check_assignments(&request.set).map_err(SessionError::from)?;
     for assignment in &request.set {
         // As in `Look::assign`: the command line's assignments can be undone.
         let (path, value) = look::split_assignment(assignment).unwrap_or((assignment, ""));

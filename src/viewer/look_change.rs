@@ -5,7 +5,7 @@ use crate::{
     scene::{
         Scene,
         address::AddressTable,
-        look::{GiLook, LightLook, Look, MeteringLook},
+        look::{GiLook, LightLook, Look},
     },
 };
 
@@ -31,8 +31,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     }
     let with_frame_sections = Look {
         camera: new.camera.clone(),
-        effects: new.effects.clone(),
-        metering: new.metering.clone(),
+        effects: new.effects,
         passes: new.passes.clone(),
         gi: new.gi,
         ..old.clone()
@@ -41,7 +40,13 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
         let p = &look.passes;
         // Probes are captured at the upload, with the look's shadows.
         let captured = (!look.probes.is_empty()).then_some((p.shadow_samples, p.shadow_resolution));
-        (p.shadows, p.shadow_method, captured, p.lod_max_error_pixels, look.needs_flare_sources())
+        (
+            p.shadows,
+            p.shadow_method,
+            captured,
+            p.lod_max_error_pixels,
+            look.effects.needs_flare_sources(),
+        )
     };
     // Settings of the photon tracing; `None` without indirect light, which needs no VPLs.
     let vpl_settings = |look: &Look| {
@@ -67,14 +72,10 @@ pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
     let as_metered = |look: &Look| {
         let mut look = look.clone();
         // The camera's pose and lens are part of the view. Effects follow the meter.
+        let metering = look.camera.dials.metering;
         look.camera = Default::default();
+        look.camera.dials.metering = metering;
         look.effects = Default::default();
-        look.metering = MeteringLook {
-            mode: look.metering.mode,
-            position: look.metering.position,
-            spot_angle: look.metering.spot_angle,
-            ..MeteringLook::default()
-        };
         let passes = &mut look.passes;
         (passes.tone_mapper, passes.dither) = (None, None);
         (passes.aa_method, passes.aa_samples) = (None, None);
@@ -186,7 +187,7 @@ mod tests {
     }
 
     /// Values of which each property of the sections below takes at least one.
-    const VALUES: [&str; 28] = [
+    const VALUES: [&str; 29] = [
         "true",
         "false",
         "2",
@@ -208,6 +209,7 @@ mod tests {
         "daylight",
         "bradford",
         "fill",
+        "overscan",
         "rolling",
         "bare",
         "full-frame",

@@ -177,8 +177,6 @@ pub struct ReferenceView {
     /// Result of the comparison as text.
     pub summary: String,
     pub(super) bounces: Option<u32>,
-    /// The bar is too narrow for the summary.
-    pub(super) compact: bool,
 }
 
 impl ReferenceView {

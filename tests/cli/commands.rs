@@ -634,7 +634,7 @@ fn exposure_modes_set_the_dials_of_a_picture() {
         "camera.body.shutter=1/4000",
     ];
     let out = render(&limited);
-    assert!(out.contains("warning: shutter is at its limit") && out.contains("too dark"), "{out}");
+    assert!(out.contains("warning: f-stop is at its limit") && out.contains("too dark"), "{out}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ const ALLOWED: [(&str, &str); 11] = [
     ("src/cli/renamed.rs", "patches"),
     ("src/compare/case.rs", "centres"),
     ("src/scene/look/gi.rs", "patches"),
-    ("src/scene/look/metering.rs", "centre"),
+    ("src/camera/dials.rs", "centre"),
     ("src/viewer/panels/palette.rs", "surroundings"),
 ];
 

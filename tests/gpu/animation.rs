@@ -9,7 +9,7 @@ use std::{
 use crate::common::{Place, exposed, perspective, renderer};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
-    camera::{CameraEffects, body::Shutter, post_effects::MotionBlur},
+    camera::{CameraEffects, body::Shutter, effects::MotionBlur},
     compare::flip,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,

@@ -9,17 +9,18 @@ use sunny16::{
     camera::{
         CameraEffects, Iris, ThinLens,
         body::Shutter,
-        effects::{Grain, glare_within},
-        focus::{circle_of_confusion, to_pixels},
-        post_effects::{
-            Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting,
-        },
+        effect_models::{Grain, glare_within},
+        effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Starburst, Vignetting},
     },
     frame::{
         AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings,
         limits::EffectLimits,
     },
     gpu_scene::View,
+    optics::{
+        Rim,
+        focus::{circle_of_confusion, to_pixels},
+    },
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
         build::{SceneBuilder, look_at_transform},
@@ -731,7 +732,8 @@ fn effects_keep_their_size_at_any_resolution() {
         for assignment in ["camera.body.sensor=36x24", "effects.grain.iso=10000000"] {
             look.assign(assignment).unwrap();
         }
-        let grain = look.effects(None, [size.0, size.1]).unwrap().grain;
+        let camera = look.physical_camera();
+        let grain = camera.camera_effects(None, [size.0, size.1]).unwrap().grain;
         let effects = CameraEffects { grain, ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 200.0));
         let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -33,16 +33,13 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     for assignment in assignments {
         look.assign(assignment).unwrap();
     }
-    let aspect = f64::from(size.0) / f64::from(size.1);
-    let lens = look.mounted_lens(aspect).unwrap().unwrap();
-    let rig = look.camera.rig.mounted_rig(look.camera.f_stop, &lens).unwrap();
-    let effects = look.effects(Some(&rig), [size.0, size.1]).unwrap();
-    let effects =
-        CameraEffects { bloom: None, ..look.effects_with_mounted_lens(&lens, effects).unwrap() };
-    let vertical_fov = rig.vertical_fov() as f32;
+    let mounted = look.physical_camera().mount(Some(0.7), [size.0, size.1], None).unwrap();
+    let effects = CameraEffects { bloom: None, ..mounted.effects };
+    let vertical_fov = mounted.vertical_fov.unwrap() as f32;
+    let lens = mounted.lens.unwrap();
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };
     let view = View::new(DMat4::IDENTITY, &projection, size.0, size.1);
-    Rigged { view, projection, effects, lens: Arc::new(lens) }
+    Rigged { view, projection, effects, lens }
 }
 
 fn raster(renderer: &mut Renderer, scene: &Scene, rigged: &Rigged) -> Vec<[f32; 3]> {

@@ -6,7 +6,7 @@ use std::f64::consts::{PI, TAU};
 use crate::common::{add_square, exposed, green, perspective, pixel_ray, renderer, squares, total};
 use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
-    camera::{CameraEffects, Iris, post_effects::Starburst},
+    camera::{CameraEffects, Iris, effects::Starburst},
     frame::{RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,
     optics::{aperture::Aperture, starburst},

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 
-use crate::camera::Iris;
+use crate::optics::Iris;
 
 /// A rectangle in the entrance plane (m).
 #[derive(Clone, Copy, Debug, PartialEq)]

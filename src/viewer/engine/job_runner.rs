@@ -203,7 +203,7 @@ fn frames(
         let mut settings = RenderSettings {
             white_balance,
             frame_number: number,
-            histogram: !last && expose::is_adaptive(&session.look),
+            histogram: !last && expose::is_adaptive(session),
             ..session.final_settings(&now, Vec::new())?
         };
         session.set_motion(&mut settings, on_device);

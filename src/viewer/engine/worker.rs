@@ -12,10 +12,11 @@ use super::{
     shared::{EngineCounts, RenderRequest, RenderedFrame, Shared, Task, lock},
 };
 use crate::{
+    camera::MeteringMode,
     frame::{AntiAliasing, Aov, FrameSample, Readback, RenderSettings, Renderer},
     gpu::Gpu,
     gpu_scene::GpuScene,
-    scene::{Scene, look::metering::MeteringMode},
+    scene::Scene,
     session::{
         Session,
         expose::{self, ExposureState},
@@ -153,7 +154,8 @@ impl Worker {
                 followed?;
                 if change != LookChange::Nothing {
                     let (old, new) = (&there.session.look, &session.look);
-                    let same_control = expose::is_adaptive(old) == expose::is_adaptive(new);
+                    let same_control =
+                        expose::is_adaptive(&there.session) == expose::is_adaptive(&session);
                     if same_control && meters_alike(old, new) {
                         there.settings_changed = true;
                     } else {
@@ -210,7 +212,7 @@ impl Worker {
         let view = session.view();
         renderer.check_size(&view)?;
         let moving = moving || !there.full;
-        let by_hand = !expose::is_adaptive(&session.look);
+        let by_hand = !expose::is_adaptive(session);
         let last_reading = there.reading.as_ref().filter(|last| last.holds(session, moving));
         let mut reading = last_reading.map(|last| last.metered);
         let mut exposed = match there.exposed {
@@ -242,7 +244,7 @@ impl Worker {
                     }
                 };
                 let exposed = expose::exposure_from_metering(session, metered)?;
-                if session.look.metering.gray_card.is_some() {
+                if session.physical_camera.dials.white_balance.gray_card.is_some() {
                     self.counts.meter_readings += 1;
                 }
                 there.white_balance = expose::white_balance(
@@ -271,7 +273,7 @@ impl Worker {
         let follows = moving
             && !by_hand
             && !settled
-            && session.look.metering.mode != Some(MeteringMode::Incident);
+            && session.physical_camera.dials.metering.mode != MeteringMode::Incident;
         settings.histogram = follows;
         let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
         let number = if moving { 0 } else { self.still };
