@@ -71,7 +71,7 @@ impl Drop for Guard {
             name.starts_with("pipeline ")
                 || KEPT_BY_PASSES.contains(&name.as_str()) && !kept.contains(name)
         };
-        // Whether other objects belong to the passes or to nobody shows without the passes.
+        // Other objects are leaked unless they end with the passes.
         let shares = self.shared.is_some() && self.passes.get().is_some();
         if !(shares && new.iter().all(of_passes)) {
             drop(self.passes.take());
