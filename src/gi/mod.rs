@@ -30,7 +30,6 @@ mod radiosity;
 mod radiosity_settings;
 mod sequence;
 mod surface_hit;
-mod texture;
 mod tree;
 mod vpl;
 

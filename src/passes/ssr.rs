@@ -1,8 +1,6 @@
 //! Screen-space reflections (SSR): rays through the depth buffer, and a temporal history
 //! reprojected by the reflected image's motion (docs/reflections.md).
 
-pub mod virtual_image;
-
 use std::sync::Arc;
 
 use super::{

@@ -312,13 +312,13 @@ fn inspect_reports_lumens() {
     dir.run("inspect small.glb").ok().prints(&["800", "bulb"]);
     // With the look beside it, and without.
     dir.write("small.look.toml", "lights.bulb.lumens = 123\n");
-    let run = dir.run("inspect small.glb").ok().prints(&["123 lm"]);
+    let run = dir.run("inspect small.glb").ok().prints(&["123 lm as the look sets it"]);
     assert!(run.out.starts_with("look: small.look.toml"), "{}", run.out);
     let run = dir.run("inspect small.glb --no-look").ok();
     assert!(!run.out.contains("123 lm"), "{}", run.out);
     let run = dir.run("inspect small.glb --set lights.bulb.candela=77").ok();
     // Once, in its place: not the file's own as "not shown" beside what the look makes of it.
-    let run = run.prints(&["77 cd", "light 0 'bulb': ", "shown once"]);
+    let run = run.prints(&["77 cd as the look sets it", "light 0 'bulb': ", "shown once"]);
     let listed = run.out.matches("'bulb': ").count();
     assert_eq!((listed, run.out.contains("not shown")), (1, false), "{}", run.out);
 }
@@ -372,11 +372,15 @@ fn unnamed_items_are_addressed_by_number() {
         ("lights.#1.candela=55", 1),
     ] {
         let run = inspect(&format!("--set {setting}")).ok();
-        assert_eq!(run.out.matches("55 cd").count(), lamps, "{setting}: {run:?}");
+        assert_eq!(
+            run.out.matches("55 cd as the look sets it").count(),
+            lamps,
+            "{setting}: {run:?}"
+        );
     }
     let look = "[lights.\"#0\"]\ncandela = 55\n[materials.\"#0\"]\nmetallic = 0.25\n";
     dir.write("a.look.toml", look);
-    inspect("").ok().prints(&["55 cd", "metallic 0.25"]);
+    inspect("").ok().prints(&["55 cd as the look sets it", "metallic 0.25"]);
     fs::remove_file(dir.at("a.look.toml")).unwrap();
     inspect("--set lights.Lamq.candela=5").fails(2, &["lights.Lamp"]);
     inspect("--set lights.#9.candela=5").fails(2, &["lights.#0"]);
@@ -536,7 +540,7 @@ fn meter_reports_the_settings_of_each_priority_mode() {
     let dials =
         "--set camera.lens.f_stop=4 --set camera.body.shutter=1/60 --set camera.body.iso=100";
     let files = "--false-color f.png --waveform w.png --histogram h.png --zones z.png";
-    meter(&dir, &format!("--json m.json --mode matrix {dials} {files}")).ok();
+    let run = meter(&dir, &format!("--json m.json --mode matrix {dials} {files}")).ok();
     let json = dir.json("m.json");
     let number =
         |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
@@ -560,7 +564,8 @@ fn meter_reports_the_settings_of_each_priority_mode() {
     let counts = json.pointer("/histogram/counts").unwrap().as_array().unwrap();
     let sum: f64 = counts.iter().map(|count| count.as_f64().unwrap()).sum();
     assert_eq!(sum + number("/histogram/black"), 96.0 * 64.0);
-    for file in ["f.png", "w.png", "h.png", "z.png"] {
+    for file in ["f.png", "w.png", "h.png", "z.png", "m.json"] {
+        assert!(run.out.contains(&format!("\n{file}: ")), "{run:?}");
         assert!(dir.read(file).len() > 500, "{file}");
     }
     // A warning beyond one stop in both directions, and none within.
@@ -663,6 +668,9 @@ fn white_balance_changes_the_png_but_not_the_nits() {
         mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0
     );
     assert_eq!(png("--set camera.white_balance=neutral"), plain);
+    let told = render(&dir, "-o a.png --exposed --aov normal").ok();
+    assert!(told.err.contains("warning: --exposed has no effect on a PNG"), "{told:?}");
+    assert!(told.out.contains("a.normal.png: AOV normal"), "{told:?}");
     // Exposed values include the camera's white balance.
     assert_ne!(nits("--exposed"), nits(&format!("--exposed {warm}")));
     // The floor is brown; picked as a gray card, its channels are equal there.

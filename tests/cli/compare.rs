@@ -187,6 +187,7 @@ fn maps_and_reports_are_written() {
     }
     let done = compare(&dir, "b.exr a.exr --html r.html --max-flip 0 --skip-edges");
     assert_eq!(done.code, 3, "a report is written where a bound breaks: {done:?}");
+    assert!(done.out.contains("r.html: HTML report"), "{done:?}");
     let html = dir.text("r.html");
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
     // The inputs, two pictures, two kinds of FLIP, the script.

@@ -9,6 +9,7 @@ pub mod confetti;
 pub mod corpus;
 mod device;
 pub mod dimming_light;
+pub mod ghost_meshes;
 pub mod gi_reference;
 mod glb;
 pub mod headless_viewer;

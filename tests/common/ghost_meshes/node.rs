@@ -1,8 +1,7 @@
 //! Rays of a ghost, and the window that they enter through.
 
 use glam::DVec2;
-
-use crate::optics::Iris;
+use sunny16::optics::Iris;
 
 /// A rectangle in the entrance plane (m).
 #[derive(Clone, Copy, Debug, PartialEq)]

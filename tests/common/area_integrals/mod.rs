@@ -3,10 +3,12 @@
 //! From a point, a convex emitter of uniform luminance covers a convex spherical region. Its
 //! *projected solid angle* times luminance is illuminance; the BRDF's integral over it is reflected
 //! luminance. The shader `shaders/lib/area.glsl` is the single precision version of this module;
-//! tests compare the two.
+//! tests compare the two, and `examples/fit_ltc.rs` fits its table by it.
 //!
 //! Space: the surface's frame, with the point at the origin, `z` along the normal, and the
 //! direction to the viewer in the `xz` half plane of positive `x`. Lengths are in any common unit.
+
+#![allow(dead_code, unused_imports)]
 
 pub mod brdf;
 pub mod ltc;

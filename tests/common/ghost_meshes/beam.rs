@@ -47,7 +47,7 @@ impl Beam {
 
     /// Unit vectors perpendicular to the beam: the first lies in the plane of beam and axis, or, if
     /// `level`, is as horizontal as possible.
-    pub(super) fn across(&self, level: bool) -> [DVec3; 2] {
+    pub fn across(&self, level: bool) -> [DVec3; 2] {
         let aside = self
             .direction
             .truncate()

@@ -4,6 +4,7 @@
 use std::f64::consts::PI;
 
 use glam::{DVec3, dvec3};
+use sunny16::photometry::fresnel::schlick_weight;
 
 /// Minimum cosine to the viewer, as in the shader.
 const MIN_VIEW_COSINE: f64 = 1e-4;
@@ -21,12 +22,6 @@ pub struct BrdfWeights {
     pub specular: f64,
     /// Schlick's `(1 - v.h)^5`, 0 to 1.
     pub schlick: f64,
-}
-
-/// Weight of the Fresnel reflectance with F90 = 1: `(1 - v.h)^5`. Schlick 1994, equation 15.
-#[must_use]
-pub fn schlick_weight(vh: f64) -> f64 {
-    (1.0 - vh).clamp(0.0, 1.0).powi(5)
 }
 
 /// Schlick's weight for unit directions to viewer and light: `v.h` is the cosine of half the angle

@@ -2,29 +2,22 @@
 
 use glam::DVec2;
 
-use super::{
-    beam::Beam,
-    node::{EntranceWindow, GhostMeshNode},
-    spot::GhostSpot,
-};
-use crate::{
-    camera::Iris,
+use sunny16::{
+    optics::Iris,
     optics::{
-        lens::{Axis, Lens},
+        Axis, Lens,
+        ghosts::GhostMethod,
         paraxial::ReflectionPair,
         trace::{Ray, TracedRay},
     },
 };
 
-/// Tracing method of ghosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GhostMethod {
-    /// Ray transfer matrices: accurate near the axis.
-    Paraxial,
-    /// Exact rays.
-    #[default]
-    Traced,
-}
+use super::{
+    beam::Beam,
+    node::{EntranceWindow, GhostMeshNode},
+    paraxial::ParaxialTracing as _,
+    spot::GhostSpot,
+};
 
 /// A ghost as a grid of cells with two triangles each.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,11 +112,26 @@ fn narrowed(
     any.then_some(window)
 }
 
-impl Lens {
+/// Twice the signed area of a triangle.
+fn doubled_area([a, b, c]: [DVec2; 3]) -> f64 {
+    (b - a).perp_dot(c - a)
+}
+
+/// Cells per side of an adaptive mesh: for unevenness below the first threshold of `UNEVEN`, below
+/// the second, and above.
+pub const CELLS: [usize; 3] = [16, 32, 64];
+/// Maximum ratio of largest to smallest illuminance for the first two cell counts. Linear
+/// interpolation of illuminance that varies by half has an error of a hundredth.
+const UNEVEN: [f64; 2] = [1.5, 4.0];
+
+/// Meshes of a lens's ghosts.
+pub trait GhostMeshes {
+    /// The lens.
+    fn lens(&self) -> &Lens;
+
     /// Traces a ghost at a wavelength (m) as a mesh with the given cells per side (at least 1).
     /// `None` if no light of the beam passes.
-    #[must_use]
-    pub fn ghost_mesh(
+    fn ghost_mesh(
         &self,
         tier: GhostMethod,
         bounces: ReflectionPair,
@@ -132,11 +140,11 @@ impl Lens {
         cells: usize,
     ) -> Option<GhostMesh> {
         let cells = cells.max(1);
-        let b = |axis| self.ghost_matrix(bounces, axis, wavelength).b.abs();
+        let b = |axis| self.lens().ghost_matrix(bounces, axis, wavelength).b.abs();
         let blur = DVec2::new(b(Axis::X), b(Axis::Y)) * beam.radius().tan();
         let (window, nodes, facing) = match tier {
             GhostMethod::Paraxial => {
-                let fast = self.paraxial_ghost(bounces, wavelength);
+                let fast = self.lens().paraxial_ghost(bounces, wavelength);
                 let window = fast.window(beam)?;
                 (window, nodes(window, cells, &|p| Some(fast.node(p, beam))), beam.direction().z)
             }
@@ -144,37 +152,26 @@ impl Lens {
                 let node = |p: DVec2| self.traced_node(bounces, beam, wavelength, p);
                 let half = self.front_radius();
                 let whole = EntranceWindow { min: DVec2::splat(-half), max: DVec2::splat(half) };
-                let window = narrowed(whole, self.iris(), &node)?;
+                let window = narrowed(whole, self.lens().iris(), &node)?;
                 (window, nodes(window, cells, &node), 1.0)
             }
         };
         let sides = window.max - window.min;
         let cell = sides.x * sides.y * facing / (cells * cells) as f64;
-        Some(GhostMesh { cells, cell, nodes, iris: self.iris(), blur })
-    }
-
-    /// Radius (m) of a sphere around the first surface, and z (m) of its center.
-    #[must_use]
-    pub fn front(&self) -> (f64, f64) {
-        let Some(first) = self.surfaces().first() else { return (0.0, 0.0) };
-        let bent = (first.curvature * first.semi_aperture).clamp(-1.0, 1.0);
-        let sag = first.semi_aperture * bent / (1.0 + (1.0 - bent * bent).sqrt());
-        (first.semi_aperture.hypot(sag / 2.0), first.vertex + sag / 2.0)
+        Some(GhostMesh { cells, cell, nodes, iris: self.lens().iris(), blur })
     }
 
     /// Radius (m) of a disk perpendicular to any beam that contains all rays that hit the first
     /// surface.
-    #[must_use]
-    pub fn front_radius(&self) -> f64 {
-        self.front().0
+    fn front_radius(&self) -> f64 {
+        self.lens().front().0
     }
 
     /// The ray of a beam at a position (m) in the perpendicular plane through the center of the
     /// front sphere.
-    #[must_use]
-    pub fn entering(&self, beam: &Beam, p: DVec2) -> Ray {
-        let [first, second] = beam.across(!self.is_round());
-        let (radius, z) = self.front();
+    fn entering(&self, beam: &Beam, p: DVec2) -> Ray {
+        let [first, second] = beam.across(!self.lens().is_round());
+        let (radius, z) = self.lens().front();
         let origin =
             glam::DVec3::Z * z + first * p.x + second * p.y - beam.direction() * (2.0 * radius);
         Ray { origin, direction: beam.direction() }
@@ -188,32 +185,17 @@ impl Lens {
         p: DVec2,
     ) -> Option<GhostMeshNode> {
         let traced =
-            self.trace_ghost_unclipped(bounces, self.entering(beam, p), wavelength).ok()?;
-        let place = traced.ray.at_plane(self.sensor());
+            self.lens().trace_ghost_unclipped(bounces, self.entering(beam, p), wavelength).ok()?;
+        let place = traced.ray.at_plane(self.lens().sensor());
         // A ray that leaves the last surface away from the sensor never reaches it.
         let arrives = traced.ray.direction.z > 0.0 && place.is_finite();
         let TracedRay { weight, rim, iris, crossings, .. } = traced;
         arrives.then_some(GhostMeshNode { sensor_position: place, weight, rim, iris, crossings })
     }
-}
 
-/// Twice the signed area of a triangle.
-fn doubled_area([a, b, c]: [DVec2; 3]) -> f64 {
-    (b - a).perp_dot(c - a)
-}
-
-/// Cells per side of an adaptive mesh: for unevenness below the first threshold of `UNEVEN`, below
-/// the second, and above.
-pub const CELLS: [usize; 3] = [16, 32, 64];
-/// Maximum ratio of largest to smallest illuminance for the first two cell counts. Linear
-/// interpolation of illuminance that varies by half has an error of a hundredth.
-const UNEVEN: [f64; 2] = [1.5, 4.0];
-
-impl Lens {
     /// The mesh of a ghost at a wavelength (m), with adaptive resolution. `None` if no light of the
     /// beam passes.
-    #[must_use]
-    pub fn adaptive_ghost_mesh(
+    fn adaptive_ghost_mesh(
         &self,
         tier: GhostMethod,
         bounces: ReflectionPair,
@@ -228,6 +210,12 @@ impl Lens {
         } else {
             self.ghost_mesh(tier, bounces, beam, wavelength, CELLS[finer])
         }
+    }
+}
+
+impl GhostMeshes for Lens {
+    fn lens(&self) -> &Lens {
+        self
     }
 }
 

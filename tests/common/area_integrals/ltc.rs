@@ -1,27 +1,23 @@
 //! Linearly transformed cosines (LTC) for the BRDF's specular lobe, and their fit.
 //!
 //! Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light Shading with Linearly
-//! Transformed Cosines". The LTC is a sampling density here: `area::integrate_brdf` evaluates the true BRDF
+//! Transformed Cosines". The LTC is a sampling density here: `integrate_brdf` evaluates the true BRDF
 //! at a few directions distributed by it, so an approximate fit is enough. The map preserves the
 //! horizon, so one clip of the outline serves both spaces.
 
-use std::{f64::consts::PI, sync::OnceLock};
+use std::f64::consts::PI;
 
 use glam::{DVec3, dvec3};
+pub use sunny16::photometry::ltc::SIZE;
+use sunny16::photometry::ltc::table;
 
 use super::brdf::{self, view_direction};
-
-/// Rows (roughness) and columns (cosine to the viewer) of the table, both from 0 to 1.
-pub const SIZE: usize = 32;
 
 /// Minimum alpha, as in the shader (`MIN_ALPHA`).
 pub const MIN_ALPHA: f64 = 0.002;
 
 /// Cosine of the table's first column, in place of 0.
 const MIN_COSINE: f64 = 1e-3;
-
-/// The table, written by `examples/fit_ltc.rs`: three little-endian floats per entry, row by row.
-static TABLE: &[u8] = include_bytes!("../../../assets/ltc.bin");
 
 /// Smooth parameters of a table entry, all near 1 for a mirror.
 ///
@@ -89,16 +85,6 @@ impl Ltc {
         let q = self.to_cosine(l).length_squared();
         l.z.max(0.0) * self.determinant() / (PI * q * q)
     }
-}
-
-/// The table in shader order: rows of roughness, columns of the cosine, three numbers each.
-#[must_use]
-pub fn table() -> &'static [[f32; 3]] {
-    static DECODED: OnceLock<Vec<[f32; 3]>> = OnceLock::new();
-    DECODED.get_or_init(|| {
-        let float = |bytes: &[u8]| bytes.try_into().map_or(1.0, f32::from_le_bytes);
-        TABLE.chunks_exact(12).map(|e| [float(&e[..4]), float(&e[4..8]), float(&e[8..])]).collect()
-    })
 }
 
 /// The table at a roughness and a cosine to the viewer, each 0 to 1, bilinear.
