@@ -229,3 +229,90 @@ pub fn write_png(
     }
     Ok(out.finish()?)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use image::{DynamicImage, ImageFormat};
+
+    use super::*;
+
+    /// Codes as those of the crate `image`, which reads the same file.
+    fn agrees(file: &[u8], codec: Codec, what: &str) {
+        let reader = CodeReader::new(file, codec, 1 << 20).unwrap();
+        let want = image::load_from_memory(file).unwrap();
+        assert_eq!(reader.size(), [want.width(), want.height()], "{what}");
+        let found = reader.decode().unwrap();
+        assert_eq!(found.channels, usize::from(want.color().channel_count()), "{what}");
+        let scale = u16::MAX / found.max_code();
+        let wide: Vec<u16> = found.rgba().flatten().map(|code| code * scale).collect();
+        assert_eq!(wide, want.to_rgba16().into_raw(), "{what}");
+        assert_eq!(found.into_rgba8(), want.to_rgba8().into_raw(), "{what}");
+    }
+
+    #[test]
+    fn files_are_read_as_by_another_decoder() {
+        let noise = image::ImageBuffer::<image::Rgba<u16>, Vec<u16>>::from_fn(7, 5, |x, y| {
+            let code = |i: u32| {
+                ((x * 7919 + y * 104_729 + i * 1_299_709).wrapping_mul(40_503) % 65_521) as u16
+            };
+            image::Rgba([code(0), code(1), code(2), code(3)])
+        });
+        let noise = DynamicImage::from(noise);
+        let kinds = [
+            DynamicImage::from(noise.to_luma8()),
+            DynamicImage::from(noise.to_luma_alpha8()),
+            DynamicImage::from(noise.to_rgb8()),
+            DynamicImage::from(noise.to_rgba8()),
+            DynamicImage::from(noise.to_luma16()),
+            DynamicImage::from(noise.to_luma_alpha16()),
+            DynamicImage::from(noise.to_rgb16()),
+            noise,
+        ];
+        for (index, kind) in kinds.iter().enumerate() {
+            for (codec, format, kinds) in [
+                (Codec::Png, ImageFormat::Png, 0..8),
+                (Codec::Jpeg, ImageFormat::Jpeg, 2..3),
+                (Codec::Jpeg, ImageFormat::Jpeg, 0..1),
+                (Codec::WebP, ImageFormat::WebP, 2..4),
+            ] {
+                if kinds.contains(&index) {
+                    let mut file = Vec::new();
+                    kind.write_to(&mut Cursor::new(&mut file), format).unwrap();
+                    agrees(&file, codec, &format!("{codec:?} {:?}", kind.color()));
+                }
+            }
+        }
+        // Two bits a pixel by a palette, with one transparent entry.
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 4, 2);
+        encoder.set_color(ColorType::Indexed);
+        encoder.set_depth(BitDepth::Two);
+        encoder.set_palette(vec![0, 0, 0, 255, 0, 0, 0, 255, 0, 9, 8, 7]);
+        encoder.set_trns(vec![255, 0]);
+        encoder.write_header().unwrap().write_image_data(&[0b0001_1011, 0b1110_0100]).unwrap();
+        agrees(&file, Codec::Png, "palette");
+    }
+
+    #[test]
+    fn a_png_is_read_as_it_was_written() {
+        let rgba: Vec<u8> = (0..5 * 3 * 4).map(|i| (i * 37 % 251) as u8).collect();
+        for (is_srgb, is_opaque) in [(true, true), (false, false), (false, true)] {
+            let options = PngOptions {
+                compression: png::Compression::Fast,
+                filter: png::Filter::Up,
+                is_srgb,
+                is_opaque,
+            };
+            let mut file = Vec::new();
+            write_png(&mut file, [5, 3], &rgba, options).unwrap();
+            assert_eq!(file.windows(4).any(|window| window == b"sRGB"), is_srgb);
+            let found = CodeReader::new(&file, Codec::Png, 1 << 20).unwrap().decode().unwrap();
+            let alpha = |i: usize, code: u8| if is_opaque && i % 4 == 3 { 255 } else { code };
+            let want: Vec<u8> = rgba.iter().enumerate().map(|(i, code)| alpha(i, *code)).collect();
+            assert_eq!(found.into_rgba8(), want);
+        }
+        let broken = CodeReader::new(b"\x89PNG\r\n\x1a\nrest", Codec::Png, 1 << 20);
+        assert!(broken.is_err_and(|error| !error.contains('\n')));
+    }
+}

@@ -170,7 +170,7 @@ impl HeadlessViewer {
     }
 
     /// Waits as the window does: for a wake-up, or for the redraw that the last frame requested.
-    /// Conditions that wake no thread, such as a file, are seen after a quarter of a second.
+    /// Conditions without a wake-up, such as a file, are seen after a quarter of a second.
     pub fn wait(&self) {
         let [least, most] = [1000 / 60, 250].map(Duration::from_millis);
         self.wake_ups.wait(self.again.clamp(least, most));

@@ -77,7 +77,7 @@ pub(super) fn line_of(text: &str, path: &str) -> Option<usize> {
     find("", document.as_table(), path).map(|place| line_at(text, place))
 }
 
-/// What a nested list shows as: no property takes one.
+/// Text of a nested list, which no property takes.
 const LIST: &str = "a list";
 
 /// A scalar as text; `set` rejects types that a property does not take, such as a date or a nested

@@ -189,3 +189,36 @@ pub(super) fn autosave(ctx: &egui::Context, state: &ViewState, actions: &mut Act
         });
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use egui::Modifiers;
+
+    use super::*;
+    use crate::viewer::panels::testing::PanelTest;
+
+    #[test]
+    fn without_unsaved_changes_the_pending_action_proceeds() {
+        let mut test = PanelTest::new(|ui, state, panels, actions| {
+            unsaved_changes(ui.ctx(), state, panels, actions);
+        });
+        assert_eq!(test.frame(vec![]), []);
+        test.state.pending_close = Some(PendingClose::Close);
+        assert_eq!(test.frame(vec![]), [SceneAction::Proceed.into()]);
+    }
+
+    #[test]
+    fn the_save_dialog_closes_on_escape_and_warns_of_an_existing_file() {
+        let mut test = PanelTest::new(|ui, state, panels, actions| {
+            save(ui.ctx(), state, panels, actions);
+        });
+        let existing = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        test.panels.save_path = Some(existing.display().to_string());
+        test.frame(vec![]);
+        assert_eq!(test.press(Modifiers::NONE, Key::Enter), []);
+        assert_eq!(test.panels.replaces, Some(existing));
+        assert!(test.shows("Replace"));
+        assert_eq!(test.press(Modifiers::NONE, Key::Escape), [SceneAction::Stay.into()]);
+        assert_eq!((test.panels.save_path.take(), test.panels.replaces.take()), (None, None));
+    }
+}

@@ -68,3 +68,21 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, acti
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::panels::testing::PanelTest;
+
+    #[test]
+    fn names_open_their_scenes() {
+        let mut test = PanelTest::new(show);
+        for demo in Demo::ALL.into_iter().take(4) {
+            let open = SceneAction::OpenBuiltin(demo.name);
+            assert_eq!(test.click(demo.title), [open.into()], "{}", demo.title);
+        }
+        test.panels.open_path = "a.look.toml ".into();
+        assert_eq!(test.click("Open"), [SceneAction::OpenFile("a.look.toml".into()).into()]);
+        assert!(!test.shows("Back"), "no scene is open");
+    }
+}

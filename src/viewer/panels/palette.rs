@@ -227,6 +227,7 @@ pub(super) fn show(ui: &Ui, state: &ViewState, panels: &mut PanelState, actions:
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use egui::{Event, Key, Modifiers};
 
@@ -264,7 +265,7 @@ mod tests {
         assert_eq!(of("camera.lens.f_stop=2.8"), set(Some("2.8".into())));
         assert_eq!(of("camera.lens.f_stop="), set(None));
         for wrong in [
-            "view.select=Nobody",
+            "view.select=Lamp",
             "view.tool=hammer",
             "view.solo=Pool",
             "view.zoom=2",
