@@ -57,6 +57,10 @@ impl App {
             Some(Err(error)) => self.error(error),
             None => {}
         }
+        if let Some(crash) = self.compiles.as_ref().and_then(BackgroundWorker::crash) {
+            self.compiles = None;
+            self.error(crash.to_string());
+        }
         let due = self.watched.filter(|(at, _)| at.elapsed() >= WATCH);
         if let (Some((_, before)), Some(sources)) = (due, &self.shaders) {
             let now = sources.written();
