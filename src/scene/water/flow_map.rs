@@ -180,7 +180,7 @@ impl FlowMap {
     pub fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         let options = PngOptions {
-            compression: png::Compression::Balanced,
+            compression: png::Compression::Fast,
             filter: png::Filter::Adaptive,
             is_srgb: false,
             is_opaque: false,
