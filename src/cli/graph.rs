@@ -32,14 +32,13 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = session.upload(&mut renderer)?;
-    let (effects, lens, anti_aliasing) =
-        (session.effects, session.lens.clone(), session.anti_aliasing());
+    let (effects, lens) = (session.effects, session.lens.clone());
     let ghosts = session.look.ghosts(lens.as_deref())?;
     let settings = RenderSettings {
         effects,
         lens,
         ghosts,
-        anti_aliasing,
+        anti_aliasing: session.passes().aa.method,
         ..session.settings(Exposure::default(), vec![])
     };
     let prepared = renderer.plan(&on_device, &session.view(), &settings)?;

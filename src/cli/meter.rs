@@ -334,7 +334,7 @@ fn incident_light(
         })?,
     };
     let normal = requested.normal.unwrap_or(facing);
-    let shadows = session.shadows();
+    let shadows = session.passes().shadows;
     let lux =
         incident::illuminance(renderer, &session.scene, point, normal, requested.receptor, shadows)
             .map_err(|error| match error {

@@ -75,7 +75,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         ..args.scene.clone()
     };
     let mut session = scene_args::open_scene(&scene)?;
-    session.look.passes.aa_samples = args.aa_samples.or(session.look.passes.aa_samples);
+    let samples = &mut session.look.passes.aa.samples;
+    *samples = args.aa_samples.or(*samples);
     let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..frames {
@@ -113,7 +114,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let view = session.view();
         // Frames of a sequence share temporal history; each accumulates several samples only if
         // passes.aa.samples is set.
-        let picture = if args.frames.is_some() && session.look.passes.aa_samples.is_none() {
+        let picture = if args.frames.is_some() && session.look.passes.aa.samples.is_none() {
             renderer.render(&on_device, &view, &settings)?
         } else {
             renderer.render_still(&on_device, &view, &settings, session.still_samples())?
@@ -258,7 +259,7 @@ fn write(
 /// Warns of AOVs whose pass is off: they are 0 everywhere.
 fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
     for (off, prefix, remedy) in [
-        (!session.ssr().enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
+        (!session.passes().ssr.enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
         (!session.gi().enabled, "indirect_", "gi.enabled=true enables indirect light"),
     ] {
         if let Some(name) = aovs.iter().find(|name| off && name.starts_with(prefix)) {

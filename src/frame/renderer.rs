@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{
-    anti_aliasing::AntiAliasing,
     aov::Aov,
     declare::declare_frame,
     frame_inputs::FrameInputs,
@@ -14,7 +13,7 @@ use super::{
     },
     rendered_image::{ClusteredLightStats, DrawStats, RenderedImage},
     sampling::FrameSampling,
-    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
+    settings::RenderSettings,
 };
 use crate::{
     gpu::{
@@ -35,6 +34,7 @@ use crate::{
         ssr::SsrPass,
     },
     scene::Scene,
+    settings::{AntiAliasing, ClusteredLightSettings, ShadowSettings},
 };
 
 /// A submitted frame, for [`Renderer::collect`].
@@ -438,7 +438,7 @@ impl Renderer {
         self.passes.anti_aliasing.prepare(
             &self.gpu,
             method == AntiAliasing::Morphological,
-            matches!(method, AntiAliasing::Temporal(_)),
+            method == AntiAliasing::Temporal,
             settings.aovs.contains(&Aov::Velocity) || settings.ssr.enabled || settings.gi.enabled,
         )
     }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use glam::DVec2;
 
 use super::{
-    anti_aliasing::{AntiAliasing, FrameSample},
     history::{HistoryState, keeps_gi_history, keeps_ssr_history, smooth_exposure},
     jitter,
-    settings::RenderSettings,
+    settings::{FrameSample, RenderSettings},
 };
 use crate::{
     camera::Exposure,
@@ -16,6 +15,7 @@ use crate::{
     passes::{
         anti_aliasing::Method, gi::GiHistory, ssr::SsrFrame, taa::TaaFrame, velocity::MotionState,
     },
+    settings::AntiAliasing,
 };
 
 /// Maximum effective length in frames of a static history: half floats cannot resolve a finer mean.
@@ -115,7 +115,8 @@ impl FrameSampling {
         };
         let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
         match (settings.anti_aliasing, settings.sample) {
-            (AntiAliasing::Temporal(temporal), _) => {
+            (AntiAliasing::Temporal, _) => {
+                let temporal = &settings.taa;
                 let [width, height] = temporal.input_size([view.width, view.height]);
                 let last = before.and_then(|before| before.temporal);
                 // Counted from the start of the history, so that equal sequences give equal images.
@@ -129,7 +130,7 @@ impl FrameSampling {
                     max_frames: match last {
                         None => 0.0,
                         Some(_) if still => MAX_STATIC_FRAMES,
-                        Some(_) => temporal.max_history_frames,
+                        Some(_) => temporal.max_history_frames as f32,
                     },
                     gamma: temporal.variance_gamma,
                     still,

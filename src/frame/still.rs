@@ -1,20 +1,20 @@
 //! Still images as the mean of several frames.
 
 use super::{
-    anti_aliasing::{AntiAliasing, FrameSample, TemporalSettings},
     readback::Readback,
     rendered_image::RenderedImage,
     renderer::Renderer,
-    settings::{ClusteredLightSettings, RenderSettings},
+    settings::{FrameSample, RenderSettings},
 };
 use crate::{
     gpu::GpuResult,
     gpu_scene::{GpuScene, View},
+    settings::{AntiAliasing, ClusteredLightSettings},
 };
 
 impl Renderer {
     /// Renders a still image as the mean of `samples` frames with different subpixel offsets. TAA
-    /// at `scale` below 1 renders as many frames through its history. AOVs are sampled at pixel
+    /// at `render_scale` below 1 renders as many frames through its history. AOVs are sampled at pixel
     /// centers. One sample is equal to `render`.
     ///
     /// # Errors
@@ -26,7 +26,7 @@ impl Renderer {
         settings: &RenderSettings,
         samples: u32,
     ) -> GpuResult<RenderedImage> {
-        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0);
+        let scaled = settings.is_upscaled();
         if samples <= 1 && !scaled {
             return self.render(scene, view, settings);
         }

@@ -134,7 +134,14 @@ fn meter_incident(
         return Ok(None);
     };
     let flat = Receptor::Flat;
-    match incident::illuminance(renderer, &session.scene, point, normal, flat, session.shadows()) {
+    match incident::illuminance(
+        renderer,
+        &session.scene,
+        point,
+        normal,
+        flat,
+        session.passes().shadows,
+    ) {
         Ok(lux) if lux.get() > 0.0 => {
             Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?))
         }

@@ -13,12 +13,13 @@ use crate::{
 };
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "sobol",
     "photometry",
     "image_io",
     "camera",
     "optics",
+    "settings",
     "scene",
     "camera_control",
     "bvh",

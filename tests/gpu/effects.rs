@@ -14,10 +14,7 @@ use sunny16::{
             Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting,
         },
     },
-    frame::{
-        AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings,
-        limits::EffectLimits,
-    },
+    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
     gpu_scene::View,
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
@@ -1032,9 +1029,7 @@ fn blended_sums_are_clamped_to_half_floats() {
             "{name}: {least} to {most}"
         );
     }
-    for anti_aliasing in
-        [AntiAliasing::Morphological, AntiAliasing::Temporal(TemporalSettings::default())]
-    {
+    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal] {
         let settings = RenderSettings {
             exposure: exposure_for(white, 1.0),
             anti_aliasing,

@@ -10,7 +10,7 @@ use sunny16::{
     camera::Exposure,
     frame::{
         AntiAliasing, ClusteredLightSettings, GiSettings, RenderSettings, RenderedImage,
-        SsrSettings, TemporalSettings,
+        SsrSettings,
     },
     photometry::{Ev100, Lumen},
     scene::{
@@ -289,7 +289,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
         )
     };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
-    let taa = AntiAliasing::Temporal(TemporalSettings::default());
+    let taa = AntiAliasing::Temporal;
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
     // Light lists cull by exposure, as intended; without them no light is culled.
     let light_lists =

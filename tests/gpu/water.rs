@@ -11,7 +11,6 @@ use sunny16::{
     compare::flip::{self, PIXELS_PER_DEGREE},
     frame::{RenderSettings, Renderer, ShadowSettings},
     gpu_scene::View,
-    passes::caustics::CausticSettings,
     photometry::{
         Lux, color,
         environment::{RadianceMap, RowMapping},
@@ -25,6 +24,7 @@ use sunny16::{
         look::{RefractionMethod, ShadowMethod},
         procedural::shapes,
     },
+    settings::CausticSettings,
 };
 
 /// Emissive floors 1, 2 and 5 m below a level surface, side by side along x.

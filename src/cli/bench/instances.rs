@@ -13,13 +13,12 @@ use crate::{
     frame::{DrawStats, Readback, RenderSettings, Renderer, ShadowSettings},
     gpu::Gpu,
     gpu_scene::View,
-    passes::culling::CullingSettings,
     photometry::Ev100,
     scene::{
         Scene,
-        look::ShadowMethod,
         procedural::field::{self, FieldKind},
     },
+    settings::{CullingSettings, ShadowMethod},
 };
 
 /// Picture size in pixels.

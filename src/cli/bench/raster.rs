@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::error::CliError,
-    frame::{AntiAliasing, Readback, Renderer},
+    frame::{Readback, Renderer},
     gpu::Gpu,
     session::{Session, expose},
 };
@@ -36,9 +36,7 @@ pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Va
     let mut settings = session.final_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
     // Still views freeze some passes: measure the more expensive moving case.
-    if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
-        temporal.still = false;
-    }
+    settings.taa.still = false;
     settings.gi.freeze_after = u32::MAX;
     settings.ssr.still = false;
 

@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use super::{
-    CameraLook, EffectsLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook,
-    MeteringLook, PassesLook, ProbeLook, RenamedPaths, VolumeLook, WaterLook, current_path, lights,
-    materials, probes,
+    CameraLook, EffectsLook, EnvironmentLook, LightLook, LookError, MaterialLook, MeteringLook,
+    ProbeLook, RenamedPaths, VolumeLook, WaterLook, current_path, lights, materials, probes,
     properties::{description, unknown_property},
     read_prescription,
     reader::Reader,
@@ -15,6 +14,7 @@ use super::{
 use crate::{
     camera::Exposure,
     scene::{Scene, address::AddressTable},
+    settings::{GiLook, PassesLook},
 };
 
 /// Maximum size of a look file (bytes).
@@ -224,8 +224,8 @@ impl Look {
         let set = match path.split('.').next() {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
-            Some("passes") => self.passes.set(&read)?,
-            Some("gi") => self.gi.set(&read)?,
+            Some("passes") => read.set(&mut self.passes)?,
+            Some("gi") => read.set(&mut self.gi)?,
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             Some("materials") => materials::set(&mut self.materials, &read)?,

@@ -1,9 +1,12 @@
 //! The properties of all sections, by path.
 
+use std::sync::LazyLock;
+
 use super::{
-    LookError, camera, effects, environment, gi, lights, materials, metering, passes, probes, rig,
+    LookError, camera, effects, environment, lights, materials, metering, probes, rig,
     suggestions::nearest, volumes, water,
 };
+use crate::settings::{Accepts, Affects, GiLook, PassesLook, Property, Section};
 
 /// Properties of `scene.*`, which are fields of `Look`.
 const PROPERTIES: [(&str, &str); 6] = [
@@ -27,23 +30,53 @@ const PROPERTIES: [(&str, &str); 6] = [
     ("scene.variant", "material variant of the file, by name or number (#0)"),
 ];
 
-/// Every property with its description; `*` stands for an address (`scene::address`).
-pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROPERTIES
-        .iter()
-        .chain(camera::PROPERTIES)
-        .chain(rig::PROPERTIES)
-        .chain(metering::PROPERTIES)
-        .chain(effects::PROPERTIES)
-        .chain(passes::PROPERTIES)
-        .chain(gi::PROPERTIES)
-        .chain(lights::PROPERTIES)
-        .chain(materials::PROPERTIES)
-        .chain(environment::PROPERTIES)
-        .chain(probes::PROPERTIES)
-        .chain(water::PROPERTIES)
-        .chain(volumes::PROPERTIES)
-        .copied()
+/// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
+pub fn properties() -> impl Iterator<Item = Property> {
+    static ALL: LazyLock<Vec<Property>> = LazyLock::new(|| {
+        let described =
+            |rows: &[(&'static str, &'static str)]| rows.iter().map(described).collect::<Vec<_>>();
+        [
+            described(&PROPERTIES),
+            described(camera::PROPERTIES),
+            described(rig::PROPERTIES),
+            described(metering::PROPERTIES),
+            described(effects::PROPERTIES),
+            PassesLook::properties(),
+            GiLook::properties(),
+            described(lights::PROPERTIES),
+            described(materials::PROPERTIES),
+            described(environment::PROPERTIES),
+            described(probes::PROPERTIES),
+            described(water::PROPERTIES),
+            described(volumes::PROPERTIES),
+        ]
+        .concat()
+    });
+    ALL.iter().copied()
+}
+
+/// A property of which only the description is known.
+fn described(&(path, description): &(&'static str, &'static str)) -> Property {
+    Property {
+        path,
+        description,
+        unit: "",
+        accepts: Accepts::Described,
+        default: || None,
+        affects: Affects::Scene,
+    }
+}
+
+/// The property of a path, which may contain an address.
+pub(super) fn property(path: &str) -> Option<Property> {
+    let generic = generic_path(path);
+    properties().find(|property| property.path == generic)
+}
+
+/// The names that a property accepts; empty if it is not chosen by name.
+#[must_use]
+pub fn choices(path: &str) -> &'static [&'static str] {
+    property(path).map_or(&[], |property| property.accepts.choices())
 }
 
 /// True if a property's value is a file name, relative to the look file.
@@ -63,8 +96,7 @@ pub fn is_file_property(path: &str, value: &str) -> bool {
 
 /// Description of a property; empty if there is none of this path.
 pub(super) fn description(path: &str) -> &'static str {
-    let generic = generic_path(path);
-    properties().find(|(path, _)| *path == generic).map_or("", |(_, expected)| expected)
+    property(path).map_or("", |property| property.description)
 }
 
 /// The path with `*` in place of its address.
@@ -82,6 +114,6 @@ fn generic_path(path: &str) -> String {
 pub(super) fn unknown_property(path: &str) -> LookError {
     LookError::UnknownPath {
         path: path.into(),
-        nearest: nearest(&generic_path(path), properties().map(|(path, _)| path)),
+        nearest: nearest(&generic_path(path), properties().map(|property| property.path)),
     }
 }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{LookError, prescription::BUILTIN};
-use crate::photometry::lights::STRENGTH_LIMIT;
+use crate::{
+    photometry::lights::STRENGTH_LIMIT,
+    settings::{Input, Section},
+};
 
 /// One value with its path, for checks whose messages name both.
 pub(super) struct Reader<'a> {
@@ -24,6 +27,12 @@ impl Reader<'_> {
             value: self.value.into(),
             expected: format!("expected {}", self.expected),
         }
+    }
+
+    /// Sets the property in a section; false if the section has none of this path.
+    pub fn set(&self, section: &mut impl Section) -> Result<bool, LookError> {
+        let input = Input { text: self.value, folder: self.folder };
+        section.set(self.path, &input).map_err(|_| self.bad_value())
     }
 
     pub fn number(&self) -> Result<f64, LookError> {

@@ -82,7 +82,7 @@ impl Worker {
             point,
             normal,
             Receptor::Flat,
-            session.shadows(),
+            session.passes().shadows,
         );
         read.map_err(|error| match error {
             IncidentError::Gpu(error) => error.into(),
@@ -209,7 +209,7 @@ fn frames(
         session.set_motion(&mut settings, on_device);
         // Temporal history runs through a sequence; several samples per picture only if the look
         // sets them.
-        let picture = match session.look.passes.aa_samples {
+        let picture = match session.look.passes.aa.samples {
             None => renderer.render(on_device, &view, &settings)?,
             Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
         };

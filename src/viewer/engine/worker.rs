@@ -273,7 +273,7 @@ impl Worker {
             && !settled
             && session.look.metering.mode != Some(MeteringMode::Incident);
         settings.histogram = follows;
-        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
+        let scaled = settings.is_upscaled();
         let number = if moving { 0 } else { self.still };
         if number == 0 && !moving {
             // A still picture does not depend on earlier views.

@@ -19,6 +19,7 @@ use crate::{
         lights::{Emitter, LightStrength, PhysicalLight},
     },
     scene::{Light, Projection, address::AddressTable, look},
+    settings::{Choice, Property},
     viewer::{app::App, scene_items::light_of, viewport::Viewport},
 };
 
@@ -507,14 +508,13 @@ fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut 
 
 fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
-    let look = &viewport.session.look;
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
         pass(
             ui,
             viewport,
             ("Reflections", &["ssr"]),
-            session.ssr().enabled,
+            session.passes().ssr.enabled,
             "passes.ssr.enabled",
             changes,
         );
@@ -531,7 +531,7 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             ui,
             viewport,
             ("Shadows", &["shadow"]),
-            session.shadows().enabled,
+            session.passes().shadows.enabled,
             "passes.shadows.enabled",
             changes,
         );
@@ -539,19 +539,17 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             ui,
             viewport,
             ("Ambient occlusion", &["ao"]),
-            session.ao().enabled,
+            session.passes().ao.enabled,
             "passes.ao.enabled",
             changes,
         );
         ui.label("Anti-aliasing");
-        let now = look.passes.aa_method.unwrap_or_default().name();
-        let named = look::AaMethod::ALL.map(|(name, _)| name);
-        listing(ui, now, &named, "passes.aa.method", changes);
+        let (now, path) = (session.passes().aa.method.name(), "passes.aa.method");
+        listing(ui, now, look::choices(path), path, changes);
         ui.end_row();
         ui.label("Tone mapper");
-        let now = look.passes.tone_mapper.unwrap_or_default().name();
-        let named = crate::camera::ToneMapper::ALL.map(|mapper| mapper.name());
-        listing(ui, now, &named, "passes.tonemap.operator", changes);
+        let (now, path) = (session.passes().tonemap.operator.name(), "passes.tonemap.operator");
+        listing(ui, now, look::choices(path), path, changes);
         ui.end_row();
     });
     listed(ui, "effects.", values, changes);
@@ -627,10 +625,10 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
 fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     grid(ui, "volume", |ui| {
-        for (path, takes) in look::properties() {
+        for Property { path, description, .. } in look::properties() {
             if let Some(property) = path.strip_prefix("volumes.*.") {
                 let path = format!("volumes.{name}.{property}");
-                text(ui, property, set(values, &path), takes, &path, changes);
+                text(ui, property, set(values, &path), description, &path, changes);
             }
         }
     });
@@ -668,8 +666,10 @@ fn pass(
 fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
-            for (path, takes) in look::properties().filter(|(path, _)| path.starts_with(section)) {
-                text(ui, path.trim_start_matches(section), set(values, path), takes, path, changes);
+            for Property { path, description, .. } in look::properties() {
+                if let Some(property) = path.strip_prefix(section) {
+                    text(ui, property, set(values, path), description, path, changes);
+                }
             }
         });
     });

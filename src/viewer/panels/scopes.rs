@@ -52,7 +52,7 @@ impl App {
         ];
         aovs.extend(self.scopes.aov.filter(|aov| !aovs.contains(aov)));
         work.viewport.set_aovs(aovs);
-        let mapper = work.viewport.session.look.passes.tone_mapper.unwrap_or_default();
+        let mapper = work.viewport.session.passes().tonemap.operator;
         if let Some(finished) = &work.viewport.last_frame {
             self.scopes.follow(ctx, finished, mapper);
         }
