@@ -368,7 +368,7 @@ pub fn apply_look(
     }
     animated.iter_mut().for_each(|animated| animated.camera = camera);
     let dark = !had_lamps && defaults::has_no_light(&scene);
-    if look.default_light.unwrap_or(dark) {
+    if look.scene.default_light.unwrap_or(dark) {
         let before = scene.notes.len();
         defaults::add_lights(&mut scene, world);
         for note in scene.notes.iter().skip(before) {
@@ -421,7 +421,7 @@ fn chosen_animation(
     look: &Look,
     scene: &Scene,
 ) -> Result<AnimationSelection, SessionError> {
-    match look.animation.as_deref() {
+    match look.scene.animation.as_deref() {
         None | Some("auto") => Ok(AnimationSelection::Auto),
         Some("all") => Ok(AnimationSelection::All),
         Some(name) => scene.animation(name).map(AnimationSelection::Index).ok_or_else(|| {
@@ -811,7 +811,8 @@ mod tests {
         let session = |aspect: f32, size: Option<Size>| {
             let mut builder = SceneBuilder::new("strip");
             builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
-            let look = Look { default_light: Some(false), ..Look::default() };
+            let mut look = Look::default();
+            look.scene.default_light = Some(false);
             let request = OpenRequest { size, ..OpenRequest::default() };
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };

@@ -1,6 +1,9 @@
 //! Enums whose values are chosen by name.
 
-use crate::camera::ToneMapper;
+use crate::{
+    camera::ToneMapper,
+    photometry::{Sides, SpotFlux, water::WaterKind},
+};
 
 /// A value that is chosen by name.
 pub trait Choice: Copy + PartialEq + Sized + 'static {
@@ -14,8 +17,8 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
     fn name(self) -> &'static str;
 }
 
-/// Declares an enum with the names of its values; names after the first are accepted, but not
-/// offered.
+/// Declares an enum with the names of its values, or (`impl`) the names of an enum's values. Names
+/// after the first are accepted, but not offered.
 macro_rules! choices {
     (
         $(#[$meta:meta])*
@@ -29,6 +32,11 @@ macro_rules! choices {
             $( $(#[$doc])* $Variant, )+
         }
 
+        $crate::settings::choices::choices! {
+            impl $Name { $( $Variant = $name $(| $alias)*, )+ }
+        }
+    };
+    (impl $Name:ident { $( $Variant:ident = $name:literal $(| $alias:literal)*, )+ }) => {
         impl $crate::settings::choices::Choice for $Name {
             const NAMES: &'static [&'static str] = &[$($name),+];
 
@@ -65,8 +73,8 @@ macro_rules! setting_by_name {
                 <Self as $crate::settings::choices::Choice>::from_name(input.text)
             }
 
-            fn resolve(value: Option<Self>, default: Self) -> Self {
-                value.unwrap_or(default)
+            fn resolve(value: Option<&Self>, default: Self) -> Self {
+                value.copied().unwrap_or(default)
             }
 
             fn print(&self) -> Option<String> {
@@ -95,3 +103,35 @@ impl Choice for ToneMapper {
 }
 
 setting_by_name!(ToneMapper);
+
+choices! {
+    impl Sides {
+        One = "one",
+        Two = "two",
+    }
+}
+
+choices! {
+    impl SpotFlux {
+        Exact = "exact",
+        ApexCone = "apex-cone",
+        PhiOverPi = "phi-over-pi",
+    }
+}
+
+impl Choice for WaterKind {
+    const NAMES: &'static [&'static str] = &{
+        let [(clear, _), (coastal, _), (turbid, _)] = Self::ALL;
+        [clear, coastal, turbid]
+    };
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+setting_by_name!(WaterKind);

@@ -1,4 +1,4 @@
-//! `settings!` declares properties; `settings_group!` joins sections.
+//! `settings!` and `section!` declare properties; `settings_group!` joins sections.
 
 use super::{
     property::Property,
@@ -21,7 +21,7 @@ pub trait Section {
 }
 
 /// Declares the settings of a pass: a struct of their values with its `Default`, and a struct of
-/// overrides (`Section`) with `resolve`. A property reads
+/// overrides (`section!`) with `resolve`. A property reads
 ///
 /// ```text
 /// /// Details beyond the description (optional).
@@ -61,10 +61,7 @@ macro_rules! settings {
 
         impl Default for $Settings {
             fn default() -> Self {
-                Self {
-                    $( $field: $default, )+
-                    $($( $own: $own_default, )+)?
-                }
+                $Look::default().resolve()
             }
         }
 
@@ -83,7 +80,7 @@ macro_rules! settings {
             pub struct $Look in $section {
                 $(
                     $field $(at $path)? : $ty = $default
-                    , accepts $crate::settings::define::accepts!($ty $(, $min, $max)?)
+                    $(, in $min ..= $max)?
                     $(, unit $unit)?
                     , $description, affects $affects;
                 )+
@@ -94,43 +91,43 @@ macro_rules! settings {
             /// The settings: defaults with these overrides.
             #[must_use]
             pub fn resolve(&self) -> $Settings {
-                let default = $Settings::default();
                 $Settings {
-                    $(
-                        $field: <$ty as $crate::settings::value::Setting>::resolve(
-                            self.$field,
-                            default.$field,
-                        ),
-                    )+
-                    $($( $own: default.$own, )+)?
+                    $( $field: self.$field(), )+
+                    $($( $own: $own_default, )+)?
                 }
             }
         }
     };
 }
 
-/// Declares a struct of overrides: `settings!` without the resolved struct.
+/// Declares a struct of overrides. Properties read as those of `settings!`, except that the default
+/// may be absent, where it depends on other properties or on the scene; `accepts` may stand in
+/// place of a range; and a change affects the scene unless stated otherwise.
 macro_rules! section {
     (
         $(#[$meta:meta])*
         pub struct $Look:ident in $section:literal {
             $(
-                $field:ident $(at $path:literal)? : $ty:ty = $default:expr
-                , accepts $accepts:expr
+                $field:ident $(at $path:literal)? : $ty:ty $(= $default:expr)?
+                $(, in $min:literal ..= $max:literal)?
+                $(, accepts $accepts:expr)?
                 $(, unit $unit:literal)?
-                , $description:literal, affects $affects:ident;
+                , $description:literal $(, affects $affects:ident)?;
             )+
         }
+        $(and { $( $(#[$own_doc:meta])* $own:ident : $own_ty:ty; )+ })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $Look {
             $(
                 #[doc = concat!(
-                    "`", $crate::settings::define::path_of!($section, $field $(, $path)?), "`."
+                    "`", $crate::settings::define::path_of!($section, $field $(, $path)?), "`: ",
+                    $description, "."
                 )]
                 pub $field: Option<<$ty as $crate::settings::value::Setting>::Override>,
             )+
+            $($( $(#[$own_doc])* pub $own: $own_ty, )+)?
         }
 
         impl $Look {
@@ -140,11 +137,24 @@ macro_rules! section {
                     path: $crate::settings::define::path_of!($section, $field $(, $path)?),
                     description: $description,
                     unit: concat!($($unit)?),
-                    accepts: $accepts,
-                    default: || <$ty as $crate::settings::value::Setting>::print(&$default),
-                    affects: $crate::settings::property::Affects::$affects,
+                    accepts: $crate::settings::define::accepts!(
+                        $ty $(, in $min, $max)? $(, $accepts)?
+                    ),
+                    default: $crate::settings::define::default_of!($ty $(, $default)?),
+                    affects: $crate::settings::define::affects!($($affects)?),
                 }, )+
             ];
+
+            $($(
+                #[doc = concat!("`", stringify!($field), "`, or its default.")]
+                #[must_use]
+                pub fn $field(&self) -> $ty {
+                    <$ty as $crate::settings::value::Setting>::resolve(
+                        self.$field.as_ref(),
+                        $default,
+                    )
+                }
+            )?)+
         }
 
         impl $crate::settings::define::Section for $Look {
@@ -159,8 +169,12 @@ macro_rules! section {
             ) -> Result<bool, $crate::settings::value::InvalidValue> {
                 $(
                     if path == $crate::settings::define::path_of!($section, $field $(, $path)?) {
+                        const ACCEPTS: $crate::settings::property::Accepts =
+                            $crate::settings::define::accepts!(
+                                $ty $(, in $min, $max)? $(, $accepts)?
+                            );
                         let value =
-                            <$ty as $crate::settings::value::Setting>::parse(input, &$accepts)
+                            <$ty as $crate::settings::value::Setting>::parse(input, &ACCEPTS)
                                 .ok_or($crate::settings::value::InvalidValue)?;
                         self.$field = Some(value);
                         return Ok(true);
@@ -215,7 +229,8 @@ macro_rules! settings_group {
                 path: &str,
                 input: &$crate::settings::value::Input<'_>,
             ) -> Result<bool, $crate::settings::value::InvalidValue> {
-                Ok($( $crate::settings::define::Section::set(&mut self.$field, path, input)? || )+ false)
+                Ok($( $crate::settings::define::Section::set(&mut self.$field, path, input)? || )+
+                    false)
             }
 
             fn changed(&self, other: &Self) -> Vec<$crate::settings::property::Property> {
@@ -236,18 +251,41 @@ macro_rules! path_of {
     };
 }
 
-/// Values that a property accepts: by its type, or in a range.
+/// Values that a property accepts: in a range, as given, or by its type.
 macro_rules! accepts {
     ($ty:ty) => {
         <$ty as $crate::settings::value::Setting>::ACCEPTS
     };
-    ($ty:ty, $min:literal, $max:literal) => {
+    ($ty:ty, in $min:literal, $max:literal) => {
         $crate::settings::property::Accepts::Range {
             min: $min as f64,
             max: $max as f64,
             integer: <$ty as $crate::settings::value::Setting>::INTEGER,
         }
     };
+    ($ty:ty, $accepts:expr) => {
+        $accepts
+    };
 }
 
-pub(crate) use {accepts, path_of, section, settings, settings_group};
+/// Prints the default of a property, if it is declared.
+macro_rules! default_of {
+    ($ty:ty) => {
+        || None
+    };
+    ($ty:ty, $default:expr) => {
+        || <$ty as $crate::settings::value::Setting>::print(&$default)
+    };
+}
+
+/// What a change of a property affects: the scene, unless declared.
+macro_rules! affects {
+    () => {
+        $crate::settings::property::Affects::Scene
+    };
+    ($affects:ident) => {
+        $crate::settings::property::Affects::$affects
+    };
+}
+
+pub(crate) use {accepts, affects, default_of, path_of, section, settings, settings_group};

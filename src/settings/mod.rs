@@ -2,12 +2,12 @@
 //! range, default, description, and what a change of it affects. The look (`scene::look`), its
 //! reference, its JSON schema, the window and the passes use these definitions.
 
-mod choices;
-mod define;
+pub(crate) mod choices;
+pub(crate) mod define;
 mod gi;
 mod passes;
-mod property;
-mod value;
+pub(crate) mod property;
+pub(crate) mod value;
 
 pub use choices::Choice;
 pub use define::Section;
@@ -19,4 +19,4 @@ pub use passes::{
     VolumeSettings,
 };
 pub use property::{Accepts, Affects, Property};
-pub use value::{Input, InvalidValue, Setting};
+pub use value::{BUILTIN, Input, InvalidValue, Setting};

@@ -1,7 +1,9 @@
 //! Descriptions of properties.
 
+use crate::photometry::lights::STRENGTH_LIMIT;
+
 /// Values that a property accepts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Accepts {
     /// `true` or `false`.
     Bool,
@@ -14,8 +16,32 @@ pub enum Accepts {
         /// Whole numbers only.
         integer: bool,
     },
+    /// An angle in degrees in a range, inclusive. Its value is in radians.
+    Angle {
+        /// Minimum (degrees).
+        min: f64,
+        /// Maximum (degrees).
+        max: f64,
+    },
+    /// A number of 0 or more: a strength of light.
+    NonNegative,
+    /// Numbers, separated by spaces or commas, each in a range, inclusive.
+    Components {
+        /// Minimum.
+        min: f64,
+        /// Maximum.
+        max: f64,
+        /// One number stands for all.
+        one: bool,
+    },
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// A file, relative to the look file.
+    File,
+    /// A name, not empty.
+    Name,
+    /// Text that passes a check.
+    Checked(fn(&str) -> bool),
     /// As the description says.
     Described,
 }
@@ -25,7 +51,10 @@ impl Accepts {
     #[must_use]
     pub fn includes(&self, number: f64) -> bool {
         match self {
-            Self::Range { min, max, .. } => (*min..=*max).contains(&number),
+            Self::Range { min, max, .. }
+            | Self::Angle { min, max }
+            | Self::Components { min, max, .. } => (*min..=*max).contains(&number),
+            Self::NonNegative => (0.0..=STRENGTH_LIMIT).contains(&number),
             _ => true,
         }
     }
@@ -39,18 +68,18 @@ impl Accepts {
         }
     }
 
-    /// Minimum and maximum; `None` for kinds without.
+    /// Minimum and maximum of a number; `None` for kinds without.
     #[must_use]
     pub const fn range(&self) -> Option<[f64; 2]> {
         match self {
-            Self::Range { min, max, .. } => Some([*min, *max]),
+            Self::Range { min, max, .. } | Self::Angle { min, max } => Some([*min, *max]),
             _ => None,
         }
     }
 }
 
 /// What a change of a property affects besides the frames that follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Affects {
     /// Nothing else.
     Frame,
@@ -60,6 +89,8 @@ pub enum Affects {
     Vpls,
     /// Reflection probes, which are captured when the scene is uploaded, and the light meter.
     Probes,
+    /// Strength and color of lights, and the light meter; without probes, nothing is uploaded.
+    Lights,
     /// The uploaded scene, and the light meter.
     Scene,
 }
@@ -83,7 +114,7 @@ pub struct Property {
 
 impl Property {
     /// The properties that are marked.
-    pub(super) fn those_that(properties: &[Self], marked: &[bool]) -> Vec<Self> {
+    pub(crate) fn those_that(properties: &[Self], marked: &[bool]) -> Vec<Self> {
         let marked = properties.iter().zip(marked).filter(|(_, marked)| **marked);
         marked.map(|(property, _)| *property).collect()
     }

@@ -1,8 +1,13 @@
 //! Types of properties, and their values as text.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use glam::{DVec2, DVec3};
 
 use super::property::Accepts;
+
+/// Prefix of names that stand for built-in files.
+pub const BUILTIN: &str = "builtin:";
 
 /// Text of a value.
 #[derive(Clone, Copy, Debug)]
@@ -33,77 +38,120 @@ pub trait Setting: Sized {
     fn parse(input: &Input<'_>, accepts: &Accepts) -> Option<Self::Override>;
 
     /// The value of an override, else the default.
-    fn resolve(value: Option<Self::Override>, default: Self) -> Self;
+    fn resolve(value: Option<&Self::Override>, default: Self) -> Self;
 
     /// The value as text that `parse` reads; `None` for an absent one.
     fn print(&self) -> Option<String>;
 }
 
-impl Setting for bool {
-    type Override = Self;
-    const ACCEPTS: Accepts = Accepts::Bool;
+/// Types whose overrides are values.
+macro_rules! setting {
+    ($ty:ty, $accepts:expr, $integer:literal, |$input:ident, $rule:ident| $parse:expr, $print:expr) => {
+        impl Setting for $ty {
+            type Override = Self;
+            const ACCEPTS: Accepts = $accepts;
+            const INTEGER: bool = $integer;
 
-    fn parse(input: &Input<'_>, _: &Accepts) -> Option<Self> {
-        input.text.parse().ok()
-    }
+            fn parse($input: &Input<'_>, $rule: &Accepts) -> Option<Self> {
+                $parse
+            }
 
-    fn resolve(value: Option<Self>, default: Self) -> Self {
-        value.unwrap_or(default)
-    }
+            fn resolve(value: Option<&Self>, default: Self) -> Self {
+                value.cloned().unwrap_or(default)
+            }
 
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
+            fn print(&self) -> Option<String> {
+                let print: fn(&Self) -> String = $print;
+                Some(print(self))
+            }
+        }
+    };
 }
 
-impl Setting for u32 {
-    type Override = Self;
-    const INTEGER: bool = true;
+setting!(bool, Accepts::Bool, false, |input, _rule| input.text.parse().ok(), Self::to_string);
+setting!(
+    u32,
+    Accepts::Described,
+    true,
+    |input, rule| input.text.parse().ok().filter(|&number| rule.includes(f64::from(number))),
+    Self::to_string
+);
+setting!(f64, Accepts::Described, false, |input, rule| number(input.text, rule), Self::to_string);
+setting!(
+    f32,
+    Accepts::Described,
+    false,
+    |input, rule| number(input.text, rule).map(|number| number as Self),
+    Self::to_string
+);
+setting!(
+    String,
+    Accepts::Described,
+    false,
+    |input, rule| {
+        let fits = match rule {
+            Accepts::Name => !input.text.is_empty(),
+            Accepts::Checked(check) => check(input.text),
+            _ => true,
+        };
+        fits.then(|| input.text.to_owned())
+    },
+    Self::clone
+);
+setting!(
+    PathBuf,
+    Accepts::File,
+    false,
+    |input, _rule| match input.text {
+        "" => None,
+        own if own.starts_with(BUILTIN) => Some(own.into()),
+        file => Some(input.folder.join(file)),
+    },
+    |path| path.display().to_string()
+);
+setting!(
+    DVec2,
+    Accepts::Described,
+    false,
+    |input, rule| components(input.text, rule).map(Self::from_array),
+    |v| format!("{} {}", v.x, v.y)
+);
+setting!(
+    DVec3,
+    Accepts::Described,
+    false,
+    |input, rule| components(input.text, rule).map(Self::from_array),
+    |v| format!("{} {} {}", v.x, v.y, v.z)
+);
+setting!(
+    [u32; 3],
+    Accepts::Described,
+    true,
+    |input, rule| {
+        let numbers = components::<3>(input.text, rule)?;
+        let whole = numbers.iter().all(|number| number.fract() == 0.0);
+        whole.then(|| numbers.map(|number| number as u32))
+    },
+    |[x, y, z]| format!("{x} {y} {z}")
+);
 
-    fn parse(input: &Input<'_>, accepts: &Accepts) -> Option<Self> {
-        input.text.parse().ok().filter(|&number| accepts.includes(f64::from(number)))
-    }
-
-    fn resolve(value: Option<Self>, default: Self) -> Self {
-        value.unwrap_or(default)
-    }
-
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
+/// A finite number that is accepted; an angle in radians.
+fn number(text: &str, accepts: &Accepts) -> Option<f64> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let value = if let Accepts::Angle { .. } = accepts { number.to_radians() } else { number };
+    accepts.includes(number).then_some(value)
 }
 
-impl Setting for f64 {
-    type Override = Self;
-
-    fn parse(input: &Input<'_>, accepts: &Accepts) -> Option<Self> {
-        let number = input.text.parse().ok().filter(|number: &Self| number.is_finite())?;
-        accepts.includes(number).then_some(number)
+/// Finite numbers that are accepted.
+fn components<const N: usize>(text: &str, accepts: &Accepts) -> Option<[f64; N]> {
+    if let Accepts::Components { one: true, .. } = accepts
+        && let Some(number) = number(text, accepts)
+    {
+        return Some([number; N]);
     }
-
-    fn resolve(value: Option<Self>, default: Self) -> Self {
-        value.unwrap_or(default)
-    }
-
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
-}
-
-impl Setting for f32 {
-    type Override = Self;
-
-    fn parse(input: &Input<'_>, accepts: &Accepts) -> Option<Self> {
-        f64::parse(input, accepts).map(|number| number as Self)
-    }
-
-    fn resolve(value: Option<Self>, default: Self) -> Self {
-        value.unwrap_or(default)
-    }
-
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
+    let parts = text.split([' ', ',']).filter(|part| !part.is_empty());
+    let numbers: Vec<f64> = parts.map(|part| number(part, accepts)).collect::<Option<_>>()?;
+    numbers.try_into().ok()
 }
 
 impl<T: Setting<Override = T> + Clone + PartialEq> Setting for Option<T> {
@@ -115,8 +163,8 @@ impl<T: Setting<Override = T> + Clone + PartialEq> Setting for Option<T> {
         T::parse(input, accepts)
     }
 
-    fn resolve(value: Option<T>, default: Self) -> Self {
-        value.or(default)
+    fn resolve(value: Option<&T>, default: Self) -> Self {
+        value.cloned().or(default)
     }
 
     fn print(&self) -> Option<String> {

@@ -1129,7 +1129,12 @@ mod tests {
         let mut document = Document::new(TEXT, "a.look.toml", None);
         document.set(&[("lights.Key.lumens", None), ("lights.Missing.lumens", None)]).unwrap();
         assert!(
-            document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none())
+            document
+                .look()
+                .unwrap()
+                .lights
+                .get("Key")
+                .is_none_or(|light| light.strength().is_none())
         );
     }
 

@@ -33,7 +33,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
         camera: new.camera.clone(),
         effects: new.effects.clone(),
         metering: new.metering.clone(),
-        passes: new.passes.clone(),
+        passes: new.passes,
         gi: new.gi,
         ..old.clone()
     };
@@ -53,7 +53,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
 }
 
 fn has_gi(look: &Look) -> bool {
-    look.gi.resolve().enabled
+    look.gi.enabled()
 }
 
 /// True if the light meter reads the same with both looks, in one view: they differ only in what
@@ -96,20 +96,11 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
             let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
             light.is_some_and(|light| light.emitter().area().is_some())
         });
-        let kept = |look: &Look| {
-            let light = look.lights.get(name).unwrap_or(&default);
-            LightLook {
-                strength: None,
-                kelvin: None,
-                daylight: None,
-                tint: None,
-                inner: None,
-                outer: None,
-                enabled: if shaped || steady { light.enabled } else { None },
-                ..light.clone()
-            }
-        };
-        kept(old) == kept(new)
+        let [old, new] = [old, new].map(|look| look.lights.get(name).unwrap_or(&default));
+        old.changed(new).iter().all(|property| {
+            let switch = property.path == "lights.*.enabled" && !(shaped || steady);
+            property.affects == Affects::Lights || switch
+        })
     });
     // Probes are captured in the light of the upload.
     same && shines_alike && new.probes.is_empty() && base.probes.is_empty()

@@ -6,7 +6,7 @@ use super::{LookError, suggestions::nearest};
 use crate::optics::{Prescription, library, parse::MAX_BYTES};
 
 /// Prefix of the names of builtin lenses.
-pub const BUILTIN: &str = "builtin:";
+pub const BUILTIN: &str = crate::settings::BUILTIN;
 
 /// Reads a prescription for a property: `builtin:NAME`, or a file.
 ///

@@ -3,32 +3,10 @@
 use std::sync::LazyLock;
 
 use super::{
-    LookError, camera, effects, environment, lights, materials, metering, probes, rig,
-    suggestions::nearest, volumes, water,
+    EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook, VolumeLook,
+    WaterLook, camera, effects, metering, rig, suggestions::nearest,
 };
-use crate::settings::{Accepts, Affects, GiLook, PassesLook, Property, Section};
-
-/// Properties of `scene.*`, which are fields of `Look`.
-const PROPERTIES: [(&str, &str); 6] = [
-    (
-        "scene.animation",
-        "animation that --time plays: auto, all, a name or a number; auto plays all, or only the first if two animate the same property",
-    ),
-    (
-        "scene.default_light",
-        "true or false: add a sun behind the camera, and a sky if there is no environment",
-    ),
-    ("scene.emissive_lights", "true or false: emissive surfaces light others"),
-    (
-        "scene.max_emissive_lights",
-        "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; more are merged with their neighbors, except that one remains for each of 24 directions",
-    ),
-    (
-        "scene.multiscatter",
-        "true or false: multiple scattering between microfacets keeps the energy of rough surfaces",
-    ),
-    ("scene.variant", "material variant of the file, by name or number (#0)"),
-];
+use crate::settings::{Accepts, Affects, BUILTIN, GiLook, PassesLook, Property, Section};
 
 /// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = Property> {
@@ -36,19 +14,19 @@ pub fn properties() -> impl Iterator<Item = Property> {
         let described =
             |rows: &[(&'static str, &'static str)]| rows.iter().map(described).collect::<Vec<_>>();
         [
-            described(&PROPERTIES),
+            SceneLook::properties(),
             described(camera::PROPERTIES),
             described(rig::PROPERTIES),
             described(metering::PROPERTIES),
             described(effects::PROPERTIES),
             PassesLook::properties(),
             GiLook::properties(),
-            described(lights::PROPERTIES),
-            described(materials::PROPERTIES),
-            described(environment::PROPERTIES),
-            described(probes::PROPERTIES),
-            described(water::PROPERTIES),
-            described(volumes::PROPERTIES),
+            LightLook::properties(),
+            MaterialLook::properties(),
+            EnvironmentLook::properties(),
+            ProbeLook::properties(),
+            WaterLook::properties(),
+            VolumeLook::properties(),
         ]
         .concat()
     });
@@ -73,6 +51,13 @@ pub(super) fn property(path: &str) -> Option<Property> {
     properties().find(|property| property.path == generic)
 }
 
+/// Minimum and maximum of a number; all numbers if the property has none.
+#[must_use]
+pub fn range(path: &str) -> [f64; 2] {
+    let range = property(path).and_then(|property| property.accepts.range());
+    range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
+}
+
 /// The names that a property accepts; empty if it is not chosen by name.
 #[must_use]
 pub fn choices(path: &str) -> &'static [&'static str] {
@@ -82,16 +67,9 @@ pub fn choices(path: &str) -> &'static [&'static str] {
 /// True if a property's value is a file name, relative to the look file.
 #[must_use]
 pub fn is_file_property(path: &str, value: &str) -> bool {
-    const FILES: [&str; 5] = [
-        "camera.lens.prescription",
-        "environment.file",
-        "lights.*.ies",
-        "volumes.*.density",
-        "water.*.flow",
-    ];
-    FILES.contains(&generic_path(path).as_str())
-        && !value.is_empty()
-        && !value.starts_with("builtin:")
+    let is_file = path == "camera.lens.prescription"
+        || property(path).is_some_and(|known| matches!(known.accepts, Accepts::File));
+    is_file && !value.is_empty() && !value.starts_with(BUILTIN)
 }
 
 /// Description of a property; empty if there is none of this path.

@@ -307,6 +307,7 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
 fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     let path = |property: &str| format!("lights.{name}.{property}");
+    let range = |property: &str| look::range(&path(property));
     let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
     let Some((light, world)) = light_of(viewport, name) else {
         ui.label("switched off");
@@ -327,8 +328,8 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.horizontal(|ui| {
                 let speed =
                     if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
-                let range = if property == "ev100" { [-64.0, 64.0] } else { [0.0, 1e12] };
-                if let Some(typed) = field(ui, (value, speed, range), "", 3) {
+                let limits = if property == "ev100" { range("ev100") } else { [0.0, 1e12] };
+                if let Some(typed) = field(ui, (value, speed, limits), "", 3) {
                     changes.push((path(property), Some(typed)));
                 }
                 // The same strength in another unit.
@@ -375,7 +376,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             number(
                 ui,
                 "Tint",
-                (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]),
+                (set.tint.unwrap_or(0.0), 0.0005, range("tint")),
                 " Duv",
                 &path("tint"),
                 changes,
@@ -400,7 +401,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 number(
                     ui,
                     "Outer half angle",
-                    (degrees[1], 0.2, [0.1, 180.0]),
+                    (degrees[1], 0.2, range("outer_half_angle")),
                     " deg",
                     &path("outer_half_angle"),
                     changes,
@@ -411,24 +412,29 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 number(
                     ui,
                     "Diameter",
-                    (degrees, 0.01, [0.0, 90.0]),
+                    (degrees, 0.01, range("angular_diameter")),
                     " deg",
                     &path("angular_diameter"),
                     changes,
                 );
             }
         }
+        let size = |ui: &mut Ui, name: &str, value: f64, changes: &mut Changes| {
+            let property = name.to_lowercase();
+            let speed = if name == "Radius" { 0.002 } else { 0.005 };
+            number(ui, name, (value, speed, range(&property)), " m", &path(&property), changes);
+        };
         match source.emitter() {
             Emitter::Sphere { radius } | Emitter::Disk { radius, .. } => {
-                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
+                size(ui, "Radius", radius, changes);
             }
             Emitter::Rectangle { width, height, .. } => {
-                number(ui, "Width", (width, 0.005, [1e-6, 1e4]), " m", &path("width"), changes);
-                number(ui, "Height", (height, 0.005, [1e-6, 1e4]), " m", &path("height"), changes);
+                size(ui, "Width", width, changes);
+                size(ui, "Height", height, changes);
             }
             Emitter::Tube { radius, length } => {
-                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
-                number(ui, "Length", (length, 0.005, [1e-6, 1e4]), " m", &path("length"), changes);
+                size(ui, "Radius", radius, changes);
+                size(ui, "Length", length, changes);
             }
             _ => {}
         }
@@ -563,6 +569,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
     let found = AddressTable::materials(scene).find(name).first().copied();
     let Some(material) = found.and_then(|found| scene.materials.get(found)) else { return };
     let path = |property: &str| format!("materials.{name}.{property}");
+    let range = |property: &str| look::range(&path(property));
     grid(ui, "material", |ui| {
         ui.label("Base color");
         let color = material.base_color;
@@ -577,7 +584,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Metallic",
-            (f64::from(material.metallic), 0.005, [0.0, 1.0]),
+            (f64::from(material.metallic), 0.005, range("metallic")),
             "",
             &path("metallic"),
             changes,
@@ -585,7 +592,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Roughness",
-            (f64::from(material.roughness), 0.005, [0.0, 1.0]),
+            (f64::from(material.roughness), 0.005, range("roughness")),
             "",
             &path("roughness"),
             changes,
@@ -593,7 +600,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Index of refraction",
-            (f64::from(material.ior), 0.005, [0.0, 5.0]),
+            (f64::from(material.ior), 0.005, range("ior")),
             "",
             &path("ior"),
             changes,
