@@ -188,9 +188,10 @@ fn ranges_are_documented_and_hold() {
         let Some([min, max]) = accepts.range().filter(|_| description.contains(" to ")) else {
             continue;
         };
-        let words: Vec<&str> = description.split([' ', ',', ';', ')', '(']).collect();
+        let words: Vec<&str> = description.split([' ', ',', ';', ':', ')', '(']).collect();
         let path = addressed(path);
-        let beyond = 1e-3 * (max - min);
+        let integer = matches!(accepts, Accepts::Range { integer: true, .. });
+        let beyond = if integer { 1.0 } else { 1e-3 * (max - min) };
         for (bound, outside) in [(min, min - beyond), (max, max + beyond)] {
             let said = if bound == 1e-4 { "above".to_owned() } else { bound.to_string() };
             assert!(words.contains(&said.as_str()), "{path}: {bound}");
