@@ -121,6 +121,7 @@ impl FrameCaustics {
             .waters
             .iter()
             .enumerate()
+            .filter(|_| settings.enabled)
             .filter_map(|(number, water)| Some((number as u32, water.caustics_over()?)))
             .collect();
         let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.bvh.is_some());

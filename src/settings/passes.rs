@@ -220,6 +220,9 @@ settings! {
 settings! {
     /// Settings of caustics maps.
     pub struct CausticSettings / CausticLook in "passes.caustics" {
+        enabled: bool = true,
+            "true or false: caustics of all water; false lights what is below as through a level surface",
+            affects Meter;
         resolution: u32 = 512, in 16..=4096,
             "caustics map resolution along the longer side of the water in texels, 16 to 4096, e.g. 512",
             affects Meter;
