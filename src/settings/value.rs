@@ -46,7 +46,10 @@ pub trait Setting: Sized {
 
 /// Types whose overrides are values.
 macro_rules! setting {
-    ($ty:ty, $accepts:expr, $integer:literal, |$input:ident, $rule:ident| $parse:expr, $print:expr) => {
+    (
+        $ty:ty, $accepts:expr, $integer:literal,
+        |$input:ident, $rule:ident| $parse:expr, $print:expr
+    ) => {
         impl Setting for $ty {
             type Override = Self;
             const ACCEPTS: Accepts = $accepts;
