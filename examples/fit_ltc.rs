@@ -2,8 +2,11 @@
 //! fit_ltc -- assets/ltc.bin`.
 #![allow(clippy::print_stdout)]
 
+#[path = "../tests/common/area_integrals/mod.rs"]
+mod area_integrals;
+
+use area_integrals::ltc;
 use rayon::prelude::*;
-use sunny16::photometry::area::ltc;
 
 fn main() -> std::io::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "assets/ltc.bin".into());

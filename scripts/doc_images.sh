@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Renders the pictures of the README and of docs/ anew; build first (cargo build --release --bins --examples).
+# Renders the pictures of the README and of docs/ anew; build first (cargo build --release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-${CARGO_TARGET_DIR:-target}/release}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$bin/examples/still_life" "$work" >/dev/null
+"$bin/sunny16" demos still_life -o "$work" >/dev/null
 scene=$work/still_life.glb
 mkdir -p docs/pictures
 "$bin/sunny16" render "$scene" --camera Hero --size 1280x720 -o docs/pictures/still_life.png

@@ -7,6 +7,7 @@ mod history;
 pub mod incident;
 mod jitter;
 pub mod limits;
+mod pipelines;
 mod probes;
 mod readback;
 mod rendered_image;

@@ -14,6 +14,7 @@ pub mod gpu;
 pub mod gpu_scene;
 pub mod graph;
 pub mod image_io;
+pub mod message;
 pub mod optics;
 pub mod output;
 pub mod passes;

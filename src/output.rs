@@ -5,10 +5,12 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
 };
 
 use exr::prelude as ex;
+use tempfile::NamedTempFile;
+
+use crate::image_io::coded_image::{self, PngOptions};
 
 /// An output file that cannot be written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +28,6 @@ const NAME_MAX: usize = 255;
 /// Maximum number of symbolic links followed in a row, as in the kernel (MAXSYMLINKS,
 /// path_resolution(7)).
 const MAX_LINKS: usize = 40;
-
-/// Number of temporary files of this process, which makes their names unique.
-static TEMP_FILE_COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// True if the file name has the extension `ending`, in any case.
 #[must_use]
@@ -82,80 +81,59 @@ fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     Err(std::io::Error::other("its symbolic links form a cycle"))
 }
 
-/// A file that is renamed to its final name when it is complete, and removed otherwise. Symbolic
-/// links are followed; devices, pipes and open files (`/dev/stdout`) are written in place.
-struct AtomicFile {
-    target: PathBuf,
-    /// The temporary path and the final one; `None` for a device or a pipe.
-    rename_from_to: Option<[PathBuf; 2]>,
+fn write_error(target: &Path, detail: impl ToString) -> OutputError {
+    OutputError { file: target.display().to_string(), detail: detail.to_string() }
 }
 
-impl AtomicFile {
-    fn write_error(target: &Path, detail: impl ToString) -> OutputError {
-        OutputError { file: target.display().to_string(), detail: detail.to_string() }
+/// Metadata of the existing target; `None` if it does not exist.
+fn target_metadata(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
+    let is_folder = |name: &OsStr| name.as_encoded_bytes().ends_with(b"/");
+    if target.file_name().is_none() || is_folder(target.as_os_str()) {
+        return Err(write_error(target, "the path has no file name"));
     }
-
-    /// Metadata of the existing target; `None` if it does not exist.
-    fn target_metadata(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
-        let is_folder = |name: &OsStr| name.as_encoded_bytes().ends_with(b"/");
-        if target.file_name().is_none() || is_folder(target.as_os_str()) {
-            return Err(Self::write_error(target, "the path has no file name"));
-        }
-        match fs::metadata(target) {
-            Ok(there) if there.is_dir() => Err(Self::write_error(target, "it is a directory")),
-            Ok(there) => Ok(Some(there)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            // A name that is too long, a folder without permission, or a cycle of links.
-            Err(error) => Err(Self::write_error(target, error)),
-        }
+    match fs::metadata(target) {
+        Ok(there) if there.is_dir() => Err(write_error(target, "it is a directory")),
+        Ok(there) => Ok(Some(there)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        // A name that is too long, a folder without permission, or a cycle of links.
+        Err(error) => Err(write_error(target, error)),
     }
+}
 
-    fn new(target: &Path) -> Result<(Self, BufWriter<File>), OutputError> {
-        let oops = |error: std::io::Error| Self::write_error(target, error);
-        let there = Self::target_metadata(target)?;
-        let made = |file: File, renames| {
-            (Self { target: target.into(), rename_from_to: renames }, BufWriter::new(file))
-        };
+/// A file being written.
+enum Draft {
+    /// A device, a pipe or an open file (`/dev/stdout`), written in place.
+    Stream(File),
+    /// A temporary file, which is renamed when it is complete and removed otherwise, and the final
+    /// path, with symbolic links followed.
+    Temporary(NamedTempFile, PathBuf),
+}
+
+impl Draft {
+    fn new(target: &Path) -> Result<Self, OutputError> {
+        let oops = |error: std::io::Error| write_error(target, error);
+        let there = target_metadata(target)?;
         let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
         let place = if is_stream { None } else { resolve_symlinks(target).map_err(oops)? };
         let Some(place) = place else {
             // Appends: the existing content of an open file stays.
-            let file = OpenOptions::new().append(true).open(target).map_err(oops)?;
-            return Ok(made(file, None));
+            return OpenOptions::new().append(true).open(target).map(Self::Stream).map_err(oops);
         };
         if there.is_some() {
             // A rename would replace a write-protected file.
             OpenOptions::new().write(true).open(target).map_err(oops)?;
         }
-        // Short, because the target's own name may already have the maximum length.
-        let number = TEMP_FILE_COUNT.fetch_add(1, Ordering::Relaxed);
-        let temporary = place.with_file_name(format!(".{}-{number}.tmp", std::process::id()));
-        let file = File::create(&temporary).map_err(oops)?;
+        // A short name, because the target's own may already have the maximum length. Created
+        // here, so that it has the permissions of other new files.
+        let folder = place.parent().unwrap_or(Path::new(""));
+        let file = tempfile::Builder::new()
+            .make_in(folder, |temporary| File::create_new(temporary))
+            .map_err(oops)?;
         if let Some(there) = there {
             // If the permissions cannot be copied, the new file keeps its defaults.
-            let _ = file.set_permissions(there.permissions());
+            let _ = file.as_file().set_permissions(there.permissions());
         }
-        Ok(made(file, Some([temporary, place])))
-    }
-
-    fn finish(self, writer: BufWriter<File>) -> Result<(), OutputError> {
-        let oops = |error: std::io::Error| Self::write_error(&self.target, error);
-        let file = writer.into_inner().map_err(|error| oops(error.into_error()))?;
-        let Some([temporary, place]) = &self.rename_from_to else { return Ok(()) };
-        // A full disk may be reported only here; devices do not support it.
-        file.sync_all().map_err(oops)?;
-        drop(file);
-        fs::rename(temporary, place).map_err(oops)
-    }
-}
-
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if let Some([temporary, _]) = &self.rename_from_to {
-            // After the rename the temporary name no longer exists; otherwise this removes the
-            // partial file.
-            let _ = fs::remove_file(temporary);
-        }
+        Ok(Self::Temporary(file, place))
     }
 }
 
@@ -164,11 +142,11 @@ impl Drop for AtomicFile {
 /// # Errors
 /// [`OutputError`] if the path cannot be written.
 pub fn check_writable(file: &Path) -> Result<(), OutputError> {
-    if AtomicFile::target_metadata(file)?.is_some_and(|there| !there.is_file()) {
+    if target_metadata(file)?.is_some_and(|there| !there.is_file()) {
         // Opening a pipe would block until a reader opens it.
         return Ok(());
     }
-    AtomicFile::new(file).map(drop)
+    Draft::new(file).map(drop)
 }
 
 /// Writes a text file atomically.
@@ -176,9 +154,7 @@ pub fn check_writable(file: &Path) -> Result<(), OutputError> {
 /// # Errors
 /// [`OutputError`] if the path cannot be written.
 pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
-    let (draft, mut writer) = AtomicFile::new(file)?;
-    writer.write_all(text.as_bytes()).map_err(|error| AtomicFile::write_error(file, error))?;
-    draft.finish(writer)
+    write_with(file, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// Writes a file atomically, from a function that writes its bytes in order.
@@ -189,47 +165,37 @@ pub fn write_with(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), OutputError> {
-    let (draft, mut writer) = AtomicFile::new(file)?;
-    write(&mut writer).map_err(|error| AtomicFile::write_error(file, error))?;
-    draft.finish(writer)
+    let fill = |to: &File| {
+        let mut writer = BufWriter::new(to);
+        write(&mut writer)?;
+        writer.flush()
+    };
+    let written = match Draft::new(file)? {
+        Draft::Stream(stream) => fill(&stream),
+        // A full disk may be reported only by the synchronization; devices do not support it.
+        Draft::Temporary(draft, place) => fill(draft.as_file())
+            .and_then(|()| draft.as_file().sync_all())
+            .and_then(|()| draft.persist(place).map(drop).map_err(|error| error.error)),
+    };
+    written.map_err(|error| write_error(file, error))
 }
 
-/// Writes display-encoded RGBA bytes as an sRGB PNG without alpha.
+/// Writes display-encoded RGBA bytes as an sRGB PNG without alpha. Color-managed programs guess the
+/// color space of a PNG without the sRGB chunk.
 ///
 /// # Errors
 /// [`OutputError`] if the path cannot be written.
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
-    let (draft, mut writer) = AtomicFile::new(file)?;
-    let mut png = Vec::new();
-    let rgb: Vec<u8> =
-        rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-    let encoder = image::codecs::png::PngEncoder::new_with_quality(
-        &mut png,
-        image::codecs::png::CompressionType::Fast,
-        image::codecs::png::FilterType::Up,
-    );
-    image::ImageEncoder::write_image(
-        encoder,
-        &rgb,
-        width as u32,
-        height as u32,
-        image::ExtendedColorType::Rgb8,
-    )
-    .map_err(|error| AtomicFile::write_error(file, error))?;
-    let (head, rest) = png.split_at(png.len().min(PNG_HEADER_BYTES));
-    let written =
-        [head, &PNG_SRGB_CHUNK, rest].into_iter().try_for_each(|part| writer.write_all(part));
-    written.map_err(|error| AtomicFile::write_error(file, error))?;
-    draft.finish(writer)
+    let options = PngOptions {
+        compression: png::Compression::Fast,
+        filter: png::Filter::Up,
+        is_srgb: true,
+        is_opaque: true,
+    };
+    write_with(file, |writer| {
+        coded_image::write_png(writer, [width as u32, height as u32], rgba, options)
+    })
 }
-
-/// Size in bytes of a PNG's signature and its IHDR chunk, which comes first (ISO/IEC 15948, 5.2 and
-/// 11.2.2).
-const PNG_HEADER_BYTES: usize = 8 + 25;
-
-/// The sRGB chunk: one byte, the rendering intent, 0 for perceptual, and its checksum (ISO/IEC
-/// 15948, 11.3.3.5). Color-managed programs guess the color space of a PNG without it.
-const PNG_SRGB_CHUNK: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 
 /// A named group of float channels of an EXR.
 pub struct ExrLayer<'a> {
@@ -255,7 +221,6 @@ pub fn write_exr(
     white_luminance: f32,
     layers: &[ExrLayer<'_>],
 ) -> Result<(), OutputError> {
-    let (draft, mut writer) = AtomicFile::new(file)?;
     let mut list = ex::SmallVec::<[ex::AnyChannel<ex::FlatSamples>; 4]>::new();
     for layer in layers {
         for (index, channel) in layer.channels.iter().enumerate() {
@@ -283,9 +248,8 @@ pub fn write_exr(
     ex::WritableImage::write(&ex::Image::from_layer(layer))
         .non_parallel()
         .to_buffered(&mut bytes)
-        .map_err(|error| AtomicFile::write_error(file, error))?;
-    writer.write_all(bytes.get_ref()).map_err(|error| AtomicFile::write_error(file, error))?;
-    draft.finish(writer)
+        .map_err(|error| write_error(file, error))?;
+    write_with(file, |writer| writer.write_all(bytes.get_ref()))
 }
 
 #[cfg(test)]

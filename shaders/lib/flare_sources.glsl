@@ -11,10 +11,6 @@
 #include "lib/luminance.glsl"
 #include "shared/flare_sources.glsl"
 
-// Maximum number of flare sources per frame (MAX_SOURCES in src/passes/flare_sources.rs).
-const uint MAX_SOURCES = 64u;
-// Maximum number of candidate clusters.
-const uint MAX_CLUSTERS = 256u;
 // Pixels along a tile's edge.
 const int BRIGHT_TILE = 16;
 // Threshold of bright pixels (exposed luminance): one stop above white.

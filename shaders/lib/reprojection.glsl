@@ -1,6 +1,6 @@
 // Temporal reprojection: positions (m) of last frame's pixels, and motion thresholds. The including
-// shader names the block with the matrices as REPROJECTION_BLOCK, or includes
-// lib/flat_constants.glsl before.
+// shader names a block with the members `motion` (shared/temporal.glsl) and `size` as
+// REPROJECTION_BLOCK, or includes lib/flat_constants.glsl before.
 #ifndef LIB_REPROJECTION
 #define LIB_REPROJECTION
 
@@ -8,6 +8,11 @@
 // floats.
 const float MIN_MOTION = 0.03;
 const float MOTION_DIGITS = 0.002;
+
+// Whether a surface moves by itself. `own`: its velocity beyond the camera's motion (pixels).
+bool is_object_motion(float own, vec2 velocity) {
+    return own > MIN_MOTION + MOTION_DIGITS * length(velocity);
+}
 
 #ifdef LIB_FLAT_CONSTANTS
 // Homogeneous pixel position of a point in this frame and in the last one: pixels times w, and w.
@@ -35,7 +40,7 @@ vec3 reprojected_position(vec2 at, float depth) {
 #ifdef LIB_FLAT_CONSTANTS
     vec4 p = previous_position_matrix * vec4(at, depth, 1.0);
 #else
-    vec4 p = REPROJECTION_BLOCK.previous_from_clip
+    vec4 p = REPROJECTION_BLOCK.motion.previous_from_clip
         * vec4(at / vec2(REPROJECTION_BLOCK.size) * 2.0 - 1.0, depth, 1.0);
 #endif
     return p.xyz / p.w;

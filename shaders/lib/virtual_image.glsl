@@ -1,5 +1,5 @@
 // Virtual image position of a curved mirror, for reprojection of reflections (m).
-// src/passes/ssr/virtual_image.rs has the same on the host, with check values.
+// tests/cpu/virtual_image.rs has the same on the host, with check values.
 #ifndef LIB_VIRTUAL_IMAGE
 #define LIB_VIRTUAL_IMAGE
 

@@ -1,4 +1,5 @@
-// Luminance compression and YCoCg color space for the temporal passes (pre-exposed light).
+// Luminance compression, YCoCg color space and variance clipping for the temporal passes
+// (pre-exposed light).
 #ifndef LIB_YCOCG
 #define LIB_YCOCG
 #include "lib/luminance.glsl"
@@ -24,6 +25,14 @@ vec3 to_ycocg(vec3 c) {
 vec3 from_ycocg(vec3 c) {
     float t = c.x - c.z;
     return vec3(t + c.y, c.x + c.z, t - c.y);
+}
+
+// Variance clipping (Salvi 2016, "An Excursion in Temporal Supersampling"): the history's offset
+// from the mean of its neighborhood, shortened to lie within `deviation`.
+vec3 clip_to_deviation(vec3 off, vec3 deviation) {
+    vec3 beyond = abs(off) / max(deviation, 1e-6);
+    float most = max(max(beyond.x, beyond.y), beyond.z);
+    return most > 1.0 ? off / most : off;
 }
 
 #endif

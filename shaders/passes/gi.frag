@@ -279,7 +279,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float 
         if (step >= steps || !specular_part && (steps <= 2u || (gi.flags & GI_CAUSTICS) == 0u)) {
             break;
         }
-        vec2 turn = random_2d(pixel + NEXT_TURN * step, gi.number);
+        vec2 turn = random_2d(pixel + NEXT_TURN * step, gi.history.number);
         vec3 l;
         if (specular_part) {
             l = sample_reflection(s, turn);
@@ -366,7 +366,7 @@ void main() {
     vec3 place = s.position - gi.anchor;
     bool shines = (gi.flags & GI_SPECULAR_VPLS) != 0u && sqrt(s.alpha) >= gi.min_specular_roughness
         && !layered;
-    vec2 u = blue_noise_2d(uvec2(pixel), gi.number);
+    vec2 u = blue_noise_2d(uvec2(pixel), gi.history.number);
     vec3 diffuse_part = vec3(0.0);
     vec3 specular_part = vec3(0.0);
     float taken = 0.0;
@@ -405,7 +405,7 @@ void main() {
     bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.vpl_count > 0u;
     bool caustics = (gi.flags & GI_CAUSTICS) != 0u;
     if (sky || compensated || caustics) {
-        vec2 v = fract(blue_noise_2d(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
+        vec2 v = fract(blue_noise_2d(uvec2(pixel.yx), gi.history.number) + vec2(0.5, 0.25));
         vec3 l = sample_cosine_hemisphere(s.normal, v);
         float cosine = dot(s.normal, l);
         float reflected = diffuse_brdf_at(s, l);
@@ -425,14 +425,15 @@ void main() {
                     float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                     lacks = 1.0 - 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1.0);
                 }
-                diffuse_part += reflected_at(hit, l, next_sample(uvec2(pixel), gi.number),
+                diffuse_part += reflected_at(hit, l, next_sample(uvec2(pixel), gi.history.number),
                     uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
             }
         }
     }
     bool mirrors = (gi.flags & GI_SPECULAR_RAYS) != 0u && sqrt(s.alpha) < gi.min_specular_roughness;
     if ((sky || mirrors) && !layered) {
-        vec2 v = fract(blue_noise_2d(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
+        vec2 v = fract(blue_noise_2d(uvec2(pixel) + uvec2(3u, 5u), gi.history.number)
+            + vec2(0.75, 0.5));
         vec3 l = sample_reflection(s, v);
         float weight = vndf_weight(s, l);
         if (weight > 0.0 && dot(away, l) > 0.0) {
@@ -446,8 +447,8 @@ void main() {
                 }
             } else if (mirrors) {
                 uvec2 other = uvec2(pixel.yx);
-                specular_part += reflected_at(hit, l, next_sample(other, gi.number), other, 1.0,
-                    LOBE_BLUR, CANDIDATES, MAX_SPECULAR_BOUNCES) * reflected;
+                specular_part += reflected_at(hit, l, next_sample(other, gi.history.number), other,
+                    1.0, LOBE_BLUR, CANDIDATES, MAX_SPECULAR_BOUNCES) * reflected;
             }
         }
     }

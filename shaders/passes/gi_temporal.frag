@@ -50,7 +50,7 @@ void main() {
     if (depth <= 0.0 || unlit) {
         // Background or unlit now: history length 0 excludes the pixel from the filter. In a
         // jittered static view the history is kept.
-        bool stays = gi.static_view != 0u && gi.max_history > 0.0;
+        bool stays = gi.history.still != 0u && gi.history.max_frames > 0.0;
         float scale = frame.history_scale;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
             : vec4(0.0);
@@ -58,26 +58,26 @@ void main() {
             * vec4(vec3(scale), scale * scale) : vec4(0.0);
         return;
     }
-    if (gi.max_history <= 0.0) {
+    if (gi.history.max_frames <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
-    if (gi.static_view != 0u) {
+    if (gi.history.still != 0u) {
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
         vec3 place = position_at(pixel, depth);
         vec3 normal = unpack_normal(normal_bits);
         vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
-        vec4 clip_now = gi.to_clip * vec4(place, 1.0);
-        vec4 clip_then = gi.previous_to_clip * vec4(place, 1.0);
+        vec4 clip_now = gi.motion.to_clip * vec4(place, 1.0);
+        vec4 clip_then = gi.motion.previous_to_clip * vec4(place, 1.0);
         bool ahead = clip_now.w > 0.0 && clip_then.w > 0.0;
         vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
-        bool moves = distance(velocity, camera) > MIN_MOTION + MOTION_DIGITS * length(velocity);
+        bool moves = is_object_motion(distance(velocity, camera), velocity);
         // Previous position of the surface sample, not of the pixel center.
         vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity
-            - gi.previous_jitter;
+            - gi.motion.previous_jitter;
         vec2 corner = floor(there - 0.5);
         vec2 f = there - 0.5 - corner;
         float weights = 0.0;
@@ -89,14 +89,15 @@ void main() {
             }
             uvec2 was = texelFetch(history_data_image, texel, 0).xy;
             float depth_was = uintBitsToFloat(was.x);
-            vec3 seen = reprojected_position(vec2(texel) + 0.5 + gi.previous_jitter, depth_was);
+            vec3 seen = reprojected_position(vec2(texel) + 0.5 + gi.motion.previous_jitter,
+                depth_was);
             float turned = dot(unpack_normal(was.y), normal);
             // A moving object was elsewhere with another orientation: its velocity gives the
             // position, and the plane test is skipped.
             bool same = depth_was > 0.0
                 && (moves ? turned > 0.5
                           : turned > NORMAL_STEP && abs(dot(seen - place, normal))
-                              < SURFACE_STEP * length(seen - gi.previous_eye));
+                              < SURFACE_STEP * length(seen - gi.motion.previous_eye));
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
             if (same && weight > 0.0) {
                 weights += weight;
@@ -124,12 +125,12 @@ void main() {
             frame.history_scale * frame.history_scale);
         return;
     }
-    float count = min(past.a, gi.max_history);
+    float count = min(past.a, gi.history.max_frames);
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float shine_count = gi.static_view != 0u ? count
-        : min(count, mix(FEW, gi.max_history, follows));
+    float shine_count = gi.history.still != 0u ? count
+        : min(count, mix(FEW, gi.history.max_frames, follows));
     float scale = frame.history_scale;
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),

@@ -206,7 +206,7 @@ void main() {
     // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, imageLoad(surface_history_image, pixel).xy, s);
-    vec3 direction = sample_reflection(s, blue_noise_2d(texel, ssr.number));
+    vec3 direction = sample_reflection(s, blue_noise_2d(texel, ssr.history.number));
     vec3 first, last;
     bool to_infinity;
     float far = FAR_AWAY;

@@ -39,12 +39,12 @@ void main() {
     place_of[3] += 0.5 * (place_of[0] + place_of[1]);
     forward = frame.forward;
 #ifdef HISTORY_CONSTANTS
-    previous_eye = vec4(ssr.previous_eye, 1.0);
-    mat4 now = transpose(clip_to_pixels(size) * ssr.to_clip);
-    mat4 before = transpose(clip_to_pixels(size) * ssr.previous_to_clip);
+    previous_eye = vec4(ssr.motion.previous_eye, 1.0);
+    mat4 now = transpose(clip_to_pixels(size) * ssr.motion.to_clip);
+    mat4 before = transpose(clip_to_pixels(size) * ssr.motion.previous_to_clip);
     current_pixel_rows = vec4[3](now[0], now[1], now[3]);
     previous_pixel_rows = vec4[3](before[0], before[1], before[3]);
-    previous_position_matrix = ssr.previous_from_clip * to_clip(size);
+    previous_position_matrix = ssr.motion.previous_from_clip * to_clip(size);
 #else
     far_terms = vec4(dot(m[2].xyz, forward.xyz), m[2].w, dot(m[3].xyz, forward.xyz), m[3].w);
 #ifdef RAY_CONSTANTS

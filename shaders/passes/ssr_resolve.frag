@@ -131,7 +131,7 @@ void main() {
     uint taps = sharp ? 1u : around.taps;
 #endif
     // Jimenez 2014: interleaved gradient noise rotates the spiral.
-    vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.number & 63u);
+    vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.history.number & 63u);
     float turn = 2.0 * PI * fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
     vec2 towards = vec2(cos(turn), sin(turn));
     // Homogeneous position of this pixel at depth 0.

@@ -52,7 +52,7 @@ layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_
 
 // Constant where the variant determines it; else a uniform.
 #if defined(DEBUG)
-#define IS_STILL (ssr.still != 0u)
+#define IS_STILL (ssr.history.still != 0u)
 #elif defined(STATIC_VIEW)
 const bool IS_STILL = true;
 #else
@@ -110,22 +110,21 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec3 then = previous_pixel(vec4(place, 1.0));
     vec2 camera = now.z > 0.0 && then.z > 0.0 ? to_pixels(now) - to_pixels(then) : velocity;
     float own = distance(velocity, camera);
-    Motion motion = Motion(own > MIN_MOTION + MOTION_DIGITS * length(velocity), own, true, place,
-        normal);
+    Motion motion = Motion(is_object_motion(own, velocity), own, true, place, normal);
     if (!motion.moves) {
         motion.own = 0.0;
         return motion;
     }
     // On the plane of the surface that was visible there.
     vec2 at = to_pixels(now) - velocity;
-    vec2 texel = at - ssr.previous_jitter;
+    vec2 texel = at - ssr.motion.previous_jitter;
     motion.known = is_inside_image(texel) && now.z > 0.0;
     if (motion.known) {
         uvec2 seen = imageLoad(surface_history_image, ivec2(texel)).xy;
         float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
         motion.normal = unpack_normal(seen.y);
-        vec3 middle = reprojected_position(floor(texel) + 0.5 + ssr.previous_jitter, depth);
+        vec3 middle = reprojected_position(floor(texel) + 0.5 + ssr.motion.previous_jitter, depth);
         vec3 near = reprojected_position(at, 1.0);
         vec3 ray = reprojected_position(at, 0.5) - near;
         float slope = dot(ray, motion.normal);
@@ -351,7 +350,7 @@ void main() {
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
     // Combined with a per-pixel condition, since a branch on a uniform alone recompiles the shader
     // (lib/gbuffer.glsl, `view_at`).
-    bool has_history = ssr.max_frames > 0.0;
+    bool has_history = ssr.history.max_frames > 0.0;
     if (!has_history || !IS_STILL && !(at.seen && is_inside_image(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
 #ifdef DEBUG
@@ -375,7 +374,7 @@ void main() {
             vec4 history_texel = imageLoad(history_image, texel);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
-            vec3 place = reprojected_position(vec2(texel) + 0.5 + ssr.previous_jitter,
+            vec3 place = reprojected_position(vec2(texel) + 0.5 + ssr.motion.previous_jitter,
                 uintBitsToFloat(seen_then.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
@@ -420,7 +419,7 @@ void main() {
     // NaN fails every comparison, so it discards the history.
     bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-MAX_HALF)))
         && all(lessThanEqual(past, vec4(MAX_HALF)));
-    count = sound ? min(count, ssr.max_frames) : 0.0;
+    count = sound ? min(count, ssr.history.max_frames) : 0.0;
     past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, MAX_HALF),
         clamp(past.a, 0.0, 1.0)) : vec4(0.0);
     vec4 accumulated = now;
@@ -448,9 +447,8 @@ void main() {
         vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
         vec4 c = vec4(to_ycocg(compress_luminance(past.rgb, frame.smoothed_exposure_scale)), past.a)
             - mean;
-        vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
-        float most = max(max(beyond.x, beyond.y), beyond.z);
-        c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
+        c = mean + vec4(clip_to_deviation(c.rgb, deviation.rgb),
+            clamp(c.a, -deviation.a, deviation.a));
         // The mean is of linear light: a mean of compressed light would be too dark where few rays
         // find bright hits.
         accumulated = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale),

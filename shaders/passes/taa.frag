@@ -18,7 +18,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
-#include "shared/effects.glsl"
+#include "shared/taa.glsl"
 #include "lib/constants.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
@@ -144,9 +144,9 @@ void main() {
     ivec2 last = ivec2(frame.size) - 1;
     ivec2 nearest = clamp(ivec2(floor(at - taa.jitter)), ivec2(0), last);
     bool same_size = vec2(frame.size) == taa.size;
-    bool still = taa.still != 0u;
+    bool still = taa.history.still != 0u;
     // A first frame too: pixels without a sample have hardly any weight yet.
-    bool exact = still || taa.max_frames == 0.0;
+    bool exact = still || taa.history.max_frames == 0.0;
 
     // This frame: samples of this pixel, neighborhood statistics, and the nearest surface.
     vec3 sum = vec3(0.0);
@@ -228,19 +228,17 @@ void main() {
     // NaN fails every comparison, so it discards the history.
     bool sound = all(greaterThanEqual(past, vec3(0.0))) && count > 0.0;
     past = sound ? min(past, MAX_HALF) : vec3(0.0);
-    count = sound ? min(count, taa.max_frames) : 0.0;
+    count = sound ? min(count, taa.history.max_frames) : 0.0;
 
     if (!still) {
         float gamma = min(taa.gamma, mix(taa.gamma, SWIFT_GAMMA, clamp(speed / SWIFT, 0.0, 1.0)));
         vec3 deviation = sqrt(max(square - mean * mean, 0.0)) * gamma;
         vec3 c = to_ycocg(past) - mean;
-        vec3 beyond = abs(c) / max(deviation, 1e-6);
-        float most = max(max(beyond.x, beyond.y), beyond.z);
-        past = max(from_ycocg(mean + (most > 1.0 ? c / most : c)), 0.0);
+        past = max(from_ycocg(mean + clip_to_deviation(c, deviation)), 0.0);
     }
     vec3 accumulated = (past * count + sum) / (count + weight);
     vec3 light = still ? accumulated : stretch(accumulated, frame.smoothed_exposure_scale);
-    light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
+    light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.history.number)));
     out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
     out_displayed = out_history;
     if (still && count > 0.0 && exposure_is_stable()) {

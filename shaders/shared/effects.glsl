@@ -68,26 +68,6 @@ struct MotionBlurConstants {
     float curtain;
 };
 
-// Constants of the temporal anti-aliasing pass.
-struct TaaConstants {
-    // Depth (m) for the last frame's camera: dot product of this with a camera-relative homogeneous
-    // position.
-    vec4 previous_depth;
-    // Output size (pixels).
-    vec2 size;
-    // Subpixel offset of this frame's samples from the pixel centers (input pixels).
-    vec2 jitter;
-    // Maximum history weight in frames; 0 discards the history.
-    float max_frames;
-    // Variance clipping: half-width of the history clamp in standard deviations of the
-    // neighborhood.
-    float gamma;
-    // 1: static view; the history is a plain mean.
-    uint still;
-    // Frame index, for rounding noise.
-    uint frame;
-};
-
 // Constants of the bloom passes.
 struct BloomConstants {
     // Weight of this level's light.

@@ -38,6 +38,11 @@ struct FlareSource {
     uint light;
 };
 
+// Maximum number of sources per frame, the brightest first; dropped ones are counted.
+const uint MAX_SOURCES = 64u;
+// Maximum number of pixel clusters that compete for the list.
+const uint MAX_CLUSTERS = 256u;
+
 // The source is a light of the scene; otherwise a cluster of bright pixels that belong to no light.
 const uint SOURCE_LIGHT = 1u;
 // The emitting surface is visible in the image.

@@ -3,6 +3,9 @@
 #define SHARED_FRAME
 #extension GL_EXT_scalar_block_layout : require
 
+// Maximum number of waters in a scene; equals `scene::water::MAX_WATERS`.
+const uint MAX_WATERS = 8u;
+
 // Constants of a frame. Positions are relative to the camera, in world axes.
 struct FrameConstants {
     // Camera-relative world to clip space, reversed depth.
@@ -48,27 +51,27 @@ struct FrameConstants {
     uint probe_count;
     // Number of waters.
     uint water_count;
-    // Covered area of each water (at most eight): min x and z, max x and z, relative to the camera.
-    vec4 water_extent[8];
+    // Covered area of each water: min x and z, max x and z, relative to the camera.
+    vec4 water_extent[MAX_WATERS];
     // Per water: extinction (1/m by channel), surface height relative to the camera.
-    vec4 water_medium[8];
+    vec4 water_medium[MAX_WATERS];
     // Per water: scattering (1/m by channel).
-    vec4 water_scatter[8];
+    vec4 water_scatter[MAX_WATERS];
     // Per water: camera-relative x and z to flow map coordinates: offset, scale.
-    vec4 water_flow[8];
+    vec4 water_flow[MAX_WATERS];
     // Per water, ripples: offset (tiles), tiles per meter; cycles, modulo 4.
-    vec4 water_ripple[8];
+    vec4 water_ripple[MAX_WATERS];
     // Per water: full speed (m/s), period (s), ripple slope scale at rest and at full speed.
-    vec4 water_motion[8];
+    vec4 water_motion[MAX_WATERS];
     // Per water: foam amount, depth of shore foam (m), depth over which the surface fades in (m).
-    vec4 water_foam[8];
+    vec4 water_foam[MAX_WATERS];
     // Per water, foam: offset (tiles), tiles per meter.
-    vec4 water_foam_offset[8];
+    vec4 water_foam_offset[MAX_WATERS];
     // Per water: mean diffuse reflectance of the bed, standard deviation of unresolved ripple
     // slopes.
-    vec4 water_bed[8];
+    vec4 water_bed[MAX_WATERS];
     // Per water, caustics: texels along x and z, first texel as 4096s and remainder; 0: none.
-    vec4 water_caustics[8];
+    vec4 water_caustics[MAX_WATERS];
 };
 
 // Ambient occlusion is available (pass `ao`).

@@ -1,6 +1,7 @@
 // Structs of global illumination. `Vpl` and `VplNode` are `gi::Vpl` and `gi::VplNode` on the host.
 #ifndef SHARED_GI
 #define SHARED_GI
+#include "shared/temporal.glsl"
 
 // A virtual point light: a diffuse emitter (src/gi).
 struct Vpl {
@@ -48,40 +49,30 @@ struct HitMaterial {
 
 // Constants of the GI passes. Positions are relative to this frame's camera, in world axes.
 struct GiConstants {
-    // Camera-relative positions to the last frame's unjittered clip space.
-    mat4 previous_to_clip;
-    // Camera-relative positions to this frame's unjittered clip space.
-    mat4 to_clip;
-    // The last frame's clip space to positions relative to that frame's camera.
-    mat4 previous_from_clip;
-    // Position of the last frame's camera relative to this frame's.
-    vec3 previous_eye;
-    // Maximum history length (frames); 0 resets the history.
-    float max_history;
+    // Motion since the last frame.
+    MotionConstants motion;
+    // History of the indirect light.
+    HistoryConstants history;
     // Origin of VPL positions, relative to the camera.
     vec3 anchor;
     // Distance (m) below which the light of facing VPLs is clamped.
     float clamp_distance;
-    // Subpixel offset of the last frame's samples from the pixel centers (pixels).
-    vec2 previous_jitter;
     // Image size (pixels).
     uvec2 size;
     // VPLs that each pixel samples.
     uint vpl_samples;
     // Number of VPLs.
     uint vpl_count;
-    // Frame index, for noise.
-    uint number;
     // Bits: `GI_VISIBILITY` and the other `GI_` constants.
     uint flags;
-    // 1: static view; nothing has moved since the last frame.
-    uint static_view;
     // Minimum perceptual roughness that samples VPLs; smoother surfaces trace rays.
     float min_specular_roughness;
     // Debug view of VPLs as balls: radius (m) of a VPL of 1 lm.
     float ball;
     // Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
     float stabilization_step;
+    // Padding.
+    uint pad0;
 };
 
 // VPL visibility by shadow rays.

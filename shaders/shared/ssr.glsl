@@ -2,25 +2,18 @@
 #ifndef SHARED_SSR
 #define SHARED_SSR
 #extension GL_EXT_scalar_block_layout : require
+#include "shared/temporal.glsl"
 
 // Constants of the SSR passes. Positions are relative to this frame's camera, in world axes.
 struct SsrConstants {
-    // Camera-relative positions to the last frame's unjittered clip space.
-    mat4 previous_to_clip;
-    // Camera-relative positions to this frame's unjittered clip space.
-    mat4 to_clip;
-    // The last frame's clip space to positions relative to that frame's camera.
-    mat4 previous_from_clip;
-    // Position of the last frame's camera relative to this frame's.
-    vec3 previous_eye;
+    // Motion since the last frame.
+    MotionConstants motion;
+    // History of the reflections.
+    HistoryConstants history;
     // Maximum perceptual roughness; rougher surfaces reflect only the environment.
     float max_roughness;
-    // Subpixel offset of the last frame's samples from the pixel centers (pixels).
-    vec2 previous_jitter;
     // Thickness of depth buffer surfaces as a fraction of their distance.
     float thickness;
-    // Maximum history length (frames); 0 resets the history.
-    float max_frames;
     // Image size (pixels).
     uvec2 size;
     // Ray image size (texels).
@@ -31,12 +24,8 @@ struct SsrConstants {
     uint taps;
     // Maximum cells that a ray crosses.
     uint steps;
-    // Frame index, for noise.
-    uint number;
     // Reprojection method: `SSR_VIRTUAL`, `SSR_SURFACE`, `SSR_SMALLEST` or `SSR_HIT_PARALLAX`.
     uint reprojection;
-    // 1: static view; nothing has moved since the last frame.
-    uint still;
     // Variance clipping: half-width of the history clamp in standard deviations of the
     // neighborhood.
     float gamma;
@@ -52,8 +41,6 @@ struct SsrConstants {
     float pixel;
     // Unit vector down the image.
     vec3 down;
-    // Padding.
-    uint pad0[3];
 };
 
 // Reprojection of the reflection history: position of the virtual (mirror) image.

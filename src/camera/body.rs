@@ -2,7 +2,7 @@
 //!
 //! Lengths are meters, times seconds.
 
-use super::lens::{LensError, positive};
+use crate::optics::{LensError, thin_lens::positive};
 
 /// The light-sensitive area of a film or sensor, in meters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -27,12 +27,6 @@ impl SensorSize {
     #[must_use]
     pub fn diagonal(self) -> f64 {
         self.width.hypot(self.height)
-    }
-
-    /// Diagonal of the full frame over this one.
-    #[must_use]
-    pub fn crop_factor(self) -> f64 {
-        0.036_f64.hypot(0.024) / self.diagonal()
     }
 
     /// The area (m) of the sensor's plane that a picture of `aspect` (width over height) shows.
@@ -270,65 +264,75 @@ impl Shutter {
     }
 }
 
+/// Kinds of [`Shutter`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShutterType {
+    /// Global shutter: all lines at once.
+    #[default]
+    Global,
+    /// Focal-plane shutter: two curtains.
+    FocalPlane,
+    /// Rolling shutter: line by line.
+    Rolling,
+}
+
 /// A camera body.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
-    /// The sensor.
-    pub sensor: SensorSize,
+    /// The sensor; `None`: unknown, full frame is assumed.
+    pub sensor: Option<SensorSize>,
     /// Fit of a picture of another aspect ratio.
     pub fit: GateFit,
+    /// Picture size in pixels; `None`: as requested.
+    pub resolution: Option<[u32; 2]>,
     /// Minimum and maximum ISO speed, above 0.
     pub iso_range: [f64; 2],
     /// Shortest and longest exposure time (s), above 0.
     pub shutter_range: [f64; 2],
     /// Shutter type.
-    pub shutter: Shutter,
+    pub shutter_type: ShutterType,
+    /// Time (s) from the first line to the last, above 0, for shutters that are not global.
+    pub readout_time: f64,
 }
 
 impl Default for Body {
-    /// A full-frame body: ISO 50 to 102 400, 1/8000 s to 30 s, a global shutter.
+    /// An unknown sensor, ISO 50 to 102 400, 1/8000 s to 30 s, a global shutter. 1/250 s is typical
+    /// of focal-plane shutters.
     fn default() -> Self {
         Self {
-            sensor: SensorSize { width: 0.036, height: 0.024 },
+            sensor: None,
             fit: GateFit::Fill,
+            resolution: None,
             iso_range: [50.0, 102_400.0],
             shutter_range: [1.0 / 8000.0, 30.0],
-            shutter: Shutter::Global,
+            shutter_type: ShutterType::Global,
+            readout_time: 1.0 / 250.0,
         }
     }
 }
 
 impl Body {
-    /// Validates this body.
+    /// Sensor size; full frame if unknown.
+    #[must_use]
+    pub fn sensor(&self) -> SensorSize {
+        self.sensor.unwrap_or(SensorSize { width: 0.036, height: 0.024 })
+    }
+
+    /// The area (m) of the sensor's plane that a picture of `aspect` (width over height) shows.
     ///
     /// # Errors
-    /// A side of the sensor or a bound of a range that is not finite and above 0, a range that
-    /// falls, or a shutter time that is negative or not a number.
-    pub fn checked(self) -> Result<Self, LensError> {
-        positive("the sensor's width", self.sensor.width)?;
-        positive("the sensor's height", self.sensor.height)?;
-        for (what, [least, most]) in
-            [("the ISO range", self.iso_range), ("the shutter range", self.shutter_range)]
-        {
-            if positive(what, least)? > positive(what, most)? {
-                return Err(LensError::Value {
-                    what,
-                    value: least,
-                    allowed: "not above the range's other end",
-                });
-            }
-        }
-        match self.shutter {
-            Shutter::FocalPlane { travel: time } | Shutter::Rolling { readout: time }
-                if !(time >= 0.0 && time.is_finite()) =>
-            {
-                Err(LensError::Value {
-                    what: "the shutter's time across",
-                    value: time,
-                    allowed: "finite, at least 0",
-                })
-            }
-            _ => Ok(self),
+    /// An aspect that is not finite and above 0.
+    pub fn gate(&self, aspect: f64) -> Result<SensorSize, LensError> {
+        self.sensor().gate(self.fit, aspect)
+    }
+
+    /// Exposure time of each picture line.
+    #[must_use]
+    pub const fn shutter(&self) -> Shutter {
+        match self.shutter_type {
+            ShutterType::Global => Shutter::Global,
+            ShutterType::FocalPlane => Shutter::FocalPlane { travel: self.readout_time },
+            ShutterType::Rolling => Shutter::Rolling { readout: self.readout_time },
         }
     }
 }
@@ -398,17 +402,20 @@ mod tests {
                     && !preset.source.is_empty()
             );
         }
-        near(SensorPreset::from_name("aps-c").unwrap().size().crop_factor(), 1.534, 1e-3);
-        near(SensorPreset::from_name("mft").unwrap().size().crop_factor(), 2.0, 1e-3);
+        // Crop factors.
+        let full_frame = SensorPreset::from_name("full-frame").unwrap().size();
+        for (name, factor) in [("aps-c", 1.534), ("mft", 2.0)] {
+            let size = SensorPreset::from_name(name).unwrap().size();
+            near(full_frame.diagonal() / size.diagonal(), factor, 1e-3);
+        }
         near(SensorPreset::from_name("imax-70mm").unwrap().size().width, 2.772 * 0.0254, 2e-5);
         near(SensorPreset::from_name("imax-70mm").unwrap().size().height, 2.072 * 0.0254, 2e-5);
         // 0.980 x 0.735 in.
         near(SensorPreset::from_name("super-35").unwrap().size().width, 0.980 * 0.0254, 1e-5);
         near(SensorPreset::from_name("super-35").unwrap().size().height, 0.735 * 0.0254, 1e-5);
-        let full = SensorPreset::from_name("full-frame").unwrap().size();
+        let full = full_frame;
         near(full.width, 0.036, 1e-12);
         near(full.height, 0.024, 1e-12);
-        near(full.crop_factor(), 1.0, 1e-12);
         assert_eq!(SensorPreset::from_name("8x10"), None);
     }
 
@@ -422,18 +429,17 @@ mod tests {
     }
 
     #[test]
-    fn impossible_bodies_are_refused() {
-        assert!(Body::default().checked().is_ok());
+    fn impossible_sensors_are_refused() {
         assert!(
             SensorSize::from_mm(0.0, 24.0).is_err() && SensorSize::from_mm(36.0, f64::NAN).is_err()
         );
-        let falling = Body { iso_range: [200.0, 100.0], ..Body::default() };
-        assert!(falling.checked().unwrap_err().to_string().contains("ISO range"));
-        assert!(Body { shutter_range: [0.0, 1.0], ..Body::default() }.checked().is_err());
-        assert!(
-            Body { shutter: Shutter::Rolling { readout: f64::NAN }, ..Body::default() }
-                .checked()
-                .is_err()
-        );
+    }
+
+    #[test]
+    fn bodies_resolve_what_is_unknown() {
+        let body = Body { shutter_type: ShutterType::Rolling, ..Body::default() };
+        assert_eq!(body.shutter(), Shutter::Rolling { readout: 1.0 / 250.0 });
+        assert_eq!(Body::default().shutter(), Shutter::Global);
+        assert_eq!(Body::default().sensor(), SensorSize { width: 0.036, height: 0.024 });
     }
 }

@@ -1,199 +1,261 @@
-//! Sensor grain, vignetting, glare and shutter timing.
+//! Camera effects; `None` is off. They apply in the order of the light path: depth of field, motion
+//! blur, starburst (diffraction), bloom (scatter), chromatic aberration, vignetting, grain.
 
-use std::f64::consts::{PI, TAU};
+use glam::{DMat4, DQuat, DVec3};
 
-/// Photo-electrons per square meter of sensor at saturation and ISO 100: 1400 in each square
-/// micrometer, the order of full-frame sensors of the 2010s (Clark, "Digital Camera Sensor
-/// Performance Summary", clarkvision.com).
-pub const ELECTRONS_PER_SQUARE_METER: f64 = 1400e12;
+use super::{
+    body::Shutter,
+    effect_models::{Grain, pupil_overlap},
+    rig::CameraRig,
+};
+use crate::optics::{Iris, LensError, Rim, ThinLens, thin_lens::positive};
 
-/// Read noise in electrons, the order of the same sensors.
-pub const READ_NOISE_ELECTRONS: f64 = 3.0;
+/// The effects of a camera; disabled ones have no cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CameraEffects {
+    /// Blur by distance from the focus.
+    pub depth_of_field: Option<DepthOfField>,
+    /// Blur by motion while the shutter is open.
+    pub motion_blur: Option<MotionBlur>,
+    /// Diffraction at the iris.
+    pub starburst: Option<Starburst>,
+    /// Light scattered in the lens.
+    pub bloom: Option<Bloom>,
+    /// Lateral chromatic aberration.
+    pub chromatic_aberration: Option<ChromaticAberration>,
+    /// Darkening towards the corners.
+    pub vignetting: Option<Vignetting>,
+    /// Noise of the sensor.
+    pub grain: Option<Grain>,
+}
 
-/// The grain of a sensor: shot and read noise of the exposed value of a pixel, whose mean it keeps.
-///
-/// `variance = g x + (g r)^2`, where `x` is the exposed value (1 at saturation), `1/g` the
-/// electrons at saturation and `r` the read noise in electrons: EMVA Standard 1288, release 4.0
-/// (linear camera model). `g` is proportional to ISO.
+impl CameraEffects {
+    /// True if all effects are off.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A focused lens before a sensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grain {
-    /// Variance per exposed value, at least 0: one over the electrons at saturation.
-    pub shot: f64,
-    /// Standard deviation of a black pixel, at least 0.
-    pub read: f64,
+pub struct DepthOfField {
+    /// The lens.
+    pub lens: ThinLens,
+    /// Focus distance (m) from the lens along its axis; may be infinite.
+    pub focus: f64,
+    /// The sensor's width (m) that the picture's width shows.
+    pub gate_width: f64,
+    /// The iris.
+    pub iris: Iris,
+    /// The barrel's rim; `None` for no mechanical vignetting.
+    pub rim: Option<Rim>,
 }
 
-impl Grain {
-    /// No grain.
-    pub const NONE: Self = Self { shot: 0.0, read: 0.0 };
+impl DepthOfField {
+    /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: meters on the
+    /// sensor, and meters squared. Below 0 in front of the focus. Half of `optics::focus::circle_of_confusion`.
+    ///
+    /// # Errors
+    /// A focus that is not beyond the focal length.
+    pub fn radius(&self) -> Result<[f64; 2], LensError> {
+        let magnification = self.lens.magnification(self.focus)?;
+        let half = self.lens.aperture_diameter() / 2.0;
+        Ok([half * magnification, half * self.lens.focal_length() * (1.0 + magnification)])
+    }
 
-    /// Of a sensor with pixels of a pitch (m) at an ISO speed; `NONE` unless both are finite and
-    /// above 0.
-    #[must_use]
-    pub fn of_sensor(pixel_pitch: f64, iso: f64) -> Self {
-        let saturation = ELECTRONS_PER_SQUARE_METER * pixel_pitch * pixel_pitch * 100.0 / iso;
-        let possible = pixel_pitch > 0.0 && iso > 0.0 && saturation.is_finite() && saturation > 0.0;
-        if possible {
-            Self { shot: 1.0 / saturation, read: READ_NOISE_ELECTRONS / saturation }
-        } else {
-            Self::NONE
+    /// Validates these settings.
+    ///
+    /// # Errors
+    /// A focus that is not beyond the focal length; a width or rim that is not finite and above 0.
+    pub fn checked(self) -> Result<Self, LensError> {
+        self.radius()?;
+        positive("the width of the sensor's gate", self.gate_width)?;
+        if let Some(rim) = self.rim {
+            rim.checked(self.lens.aperture_diameter() / 2.0)?;
         }
+        Ok(self)
     }
+}
 
-    /// Standard deviation of a pixel of that exposed value; a negative value counts as 0.
+/// Camera motion while the shutter is open. The picture's time is the middle of the exposure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotionBlur {
+    /// Exposure time (s), above 0.
+    pub exposure: f64,
+    /// Shutter type.
+    pub shutter: Shutter,
+    /// Velocity (m/s) along the camera's right, up and back.
+    pub velocity: DVec3,
+    /// Angular velocity (rad/s) around the camera's right, up and back.
+    pub rotation: DVec3,
+}
+
+impl MotionBlur {
+    /// Camera transform at a time (s) from the middle of the exposure, in the camera's axes at that
+    /// middle.
     #[must_use]
-    pub fn deviation(self, exposed: f64) -> f64 {
-        (self.shot * exposed.max(0.0) + self.read * self.read).sqrt()
+    pub fn pose(&self, time: f64) -> DMat4 {
+        DMat4::from_rotation_translation(
+            DQuat::from_scaled_axis(self.rotation * time),
+            self.velocity * time,
+        )
+    }
+
+    /// Delay between the exposures of the first and the last line, in exposure times; 0 for a
+    /// global shutter.
+    #[must_use]
+    pub fn curtain(&self) -> f64 {
+        self.shutter.duration(self.exposure) / self.exposure - 1.0
     }
 }
 
-/// Natural vignetting: illuminance over that on the axis, `cos^4`, at a distance (m) from the
-/// picture's center on the sensor; 0 to 1. `image_distance` (m) is that of
-/// `ThinLens::image_distance`.
-///
-/// Born and Wolf, "Principles of Optics", 7th ed., section 4.8; the cosine is `v / sqrt(v^2 +
-/// r^2)`.
-#[must_use]
-pub fn natural_vignetting(radius: f64, image_distance: f64) -> f64 {
-    let (r2, v2) = (radius * radius, image_distance * image_distance);
-    if v2 > 0.0 { (v2 / (v2 + r2)).powi(2) } else { 0.0 }
+/// Starburst: diffraction at the iris, which gives bright sources spikes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Starburst {
+    /// The iris.
+    pub iris: Iris,
+    /// The f-number that the sensor sees (`ThinLens::effective_f_number`), above 0.
+    pub f_number: f64,
+    /// The sensor's width (m) that the picture's width shows.
+    pub gate_width: f64,
+    /// Anamorphic aperture width over that of a spherical lens, 0.25 to 1.
+    pub squeeze: f64,
+    /// Dust on the lens, 0 to 1.
+    pub dust: f64,
+    /// Scratches, 0 to 1.
+    pub scratches: f64,
+    /// Seed of the positions of dust and scratches.
+    pub seed: u32,
+    /// True if zero-size lights, which are invisible in the picture, are imaged as points.
+    pub points: bool,
 }
 
-/// Mechanical vignetting: the unobstructed fraction of a round pupil of radius 1 behind a rim; 0 to
-/// 1. The rim's radius and the distance between the centers are in pupil radii.
-///
-/// The area common to two circles (Weisstein, "Circle-Circle Intersection", MathWorld, equation
-/// 14), over the pupil's.
-#[must_use]
-pub fn pupil_overlap(rim: f64, distance: f64) -> f64 {
-    let (r, d) = (rim.max(0.0), distance.abs());
-    if d <= (r - 1.0).abs() {
-        return r.min(1.0).powi(2);
+impl Starburst {
+    /// Starburst of a clean lens.
+    ///
+    /// # Errors
+    /// A focus that is not beyond the focal length.
+    pub fn of_rig(rig: &CameraRig, iris: Iris) -> Result<Self, LensError> {
+        let f_number = rig.lens.effective_f_number(rig.focus)?;
+        let gate_width = rig.gate.width;
+        Ok(Self {
+            iris,
+            f_number,
+            gate_width,
+            squeeze: 1.0,
+            dust: 0.0,
+            scratches: 0.0,
+            seed: 0,
+            points: true,
+        })
     }
-    if d >= r + 1.0 {
-        return 0.0;
+}
+
+/// Light scattered by the lens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bloom {
+    /// The part of each pixel's light that is scattered, 0 to 1.
+    pub fraction: f64,
+    /// The picture's width over the image distance: the tangent of the angle that a picture's width
+    /// would fill on the axis, above 0.
+    pub width: f64,
+}
+
+impl Bloom {
+    /// Scattered fraction of a clean, coated lens: veiling glare of a good lens is of the order of
+    /// 1 % (ISO 9358:1994, "Veiling glare of image forming systems", covers about 0.5 to 5 %).
+    pub const CLEAN_LENS: f64 = 0.01;
+
+    /// Scattered fraction from a lens's transmission `T`. Each pair of surface reflections sends
+    /// light towards the sensor: for n surfaces of reflectance R, `n (n - 1) / 2 R^2`, about
+    /// `(1 - T)^2 / 2`.
+    #[must_use]
+    pub fn fraction_of(lens: ThinLens) -> f64 {
+        let lost = 1.0 - lens.transmission();
+        (Self::CLEAN_LENS + lost * lost / 2.0).min(1.0)
     }
-    let own = ((d * d + 1.0 - r * r) / (2.0 * d)).clamp(-1.0, 1.0).acos();
-    let other = ((d * d + r * r - 1.0) / (2.0 * d * r)).clamp(-1.0, 1.0).acos();
-    let kite = (r + 1.0 - d) * (d + 1.0 - r) * (d - 1.0 + r) * (d + 1.0 + r);
-    (own + r * r * other - 0.5 * kite.max(0.0).sqrt()) / PI
 }
 
-/// Fraction of the scattered light within an angle (rad) of its source; 0 to 1.
-///
-/// The wings of Spencer, Shirley, Zimmerman and Greenberg, "Physically-Based Glare Effects for
-/// Digital Images", SIGGRAPH 1995, section 3 (photopic): `0.478 f1 + 0.138 f2`, `f1 = 20.91 / (a +
-/// 0.02)^3`, `f2 = 72.37 / (a + 0.02)^2` with the angle `a` in degrees, integrated over the solid
-/// angle and normalized over 90 degrees. Their core `f0` is the direct image. The functions
-/// describe the eye; lenses scatter with a similar shape, a steep center with a wide veil. `Bloom`
-/// has the scattered fraction.
-#[must_use]
-pub fn glare_within(angle: f64) -> f64 {
-    const SOFT: f64 = 0.02;
-    let energy = |a: f64| {
-        let cubic = a * a / (2.0 * SOFT * (a + SOFT).powi(2));
-        let square = ((a + SOFT) / SOFT).ln() - a / (a + SOFT);
-        0.478 * 20.91 * cubic + 0.138 * 72.37 * square
-    };
-    energy(angle.to_degrees().clamp(0.0, 90.0)) / energy(90.0)
+/// Lateral chromatic aberration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChromaticAberration {
+    /// Size difference of the red and the blue image, relative to the green one; may be negative.
+    pub red_over_blue: f64,
 }
 
-/// Shutter angle (rad) of an exposure time (s) at a frame rate (1/s): `2 pi t fps`. SMPTE practice:
-/// 180 degrees is half of the frame's time.
-#[must_use]
-pub fn shutter_angle(shutter_s: f64, frames_per_second: f64) -> f64 {
-    TAU * shutter_s * frames_per_second
+/// Darkening towards the corners.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vignetting {
+    /// Exponent of the cosine of the field angle: 4 by nature, 0 for none.
+    pub exponent: f64,
+    /// The picture's width over the image distance.
+    pub width: f64,
+    /// Radius (m) of the entrance pupil.
+    pub pupil_radius: f64,
+    /// The barrel's rim; `None` for no mechanical vignetting.
+    pub rim: Option<Rim>,
 }
 
-/// Exposure time (s) of a shutter angle (rad) at a frame rate (1/s): the inverse of
-/// `shutter_angle`.
-#[must_use]
-pub fn shutter_time(angle: f64, frames_per_second: f64) -> f64 {
-    angle / (TAU * frames_per_second)
-}
-
-/// The part of a frame's motion that is blurred: `t fps`. The blur vector is the motion over one
-/// frame times this; it exceeds 1 where the shutter stays open for longer than a frame.
-#[must_use]
-pub fn motion_blur_fraction(shutter_s: f64, frames_per_second: f64) -> f64 {
-    shutter_s * frames_per_second
+impl Vignetting {
+    /// Illuminance relative to the axis at the tangent of a field angle, 0 to 1.
+    #[must_use]
+    pub fn at(&self, tangent: f64) -> f64 {
+        let natural = (1.0 + tangent * tangent).powf(-0.5 * self.exponent);
+        let cut = self.rim.map_or(1.0, |rim| {
+            pupil_overlap(
+                rim.radius / self.pupil_radius,
+                tangent * rim.distance / self.pupil_radius,
+            )
+        });
+        natural * cut
+    }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::optics::focus::circle_of_confusion;
 
     #[test]
-    fn grain_grows_with_iso() {
-        let (slow, fast) = (Grain::of_sensor(6e-6, 100.0), Grain::of_sensor(6e-6, 1600.0));
-        let shot = |g: Grain| Grain { read: 0.0, ..g }.deviation(0.18);
-        near(shot(fast) / shot(slow), 4.0, 1e-12);
-        near(fast.shot / slow.shot, 16.0, 1e-12);
-        near(fast.read / slow.read, 16.0, 1e-12);
-        near(slow.deviation(0.0), slow.read, 1e-15);
-        // Saturation of 50 400 electrons: a signal to noise ratio of their root.
-        near(1.0 / slow.deviation(1.0), 50_400.0_f64.sqrt(), 0.05);
-        near(slow.deviation(-1.0), slow.read, 1e-15);
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(Grain::of_sensor(6e-6, bad), Grain::NONE);
-            assert_eq!(Grain::of_sensor(bad, 100.0), Grain::NONE);
+    fn radii_are_those_of_the_thin_lens() {
+        for (f, n, s) in [(0.05, 2.0, 2.0), (0.05, 2.8, 1.0), (0.1, 4.0, f64::INFINITY)] {
+            let lens = ThinLens::new(f, n).unwrap();
+            let field = DepthOfField {
+                lens,
+                focus: s,
+                gate_width: 0.036,
+                iris: Iris::default(),
+                rim: None,
+            };
+            let [far, slope] = field.radius().unwrap();
+            for z in [0.3, 1.0, 4.0, 1e9] {
+                let want = circle_of_confusion(lens, s, z).unwrap() / 2.0;
+                assert!((far - slope / z - want).abs() < 1e-12, "{f} {n} {s} {z}");
+            }
         }
-    }
-
-    #[test]
-    fn vignetting() {
-        near(natural_vignetting(0.0, 0.05), 1.0, 0.0);
-        near(natural_vignetting(0.05, 0.05), 0.25, 1e-12);
-        let corner = 0.036_f64.hypot(0.024) / 2.0;
-        near(natural_vignetting(corner, 0.024), (corner / 0.024).atan().cos().powi(4), 1e-12);
-    }
-
-    #[test]
-    fn a_rim_cuts_the_pupil() {
-        near(pupil_overlap(1.0, 0.0), 1.0, 0.0);
-        near(pupil_overlap(2.0, 1.0), 1.0, 0.0);
-        near(pupil_overlap(1.0, 2.0), 0.0, 0.0);
-        near(pupil_overlap(0.5, 0.1), 0.25, 1e-15);
-        // Two equal circles through each other's centers: 2/3 - sqrt(3) / (2 pi).
-        near(pupil_overlap(1.0, 1.0), 2.0 / 3.0 - 3.0_f64.sqrt() / (2.0 * PI), 1e-12);
-        // By counting points.
-        let (r, d, n) = (1.3, 0.9, 1000);
-        let inside = (0..n * n).filter(|i| {
-            let at = |i: i32| (f64::from(i) + 0.5) / f64::from(n) * 2.0 - 1.0;
-            let (x, y) = (at(i % n), at(i / n));
-            x.hypot(y) < 1.0 && (x - d).hypot(y) < r
-        });
-        near(pupil_overlap(r, d), inside.count() as f64 / f64::from(n * n) * 4.0 / PI, 2e-4);
-    }
-
-    #[test]
-    fn glare_is_normalized() {
-        near(glare_within(0.0), 0.0, 0.0);
-        near(glare_within(90.0_f64.to_radians()), 1.0, 1e-12);
-        // By the midpoint rule in the logarithm of the angle, from the published functions.
-        let density =
-            |a: f64| 0.478 * 20.91 / (a + 0.02).powi(3) + 0.138 * 72.37 / (a + 0.02).powi(2);
-        let sum = |to: f64| {
-            let (low, n) = (1e-6_f64.ln(), 20_000);
-            let step = (to.ln() - low) / f64::from(n);
-            (0..n)
-                .map(|i| (low + (f64::from(i) + 0.5) * step).exp())
-                .map(|a| density(a) * a * a * step)
-                .sum::<f64>()
-        };
-        for degrees in [0.01, 0.1, 1.0, 10.0] {
-            near(glare_within(f64::to_radians(degrees)), sum(degrees) / sum(90.0), 1e-5);
-        }
+        let lens = ThinLens::new(0.05, 2.0).unwrap();
+        let inside =
+            DepthOfField { lens, focus: 0.04, gate_width: 0.036, iris: Iris::default(), rim: None };
+        assert!(inside.checked().unwrap_err().to_string().contains("50 mm"));
+        let small =
+            DepthOfField { focus: 2.0, rim: Some(Rim { radius: 0.001, distance: 0.0 }), ..inside };
+        assert!(small.checked().unwrap_err().to_string().contains("rim"));
     }
 
     #[test]
     fn motion() {
-        near(shutter_angle(1.0 / 48.0, 24.0).to_degrees(), 180.0, 1e-9);
-        near(shutter_time(180.0_f64.to_radians(), 24.0), 1.0 / 48.0, 1e-12);
-        near(motion_blur_fraction(1.0 / 48.0, 24.0), 0.5, 1e-12);
+        let blur = MotionBlur {
+            exposure: 0.02,
+            shutter: Shutter::Rolling { readout: 0.01 },
+            velocity: DVec3::new(1.0, 0.0, 0.0),
+            rotation: DVec3::new(0.0, 1.0, 0.0),
+        };
+        assert!((blur.curtain() - 0.5).abs() < 1e-12);
+        assert_eq!(MotionBlur { shutter: Shutter::Global, ..blur }.curtain(), 0.0);
+        let ahead = blur.pose(0.01).transform_vector3(DVec3::NEG_Z);
+        assert!((ahead.x + 0.01_f64.sin()).abs() < 1e-12, "turned to the left: {ahead}");
+        assert!((blur.pose(0.01).w_axis.x - 0.01).abs() < 1e-15);
     }
 }

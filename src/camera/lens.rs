@@ -1,458 +1,91 @@
-//! The lens as a thin lens: imaging equation, field of view with focus breathing, effective
-//! f-number, T-stop, iris.
-//!
-//! Lengths are meters, angles radians. A focus distance is measured from the lens (its front
-//! principal plane) and may be infinite; `focus_from_image_plane` converts the distance that is
-//! engraved on lenses.
+//! The lens of a camera: its prescription or a thin lens, its focus, iris and barrel.
 
-use std::f64::consts::{PI, TAU};
+use super::error::CameraError;
+use crate::optics::{Iris, Rim, ThinLens};
 
-/// Valid focal lengths in m: 0.1 mm to 10 m.
-pub const FOCAL_LIMITS: [f64; 2] = [1e-4, 10.0];
+/// Rim of a lens whose barrel is unknown: 1.2 times as wide as the pupil of the open lens (see
+/// [`CameraLens::max_aperture`]). Its distance makes the sensor's corner lose one stop then: half
+/// of the pupil is left where the rim has moved by 1.0479 pupil radii. A fast lens thus loses a
+/// stop beside the cosine falloff when open, 0.6 stops two stops down, and almost nothing at f/8,
+/// as makers state of such lenses.
+const RIM: f64 = 1.2;
+const CORNER_SHIFT: f64 = 1.0479;
 
-/// Valid f-numbers. No lens in air is below 0.5: the sine of its cone would exceed 1.
-pub const F_STOP_LIMITS: [f64; 2] = [0.5, 1024.0];
-
-/// Invalid lens or lens setting. Each message states the value and its valid range.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum LensError {
-    /// The focal length is not within `FOCAL_LIMITS`.
-    #[error("the focal length is {} mm; it must lie between 0.1 and 10000 mm", .0 * 1e3)]
-    FocalLength(f64),
-    /// The f-number is not within `F_STOP_LIMITS`.
-    #[error("the f-number is {0}; it must lie between {min} and {max}", min = F_STOP_LIMITS[0], max = F_STOP_LIMITS[1])]
-    FStop(f64),
-    /// The transmission is not above 0 and at most 1.
-    #[error("the lens transmits {0} of the light; it must be above 0 and at most 1")]
-    Transmission(f64),
-    /// The focus distance is not beyond the focal length.
-    #[error("focused at {focus} m, a lens of {} mm forms no image; focus beyond its focal length", .focal_length * 1e3)]
-    FocusInside {
-        /// The focus distance (m) from the lens.
-        focus: f64,
-        /// The focal length (m).
-        focal_length: f64,
-    },
-    /// The distance from the image plane is less than four focal lengths.
-    #[error("focused at {distance} m from the image plane, a lens of {} mm forms no image; focus at {min} m or beyond", .focal_length * 1e3)]
-    FocusTooNear {
-        /// The distance (m) from the image plane.
-        distance: f64,
-        /// The focal length (m).
-        focal_length: f64,
-        /// The minimum distance (m): four focal lengths.
-        min: f64,
-    },
-    /// An extent of the sensor or a field of view is impossible.
-    #[error("{what} is {value}; it must be {allowed}")]
-    Value {
-        /// Name of the value.
-        what: &'static str,
-        /// The invalid value.
-        value: f64,
-        /// The valid range.
-        allowed: &'static str,
-    },
-}
-
-/// A thin lens with its aperture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThinLens {
-    focal_length: f64,
-    f_stop: f64,
-    transmission: f64,
-}
-
-impl ThinLens {
-    /// A lens of a focal length (m) at an f-number, loss-free.
-    ///
-    /// # Errors
-    /// A focal length or f-number out of range.
-    pub fn new(focal_length: f64, f_stop: f64) -> Result<Self, LensError> {
-        if !(FOCAL_LIMITS[0]..=FOCAL_LIMITS[1]).contains(&focal_length) {
-            return Err(LensError::FocalLength(focal_length));
-        }
-        if !(F_STOP_LIMITS[0]..=F_STOP_LIMITS[1]).contains(&f_stop) {
-            return Err(LensError::FStop(f_stop));
-        }
-        Ok(Self { focal_length, f_stop, transmission: 1.0 })
-    }
-
-    /// The same lens with a transmission, above 0 and at most 1.
-    ///
-    /// # Errors
-    /// A transmission out of range.
-    pub fn with_transmission(self, transmission: f64) -> Result<Self, LensError> {
-        if transmission > 0.0 && transmission <= 1.0 {
-            Ok(Self { transmission, ..self })
-        } else {
-            Err(LensError::Transmission(transmission))
-        }
-    }
-
-    /// Focal length (m).
-    #[must_use]
-    pub const fn focal_length(self) -> f64 {
-        self.focal_length
-    }
-
-    /// The f-number on the dial.
-    #[must_use]
-    pub const fn f_stop(self) -> f64 {
-        self.f_stop
-    }
-
-    /// Transmission of the glass, above 0 and at most 1.
-    #[must_use]
-    pub const fn transmission(self) -> f64 {
-        self.transmission
-    }
-
-    /// The T-number, which sets the exposure: `N / sqrt(transmission)`. ISO 517:2008 (T-number).
-    #[must_use]
-    pub fn t_stop(self) -> f64 {
-        self.f_stop / self.transmission.sqrt()
-    }
-
-    /// Diameter (m) of the entrance pupil: `f / N`. ISO 517:2008 (relative aperture).
-    #[must_use]
-    pub fn aperture_diameter(self) -> f64 {
-        self.focal_length / self.f_stop
-    }
-
-    fn checked(self, focus: f64) -> Result<f64, LensError> {
-        if focus > self.focal_length {
-            Ok(focus)
-        } else {
-            Err(LensError::FocusInside { focus, focal_length: self.focal_length })
-        }
-    }
-
-    /// Magnification at a focus distance: `m = f / (S - f)`; 0 at infinity. Gauss's thin-lens
-    /// equation (Hecht, "Optics", 5th ed., section 5.2.3).
-    ///
-    /// # Errors
-    /// A focus distance that is not beyond the focal length.
-    pub fn magnification(self, focus: f64) -> Result<f64, LensError> {
-        Ok(self.focal_length / (self.checked(focus)? - self.focal_length))
-    }
-
-    /// Distance (m) from the lens to the image: `v = f S / (S - f) = f (1 + m)`. Gauss: `1/f = 1/S
-    /// + 1/v` (Hecht, "Optics", 5th ed., equation 5.17).
-    ///
-    /// # Errors
-    /// A focus distance that is not beyond the focal length.
-    pub fn image_distance(self, focus: f64) -> Result<f64, LensError> {
-        Ok(self.focal_length * (1.0 + self.magnification(focus)?))
-    }
-
-    /// The effective f-number at the sensor: `N (1 + m)`. Ray, "Applied Photographic Optics", 3rd
-    /// ed. (close-up exposure; pupil magnification 1).
-    ///
-    /// # Errors
-    /// A focus distance that is not beyond the focal length.
-    pub fn effective_f_number(self, focus: f64) -> Result<f64, LensError> {
-        Ok(self.f_stop * (1.0 + self.magnification(focus)?))
-    }
-
-    /// Field of view (rad) over an extent (m) of the sensor, focused at a distance: `2 atan(h /
-    /// 2v)`.
-    ///
-    /// The breathing is that of unit focusing: nearer focus moves the lens away from the sensor and
-    /// narrows the view.
-    ///
-    /// # Errors
-    /// A focus distance that is not beyond the focal length; an extent that is not finite and above
-    /// 0.
-    pub fn field_of_view(self, extent: f64, focus: f64) -> Result<f64, LensError> {
-        let extent = positive("the sensor's extent", extent)?;
-        Ok(2.0 * (extent / 2.0 / self.image_distance(focus)?).atan())
-    }
-
-    /// The focus distance (m) from the lens for a distance from the image plane, as engraved on
-    /// lenses; infinite stays infinite.
-    ///
-    /// From `D = S + v`: `S = (D + sqrt(D^2 - 4 D f)) / 2`, the solution with the object farther
-    /// than the image.
-    ///
-    /// # Errors
-    /// A distance of less than four focal lengths, at which no lens of this focal length forms an
-    /// image.
-    pub fn focus_from_image_plane(self, distance: f64) -> Result<f64, LensError> {
-        let least = 4.0 * self.focal_length;
-        if distance == f64::INFINITY {
-            return Ok(distance);
-        }
-        if distance.is_nan() || distance < least {
-            return Err(LensError::FocusTooNear {
-                distance,
-                focal_length: self.focal_length,
-                min: least,
-            });
-        }
-        Ok(distance * (1.0 + (1.0 - least / distance).sqrt()) / 2.0)
-    }
-}
-
-/// The focal length (m) that gives a field of view (rad, above 0 and below pi) over an extent (m),
-/// focused at infinity.
-///
-/// # Errors
-/// A field of view or extent out of range.
-pub fn focal_length_from_fov(fov: f64, extent: f64) -> Result<f64, LensError> {
-    let extent = positive("the sensor's extent", extent)?;
-    if fov > 0.0 && fov < PI {
-        Ok(extent / 2.0 / (fov / 2.0).tan())
-    } else {
-        let what = "the field of view in rad";
-        Err(LensError::Value { what, value: fov, allowed: "above 0 and below pi" })
-    }
-}
-
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, LensError> {
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(LensError::Value { what, value, allowed: "finite and above 0" })
-    }
-}
-
-/// Specification of a lens: ranges of its settings.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct LensSpec {
-    /// Minimum and maximum focal length (m); equal for a prime lens.
-    pub focal_range: [f64; 2],
+/// A lens; `None` is not set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CameraLens {
+    /// Prescription, by a builtin name or a file; `None`: a thin lens.
+    pub prescription: Option<String>,
+    /// Focal length (m), or the zoom of the prescription; `None`: by the field of view of the
+    /// scene's camera.
+    pub focal_length: Option<f64>,
+    /// Focus distance (m) from the lens along its axis; may be infinite, as by default.
+    pub focus: Option<f64>,
+    /// Nearest focus distance (m) from the lens.
+    pub min_focus_distance: Option<f64>,
+    /// Maximum aperture, an f-number.
+    pub max_aperture: f64,
     /// Minimum and maximum f-number.
     pub f_stop_range: [f64; 2],
-    /// The nearest focus (m) from the image plane, as makers state it; at least four focal lengths.
-    pub min_focus_distance: f64,
-    /// Transmission of the glass, above 0 and at most 1.
-    pub transmission: f64,
+    /// Distance (m) from the front rim to the pupil, at least 0.
+    pub barrel_length: Option<f64>,
     /// The iris.
     pub iris: Iris,
+    /// True if nearer focus narrows the field of view.
+    pub breathing: bool,
 }
 
-impl Default for LensSpec {
-    /// A 50 mm f/1.4 to f/22 that focuses from 0.45 m, loss-free, with a round iris.
+impl Default for CameraLens {
+    /// A thin lens, f/1.4 to f/22, focused at infinity, with a round iris.
     fn default() -> Self {
         Self {
-            focal_range: [0.05, 0.05],
+            prescription: None,
+            focal_length: None,
+            focus: None,
+            min_focus_distance: None,
+            max_aperture: 1.4,
             f_stop_range: [1.4, 22.0],
-            min_focus_distance: 0.45,
-            transmission: 1.0,
+            barrel_length: None,
             iris: Iris::default(),
+            breathing: true,
         }
     }
 }
 
-impl LensSpec {
-    /// Validates this specification.
+impl CameraLens {
+    /// True if a lens is set, by prescription, focal length or focus.
+    #[must_use]
+    pub const fn is_set(&self) -> bool {
+        self.prescription.is_some() || self.focal_length.is_some() || self.focus.is_some()
+    }
+
+    /// Focus distance (m from the lens); infinity by default.
     ///
     /// # Errors
-    /// A focal length, f-number or transmission that no lens has; a range that falls; a nearest
-    /// focus at which the longest focal length forms no image.
-    pub fn checked(self) -> Result<Self, LensError> {
-        let [shortest, longest] = self.focal_range;
-        let [widest, narrowest] = self.f_stop_range;
-        ThinLens::new(shortest, widest)?;
-        let lens = ThinLens::new(longest, narrowest)?.with_transmission(self.transmission)?;
-        lens.focus_from_image_plane(self.min_focus_distance)?;
-        for (what, [least, most]) in
-            [("the focal range", self.focal_range), ("the aperture range", self.f_stop_range)]
-        {
-            if least > most {
-                return Err(LensError::Value {
-                    what,
-                    value: least,
-                    allowed: "not above the range's other end",
-                });
-            }
+    /// Nearer than `min_focus_distance`.
+    pub fn focus(&self) -> Result<f64, CameraError> {
+        let focus = self.focus.unwrap_or(f64::INFINITY);
+        match self.min_focus_distance.filter(|nearest| focus < *nearest) {
+            Some(nearest) => Err(CameraError::Setting {
+                property: "camera.lens.focus",
+                value: format!("{focus} m"),
+                expected: format!(
+                    "the lens focuses from {nearest} m on; focus there or farther, or set camera.lens.min_focus_distance"
+                ),
+            }),
+            None => Ok(focus),
         }
-        Ok(self)
     }
 
-    /// The lens at a focal length (m) and f-number, clamped to its ranges.
-    ///
-    /// # Errors
-    /// As `checked`; NaN.
-    pub fn set(self, focal_length: f64, f_stop: f64) -> Result<ThinLens, LensError> {
-        let spec = self.checked()?;
-        let focal_length = focal_length.clamp(spec.focal_range[0], spec.focal_range[1]);
-        let f_stop = f_stop.clamp(spec.f_stop_range[0], spec.f_stop_range[1]);
-        ThinLens::new(focal_length, f_stop)?.with_transmission(spec.transmission)
-    }
-}
-
-/// The iris: the shape of the aperture.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Iris {
-    /// Number of blades; fewer than 3 is a circle.
-    pub blades: u32,
-    /// Curvature of the edges, 0 (straight) to 1 (circular); clamped.
-    pub curvature: f64,
-    /// Angle (rad) of a corner from +X, counter-clockwise.
-    pub rotation: f64,
-}
-
-impl Default for Iris {
-    /// A circle.
-    fn default() -> Self {
-        Self { blades: 0, curvature: 0.0, rotation: 0.0 }
-    }
-}
-
-impl Iris {
-    /// Distance of the edge from the center at an angle (rad), relative to a corner; 0 to 1.
-    ///
-    /// A regular polygon, `cos(pi/n) / cos(a)` with `a` the angle to the middle of the side,
-    /// interpolated linearly towards the circle through its corners by the curvature.
+    /// Front rim of the barrel in front of a thin lens, for a sensor of a diagonal (m).
     #[must_use]
-    pub fn edge(self, angle: f64) -> f64 {
-        if self.blades < 3 {
-            return 1.0;
-        }
-        let side = TAU / f64::from(self.blades);
-        let to_middle = (angle - self.rotation).rem_euclid(side) - side / 2.0;
-        let straight = (side / 2.0).cos() / to_middle.cos();
-        straight + (1.0 - straight) * self.curvature.clamp(0.0, 1.0)
-    }
-
-    /// Area of the aperture over that of the circle through its corners; above 0, at most 1.
-    ///
-    /// Integrates [`Iris::edge`] over one side by the midpoint rule.
-    #[must_use]
-    pub fn relative_area(self) -> f64 {
-        if self.blades < 3 {
-            return 1.0;
-        }
-        let side = TAU / f64::from(self.blades);
-        let steps = 256;
-        let at = |i: u32| {
-            self.edge(self.rotation + side * (f64::from(i) + 0.5) / f64::from(steps)).powi(2)
-        };
-        (0..steps).map(at).sum::<f64>() / f64::from(steps)
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
-mod tests {
-    use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
-
-    #[test]
-    fn field_of_view_breathes_the_right_way() {
-        for (focal, focus, degrees) in [
-            (0.024, 0.38, 70.186),
-            (0.024, f64::INFINITY, 73.740),
-            (0.024, 5.0, 73.475),
-            (0.070, 0.38, 23.695),
-            (0.070, f64::INFINITY, 28.842),
-            (0.070, 5.0, 28.454),
-            (0.050, 0.45, 35.489),
-        ] {
-            let fov = ThinLens::new(focal, 2.8).unwrap().field_of_view(0.036, focus).unwrap();
-            near(fov.to_degrees(), degrees, 6e-4);
-        }
-        let lens = ThinLens::new(0.05, 2.0).unwrap();
-        near(lens.image_distance(2.0).unwrap(), 0.05 * 2.0 / 1.95, 1e-15);
-        near(1.0 / 0.05, 1.0 / 2.0 + 1.0 / lens.image_distance(2.0).unwrap(), 1e-12);
-        near(
-            focal_length_from_fov(lens.field_of_view(0.036, f64::INFINITY).unwrap(), 0.036)
-                .unwrap(),
-            0.05,
-            1e-12,
-        );
-    }
-
-    #[test]
-    fn stops() {
-        let macro_lens = ThinLens::new(0.1, 2.8).unwrap();
-        // At 1:1 the lens is two stops slower.
-        near(macro_lens.effective_f_number(0.2).unwrap(), 5.6, 1e-12);
-        near(macro_lens.effective_f_number(f64::INFINITY).unwrap(), 2.8, 1e-12);
-        near(
-            ThinLens::new(0.05, 2.0).unwrap().with_transmission(0.81).unwrap().t_stop(),
-            2.0 / 0.9,
-            1e-12,
-        );
-        near(ThinLens::new(0.05, 2.0).unwrap().aperture_diameter(), 0.025, 1e-15);
-    }
-
-    #[test]
-    fn focus_from_the_image_plane() {
-        let lens = ThinLens::new(0.05, 2.0).unwrap();
-        for s in [0.11, 0.45, 2.0, 100.0] {
-            let d = s + lens.image_distance(s).unwrap();
-            near(lens.focus_from_image_plane(d).unwrap(), s, 1e-9);
-        }
-        near(lens.focus_from_image_plane(0.2).unwrap(), 0.1, 1e-12);
-        assert_eq!(lens.focus_from_image_plane(f64::INFINITY), Ok(f64::INFINITY));
-        assert!(matches!(lens.focus_from_image_plane(0.19), Err(LensError::FocusTooNear { .. })));
-        assert!(matches!(
-            lens.focus_from_image_plane(f64::NAN),
-            Err(LensError::FocusTooNear { .. })
-        ));
-    }
-
-    #[test]
-    fn iris() {
-        let hexagon = Iris { blades: 6, curvature: 0.0, rotation: 0.3 };
-        near(hexagon.edge(0.3), 1.0, 1e-12);
-        near(hexagon.edge(0.3 + PI / 6.0), 3.0_f64.sqrt() / 2.0, 1e-12);
-        near(hexagon.relative_area(), 3.0 * 3.0_f64.sqrt() / (2.0 * PI), 1e-4);
-        near(Iris { curvature: 1.0, ..hexagon }.relative_area(), 1.0, 1e-12);
-        near(Iris::default().edge(1.0), 1.0, 0.0);
-    }
-
-    #[test]
-    fn specifications() {
-        let zoom = LensSpec {
-            focal_range: [0.024, 0.07],
-            f_stop_range: [2.8, 22.0],
-            ..LensSpec::default()
-        };
-        let set = zoom.set(0.2, 1.0).unwrap();
-        assert_eq!((set.focal_length(), set.f_stop()), (0.07, 2.8));
-        assert!(matches!(zoom.set(f64::NAN, 4.0), Err(LensError::FocalLength(_))));
-        assert!(matches!(
-            LensSpec { min_focus_distance: 0.2, ..zoom }.checked(),
-            Err(LensError::FocusTooNear { .. })
-        ));
-        assert!(matches!(
-            LensSpec { focal_range: [0.07, 0.024], ..zoom }.checked(),
-            Err(LensError::Value { .. })
-        ));
-        assert!(matches!(
-            LensSpec { f_stop_range: [0.0, 4.0], ..zoom }.checked(),
-            Err(LensError::FStop(_))
-        ));
-    }
-
-    #[test]
-    fn impossible_lenses_are_refused() {
-        for bad in [0.0, -0.05, f64::NAN, f64::INFINITY] {
-            assert!(matches!(ThinLens::new(bad, 2.0), Err(LensError::FocalLength(_))));
-            assert!(matches!(ThinLens::new(0.05, bad), Err(LensError::FStop(_))));
-            assert!(matches!(
-                ThinLens::new(0.05, 2.0).unwrap().with_transmission(bad),
-                Err(LensError::Transmission(_))
-            ));
-            assert!(ThinLens::new(0.05, 2.0).unwrap().field_of_view(bad, 1.0).is_err());
-            assert!(
-                focal_length_from_fov(1.0, bad).is_err()
-                    && focal_length_from_fov(4.0, 0.036).is_err()
-            );
-        }
-        for inside in [0.05, 0.01, 0.0, -1.0, f64::NAN] {
-            let e = ThinLens::new(0.05, 2.0).unwrap().image_distance(inside).unwrap_err();
-            assert!(
-                matches!(e, LensError::FocusInside { .. }) && e.to_string().contains("50 mm"),
-                "{e}"
-            );
+    pub fn rim(&self, thin: ThinLens, diagonal: f64) -> Rim {
+        let open = thin.focal_length() / self.max_aperture.min(thin.f_stop()) / 2.0;
+        // Of the field angle in the sensor's corner, focused at infinity.
+        let tangent = diagonal / 2.0 / thin.focal_length();
+        Rim {
+            radius: RIM * open,
+            distance: self.barrel_length.unwrap_or(CORNER_SHIFT * open / tangent),
         }
     }
 }

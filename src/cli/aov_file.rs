@@ -1,4 +1,4 @@
-//! Names of AOV files.
+//! Names of AOV files, and what is said of them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,4 +7,11 @@ use crate::output;
 /// File of an AOV beside a PNG: `picture.png` and `normal` give `picture.normal.png`.
 pub fn aov_path(file: &Path, name: &str) -> PathBuf {
     output::replace_extension(file, &format!("{name}.png"))
+}
+
+/// Prints the files of AOVs beside a PNG.
+pub fn print_aov_files<'a>(file: &Path, names: impl Iterator<Item = &'a str>) {
+    for name in names {
+        println!("{}: AOV {name}", aov_path(file, name).display());
+    }
 }

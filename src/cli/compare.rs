@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::{error::CliError, fraction::Fraction};
+use super::{
+    error::{CliError, check_output},
+    fraction::Fraction,
+};
 use crate::{
     camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
     compare::{
@@ -217,16 +220,10 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
 
 /// Validates the arguments before loading pictures.
 fn check(args: &CompareArgs) -> Result<(), CliError> {
-    for (file, ending) in [(&args.html, "html"), (&args.map, "png"), (&args.json, "")] {
-        let Some(file) = file else { continue };
-        if !ending.is_empty() && !output::has_extension(file, ending) {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .{ending}",
-                file.display()
-            )));
-        }
-        output::check_writable(file)?;
+    for (file, ending) in [(&args.html, "html"), (&args.map, "png")] {
+        file.iter().try_for_each(|file| check_output(file, ending))?;
     }
+    args.json.iter().try_for_each(|file| output::check_writable(file))?;
     let outputs: Vec<&Path> =
         [&args.html, &args.map, &args.json].into_iter().flatten().map(PathBuf::as_path).collect();
     for (index, file) in outputs.iter().enumerate() {
@@ -426,7 +423,7 @@ fn has_bounds(args: &CompareArgs) -> bool {
     .any(Option::is_some)
 }
 
-/// Writes the requested output files.
+/// Writes the requested output files, and prints their names.
 fn write(
     args: &CompareArgs,
     pair: &ImagePair<'_>,
@@ -434,18 +431,26 @@ fn write(
     maps: Maps,
     lines: &[Line],
 ) -> Result<(), CliError> {
+    let wrote = |file: &Path, contents: &str| {
+        if !args.quiet {
+            println!("{}: {contents}", file.display());
+        }
+    };
     if let Some(file) = &args.json {
         let text = json!({ "test": args.test, "reference": args.reference, "numbers": summary });
         let text = serde_json::to_string_pretty(&text)
             .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &text)?;
+        wrote(file, "all values as JSON");
     }
     if let Some(file) = &args.map {
         let raster = map(args, pair, &maps)?;
         output::write_png(file, raster.width(), raster.height(), raster.rgba())?;
+        wrote(file, "error map");
     }
     if let Some(file) = &args.html {
         output::write_text(file, &report(args, pair, summary, maps, lines).to_html())?;
+        wrote(file, "HTML report");
     }
     Ok(())
 }

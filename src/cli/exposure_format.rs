@@ -1,22 +1,20 @@
 //! Text of exposures: dials, their source, their limits.
 
 use crate::{
-    camera::{ExposureDials, ExposureMode, body::Dial, metering::SolvedExposure},
-    scene::look::metering::ExposureControl,
-    session::{Session, expose::ExposureState},
+    camera::{ExposureControl, ExposureDials, ExposureMode, SolvedExposure, body::Dial},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Source of the exposure, for the report.
-pub fn exposure_source(session: &Session, exposed: &ExposureState) -> String {
+pub fn exposure_source(session: &OpenScene, exposed: &ExposureState) -> String {
+    let dials = &session.physical_camera.dials;
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => {
             format!("{}: {}", exposed.control.name(), format_dials(solved.dials))
         }
-        (ExposureControl::Dials(_), _) if session.look.camera.ev100.is_some() => {
-            "camera.exposure.ev100".into()
-        }
+        (ExposureControl::Dials(_), _) if dials.ev100.is_some() => "camera.exposure.ev100".into(),
         (ExposureControl::Dials(_), _) => "its dials".into(),
-        (ExposureControl::Auto, _) if session.look.camera.has_dials() => "metered".into(),
+        (ExposureControl::Auto, _) if dials.set_exposure() => "metered".into(),
         (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
     }
 }
@@ -45,14 +43,55 @@ fn plain(value: f64) -> String {
 }
 
 /// Message for a mode that cannot reach the requested exposure.
-pub fn exposure_limit_message(control: ExposureControl, solved: &SolvedExposure) -> String {
+pub fn exposure_limit_message(
+    mode: ExposureMode,
+    auto_iso: bool,
+    solved: &SolvedExposure,
+) -> String {
     let (off, too) =
         (solved.error_stops.abs(), if solved.error_stops > 0.0 { "bright" } else { "dark" });
-    match control {
-        ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
-        _ => format!(
-            "{} is at its limit: the picture is {off:.1} stops too {too}; turn another dial",
-            control.name()
-        ),
+    let mut limited = match mode {
+        ExposureMode::Manual => return format!("{off:.1} stops too {too}"),
+        ExposureMode::AperturePriority => vec!["shutter"],
+        ExposureMode::ShutterPriority => vec!["f-stop"],
+        ExposureMode::IsoPriority => vec!["iso"],
+        ExposureMode::Program => vec!["f-stop", "shutter"],
+    };
+    if auto_iso && mode != ExposureMode::IsoPriority {
+        limited.push("iso");
+    }
+    let verb = if limited.len() == 1 { "is at its limit" } else { "are at their limits" };
+    format!(
+        "{} {verb}: the picture is {off:.1} stops too {too}; turn another dial",
+        limited.join(" and ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::camera::Exposure;
+
+    #[test]
+    fn limits_name_the_dials_that_the_camera_turns() {
+        let message = |mode, auto_iso| {
+            let solved = SolvedExposure {
+                dials: ExposureDials::default(),
+                exposure: Exposure::default(),
+                error_stops: -2.0,
+            };
+            exposure_limit_message(mode, auto_iso, &solved)
+        };
+        for (mode, auto_iso, limited) in [
+            (ExposureMode::AperturePriority, false, "shutter is at its limit"),
+            (ExposureMode::ShutterPriority, false, "f-stop is at its limit"),
+            (ExposureMode::ShutterPriority, true, "f-stop and iso are at their limits"),
+            (ExposureMode::IsoPriority, true, "iso is at its limit"),
+            (ExposureMode::Program, false, "f-stop and shutter are at their limits"),
+        ] {
+            let text = message(mode, auto_iso);
+            assert!(text.starts_with(limited) && text.contains("2.0 stops too dark"), "{text}");
+        }
+        assert_eq!(message(ExposureMode::Manual, true), "2.0 stops too dark");
     }
 }

@@ -8,8 +8,8 @@ use std::{
 use clap::Args;
 use glam::{DVec2, DVec3, dvec2};
 
-use super::{error::CliError, plot::Canvas};
-use crate::{output, photometry::ies::IesProfile, scene::look};
+use super::error::{CliError, check_output};
+use crate::{camera::scopes::Raster, output, photometry::ies::IesProfile, scene::look};
 
 /// Arguments of `ies`.
 #[derive(Args)]
@@ -24,21 +24,17 @@ pub struct IesArgs {
 
 /// Side of the plot in pixels.
 const SIZE: usize = 640;
+/// Size of a dot of the plot's text in pixels.
+const TEXT_SCALE: usize = 2;
 
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
-        if !output::has_extension(output, "png") {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .png",
-                output.display()
-            )));
-        }
-        output::check_writable(output)?;
+        check_output(output, "png")?;
     }
     let profile = look::read_profile("ies", &args.file)?;
     describe(&args.file, &profile);
     if let Some(output) = &args.output {
-        output::write_png(output, SIZE, SIZE, &draw(&profile))?;
+        output::write_png(output, SIZE, SIZE, draw(&profile).rgba())?;
         println!("plot: {}", output.display());
     }
     Ok(())
@@ -126,8 +122,8 @@ fn ring_step(peak: f64) -> f64 {
 
 /// The polar plot: the luminaire points down; C0 (red) and C90 (blue) are right, C180 and C270
 /// left.
-fn draw(profile: &IesProfile) -> Vec<u8> {
-    let mut canvas = Canvas::new(SIZE, SIZE, [18, 18, 20]);
+fn draw(profile: &IesProfile) -> Raster {
+    let mut raster = Raster::new(SIZE, SIZE, [18, 18, 20]);
     let middle = DVec2::splat(SIZE as f64 / 2.0);
     let radius = SIZE as f64 / 2.0 - 24.0;
     let peak = profile.peak().get();
@@ -137,7 +133,7 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
     for spoke in 0..24 {
         let (sin, cos) = (PI * f64::from(spoke) / 12.0).sin_cos();
         let wide = if spoke % 6 == 0 { 1.0 } else { 0.5 };
-        canvas.line(middle, middle + dvec2(sin, cos) * radius, wide, gray);
+        raster.polyline(&[middle, middle + dvec2(sin, cos) * radius], wide, gray);
     }
     for ring in 1..=rings as u32 {
         let r = radius * f64::from(ring) / rings;
@@ -147,7 +143,7 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
                 middle + dvec2(sin, cos) * r
             })
             .collect();
-        canvas.polyline(&points, 0.75, gray);
+        raster.polyline(&points, 0.75, gray);
     }
     for (plane, color) in [(PI / 2.0, [90, 160, 255]), (0.0, [255, 110, 90])] {
         let points: Vec<DVec2> = (-1440..=1440)
@@ -160,15 +156,16 @@ fn draw(profile: &IesProfile) -> Vec<u8> {
                 middle + dvec2(angle.sin(), angle.cos()) * r
             })
             .collect();
-        canvas.polyline(&points, 1.5, color);
+        raster.polyline(&points, 1.5, color);
     }
     for ring in 1..=rings as u32 {
         let at = middle + dvec2(4.0, -radius * f64::from(ring) / rings + 4.0);
-        canvas.text(at, &format!("{} cd", step * f64::from(ring)), [210, 210, 214]);
+        let label = format!("{} cd", step * f64::from(ring));
+        raster.text([at.x as usize, at.y as usize], TEXT_SCALE, &label, [210, 210, 214]);
     }
-    canvas.text(dvec2(12.0, 12.0), "C0-180", [255, 110, 90]);
-    canvas.text(dvec2(12.0, 28.0), "C90-270", [90, 160, 255]);
-    canvas.into_rgba()
+    raster.text([12, 12], TEXT_SCALE, "C0-180", [255, 110, 90]);
+    raster.text([12, 32], TEXT_SCALE, "C90-270", [90, 160, 255]);
+    raster
 }
 
 #[cfg(test)]
@@ -190,7 +187,7 @@ mod tests {
         assert!((width(&cone, 0.0, 0.1).to_degrees() - 162.0).abs() < 0.03);
         let dark = lamp("2 1 1", "0 90\n0\n0 0");
         assert_eq!(width(&dark, 0.0, 0.5), 0.0);
-        assert_eq!(draw(&dark).len(), SIZE * SIZE * 4);
+        assert_eq!(draw(&dark).width(), SIZE);
     }
 
     #[test]
@@ -211,7 +208,7 @@ mod tests {
     fn the_curve_is_where_the_lamp_shines() {
         let down = draw(&lamp("3 1 1", "0 30 90\n0\n1000 1000 0"));
         let red = |from: usize, to: usize| {
-            let rows = down.chunks_exact(SIZE * 4).skip(from).take(to - from);
+            let rows = down.rgba().chunks_exact(SIZE * 4).skip(from).take(to - from);
             rows.flat_map(|row| row.chunks_exact(4))
                 .filter(|p| p[0] > 200 && p[1] < 140 && p[2] < 120)
                 .count()

@@ -44,9 +44,7 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     if let Some((name, text)) = &by {
         look.parse(name, text)?;
     }
-    for assignment in &args.set {
-        look.assign(assignment)?;
-    }
+    look.assign_all(&args.set)?;
     let before = inspect::node_lights(&scene);
     look.apply(&mut scene)?;
     if let Some((name, _)) = by {

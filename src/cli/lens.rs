@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::{DVec2, DVec3, dvec2};
 
-use super::{error::CliError, plot::Canvas};
+use super::error::{CliError, check_output};
 use crate::{
     camera::{
         Iris,
         body::{SensorPreset, SensorSize},
+        scopes::Raster,
     },
     optics::{
         Axis, Lens, LensSettings, Prescription,
@@ -89,13 +90,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
         return Ok(());
     };
     if let Some(output) = &args.output {
-        if !output::has_extension(output, "png") {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .png",
-                output.display()
-            )));
-        }
-        output::check_writable(output)?;
+        check_output(output, "png")?;
     }
     if args.blades != 0 && !(3..=64).contains(&args.blades) {
         return Err(CliError::Usage(format!(
@@ -134,8 +129,8 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     picture(&lens, args.sensor, args.focus);
     ghosts(&lens, args.ghosts);
     if let Some(output) = &args.output {
-        let (width, height, pixels) = draw(&lens, args.sensor);
-        output::write_png(output, width, height, &pixels)?;
+        let drawing = draw(&lens, args.sensor);
+        output::write_png(output, drawing.width(), drawing.height(), drawing.rgba())?;
         println!("drawing: {}", output.display());
     }
     Ok(())
@@ -341,8 +336,8 @@ fn ghosts(lens: &Lens, count: usize) {
     }
 }
 
-/// Width, height and RGBA8 pixels of the drawing; light comes from the left.
-fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
+/// The drawing; light comes from the left.
+fn draw(lens: &Lens, sensor: SensorSize) -> Raster {
     const WIDTH: f64 = 1200.0;
     let tallest = lens
         .surfaces()
@@ -355,12 +350,12 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
     let height = (2.3 * tallest * scale).clamp(200.0, 1600.0);
     let scale = scale.min(height / (2.3 * tallest));
     let at = |z: f64, y: f64| dvec2((z - left) * scale, height / 2.0 - y * scale);
-    let mut canvas = Canvas::new(WIDTH as usize, height as usize, [18, 18, 20]);
-    canvas.line(at(left, 0.0), at(right, 0.0), 0.5, [70, 70, 76]);
+    let mut raster = Raster::new(WIDTH as usize, height as usize, [18, 18, 20]);
+    raster.polyline(&[at(left, 0.0), at(right, 0.0)], 0.5, [70, 70, 76]);
     for (place, color) in [(0.0, [90, 160, 255]), (0.35, [120, 220, 130]), (0.5, [255, 110, 90])] {
         fan(lens, sensor.height * place, left, color, &mut |points, color| {
             let points: Vec<DVec2> = points.iter().map(|p| at(p.z, p.y)).collect();
-            canvas.polyline(&points, 0.6, color);
+            raster.polyline(&points, 0.6, color);
         });
     }
     let glass = [210, 210, 220];
@@ -369,12 +364,8 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
         if surface.stop {
             for side in [-1.0, 1.0] {
                 let from = side * surface.semi_aperture;
-                canvas.line(
-                    at(surface.vertex, from),
-                    at(surface.vertex, side * tallest),
-                    1.5,
-                    [230, 190, 90],
-                );
+                let ends = [at(surface.vertex, from), at(surface.vertex, side * tallest)];
+                raster.polyline(&ends, 1.5, [230, 190, 90]);
             }
             continue;
         }
@@ -385,17 +376,18 @@ fn draw(lens: &Lens, sensor: SensorSize) -> (usize, usize, Vec<u8>) {
             .map(|i| f64::from(i) / 60.0 * surface.semi_aperture)
             .map(|y| at(sag(y), y))
             .collect();
-        canvas.polyline(&points, 1.0, glass);
+        raster.polyline(&points, 1.0, glass);
         let ends = (points[0], points[points.len() - 1]);
         if let Some(last) = before {
-            canvas.line(last.0, ends.0, 1.0, glass);
-            canvas.line(last.1, ends.1, 1.0, glass);
+            raster.polyline(&[last.0, ends.0], 1.0, glass);
+            raster.polyline(&[last.1, ends.1], 1.0, glass);
         }
         before = (!surface.after.is_air()).then_some(ends);
     }
     let half = sensor.height / 2.0;
-    canvas.line(at(lens.sensor(), -half), at(lens.sensor(), half), 2.0, [240, 240, 240]);
-    (WIDTH as usize, height as usize, canvas.into_rgba())
+    let ends = [at(lens.sensor(), -half), at(lens.sensor(), half)];
+    raster.polyline(&ends, 2.0, [240, 240, 240]);
+    raster
 }
 
 /// Draws seven rays across the open pupil to an image height in m, from the plane at `from` before

@@ -8,32 +8,24 @@ use serde_json::{Value, json};
 
 use super::{
     device_args::DeviceArgs,
-    error::CliError,
+    error::{CliError, check_output},
     exposure_format::{exposure_limit_message, format_dials},
     scene_args,
     warnings::slow_start_notice,
 };
 use crate::{
     camera::{
-        Exposure, ExposureMode,
+        Exposure, ExposureControl, ExposureMode, ImagePosition, MeteringMode,
         exposure::Receptor,
         metering::{self, EvHistogram, MeterError},
         scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     },
-    frame::{
-        Aov, RenderedImage, Renderer,
-        incident::{self, IncidentError},
-    },
-    gpu::Gpu,
-    gpu_scene::GpuScene,
+    frame::{Aov, RenderedImage, Renderer},
     output,
     passes::gbuffer_channel::GbufferChannel,
     photometry::{Ev100, Lux, Nit},
-    scene::look::{
-        LookError,
-        metering::{ExposureControl, ImagePosition, MeteringMode},
-    },
-    session::{self, expose},
+    scene::look::LookError,
+    session::{self, OpenScene, Session, expose},
 };
 
 #[derive(Args, Debug)]
@@ -94,7 +86,7 @@ struct MeterRequest {
     priorities: Vec<(&'static str, ExposureMode)>,
 }
 
-fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRequest, CliError> {
+fn parse_request(args: &MeterArgs, session: &OpenScene) -> Result<MeterRequest, CliError> {
     let oops = |text: String| CliError::Usage(text);
     let vector = |option: &str,
                   text: &Option<String>,
@@ -118,8 +110,8 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
         ));
     }
     let by_name = args.mode.as_deref();
-    let look = &session.look.metering;
-    let by_look = look.mode == Some(MeteringMode::Incident) && args.at.is_none();
+    let meter = &session.physical_camera.dials.metering;
+    let by_look = meter.mode == MeteringMode::Incident && args.at.is_none();
     let incident =
         by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
@@ -134,7 +126,7 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
             oops(format!("invalid --mode '{name}': expected one of {known}"))
         })?,
         None if args.at.is_some() => MeteringMode::Spot,
-        None => look.mode.unwrap_or_default(),
+        None => meter.mode,
     };
     let receptor = match args.receptor.as_str() {
         "flat" => Receptor::Flat,
@@ -155,39 +147,29 @@ fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRe
             "invalid --priority '{requested}': expected aperture, shutter, iso, program or manual"
         )));
     }
-    let at = args.at.or(look.position).unwrap_or(ImagePosition::CENTER);
+    let at = args.at.unwrap_or(meter.position);
     Ok(MeterRequest { incident, mode, at, point, normal, receptor, priorities })
 }
 
 pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let pictures = [&args.false_color, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
-        if !output::has_extension(file, "png") {
-            return Err(CliError::Usage(format!(
-                "invalid output '{}': expected a name that ends in .png",
-                file.display()
-            )));
-        }
-        output::check_writable(file)?;
+        check_output(file, "png")?;
     }
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }
-    let mut session = scene_args::open_scene(&args.scene)?;
-    let requested = parse_request(args, &session)?;
-    expose::pixel(requested.at, [session.size.width, session.size.height])?;
-    session.look.metering.position = Some(requested.at);
-    session.look.metering.mode = Some(requested.mode);
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
+    let mut opened = scene_args::open_scene(&args.scene)?;
+    let requested = parse_request(args, &opened)?;
+    expose::pixel(requested.at, [opened.size.width, opened.size.height])?;
+    let meter = &mut opened.physical_camera.dials.metering;
+    (meter.position, meter.mode) = (requested.at, requested.mode);
+    let renderer = session::open_device(&args.device.options()?)?;
     let _waiting = slow_start_notice();
-    let on_device = session.upload(&mut renderer)?;
-    let report = read(args, &requested, &session, &mut renderer, on_device)?;
+    let (report, renderer) = read(args, &requested, Session::open(renderer, opened)?)?;
     println!("{}", report.text);
     write(args, &report)?;
-    drop(renderer);
-    let messages = gpu.validation_messages();
-    if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+    Ok(session::close(renderer)?)
 }
 
 /// All readings, and the picture they come from.
@@ -203,18 +185,16 @@ struct Report {
 fn read(
     args: &MeterArgs,
     requested: &MeterRequest,
-    session: &session::Session,
-    renderer: &mut Renderer,
-    on_device: GpuScene,
-) -> Result<Report, CliError> {
-    let view = session.view();
-    let exposed = expose::determine_exposure(session, renderer, &on_device, &view, true)?;
+    mut session: Session,
+) -> Result<(Report, Renderer), CliError> {
+    let view = session.opened.view();
+    let exposed = session.determine_exposure(true)?;
     let (lit, incident) = (exposed.metered, requested.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
             "{} is black through camera '{}': it sees no lit or emissive surface; light it, choose another --camera, or use --mode incident",
             args.scene.name(),
-            session.camera_name
+            session.opened.camera_name
         )));
     }
     let aovs = if incident {
@@ -222,11 +202,11 @@ fn read(
     } else {
         vec![]
     };
-    let mut settings = session.settings(exposed.exposure, aovs);
-    settings.white_balance =
-        expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
-    let picture = renderer.render(&on_device, &view, &settings)?;
+    let mut settings = session.opened.settings(exposed.exposure, aovs);
+    settings.white_balance = session.white_balance(exposed.exposure)?;
+    let picture = session.render(&settings)?;
     // The incident meter uploads its own copy of the scene.
+    let (session, on_device, mut renderer) = session.into_parts();
     drop(on_device);
     let luminances = expose::luminances(&picture);
     let mut out = Lines::default();
@@ -272,7 +252,7 @@ fn read(
     }
     let mut by_light = Value::Null;
     let scene_exposure = if incident {
-        let (lux, exposure, place) = incident_light(requested, session, renderer, &picture)?;
+        let (lux, exposure, place) = incident_light(requested, &session, &mut renderer, &picture)?;
         let receptor = if requested.receptor == Receptor::Flat { "flat" } else { "dome" };
         let [point, normal] = place;
         out.line(format!(
@@ -304,7 +284,7 @@ fn read(
     let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
     let metered_by = if incident { "incident" } else { requested.mode.name() };
     let dials =
-        compare_with_camera(&mut out, session, requested, &exposed, scene_exposure, metered_by)?;
+        compare_with_camera(&mut out, &session, requested, &exposed, scene_exposure, metered_by)?;
     let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
     let json = json!({
         "scene": args.scene.name(), "camera": session.camera_name, "size": [view.width, view.height],
@@ -313,13 +293,14 @@ fn read(
         "metered_by": metered_by, "scene_ev100": scene_exposure.ev100().get(),
         "camera_ev100": exposed.exposure.ev100().get(), "dials": dials,
     });
-    Ok(Report { text: out.text, json, picture, luminances, histogram, false_color })
+    let report = Report { text: out.text, json, picture, luminances, histogram, false_color };
+    Ok((report, renderer))
 }
 
 /// Incident reading: illuminance, the exposure it gives, and the receptor's point (m) and normal.
 fn incident_light(
     requested: &MeterRequest,
-    session: &session::Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     picture: &RenderedImage,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
@@ -334,13 +315,7 @@ fn incident_light(
         })?,
     };
     let normal = requested.normal.unwrap_or(facing);
-    let shadows = session.passes().shadows;
-    let lux =
-        incident::illuminance(renderer, &session.scene, point, normal, requested.receptor, shadows)
-            .map_err(|error| match error {
-                IncidentError::Gpu(error) => CliError::Gpu(error),
-                other => CliError::Usage(other.to_string()),
-            })?;
+    let lux = session::illuminance(session, renderer, (point, normal), requested.receptor)?;
     let exposure = Exposure::from_illuminance(lux, requested.receptor).map_err(|_| {
         CliError::Usage(format!(
             "no light reaches {} m facing {}; move the meter with --at or --point, change --normal, or light the scene",
@@ -396,14 +371,15 @@ fn histogram(
 /// Compares the scene's exposure with the camera's, and lists the dials that each mode would set.
 fn compare_with_camera(
     out: &mut Lines,
-    session: &session::Session,
+    session: &OpenScene,
     requested: &MeterRequest,
     exposed: &expose::ExposureState,
     scene: Exposure,
     metered_by: &str,
 ) -> Result<Vec<Value>, CliError> {
-    let compensation = session.look.camera.compensation.unwrap_or(0.0);
-    let wanted = scene.compensated(compensation).map_err(LookError::from)?;
+    let physical_camera = &session.physical_camera;
+    let compensation = physical_camera.dials.compensation;
+    let wanted = physical_camera.dials.compensated(scene)?;
     let (camera, at) = (exposed.exposure, scene.ev100().get());
     let off = camera.stops_above(wanted);
     let compensated = if compensation == 0.0 {
@@ -426,8 +402,8 @@ fn compare_with_camera(
             wanted.ev100().get()
         ));
     }
-    let ranges = session.look.dial_ranges()?;
-    let own = session.look.camera.dials();
+    let ranges = physical_camera.dial_ranges()?;
+    let own = physical_camera.dials.exposing();
     for (what, value, [least, most]) in [
         ("the f-number", own.f_stop, ranges.f_stop),
         ("the exposure time in seconds", own.shutter_s, ranges.shutter_s),
@@ -442,13 +418,13 @@ fn compare_with_camera(
     out.line("dials for this exposure, in third stops:".into());
     let mut rows = Vec::new();
     // With camera.exposure.ev100 no dials are set, so a manual row would mean nothing.
-    let no_dials = session.look.camera.ev100.is_some() && requested.priorities.len() > 1;
+    let no_dials = physical_camera.dials.ev100.is_some() && requested.priorities.len() > 1;
     for &(name, mode) in
         requested.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual))
     {
-        let solved = expose::solve(&session.look, mode, wanted)?;
+        let solved = physical_camera.solve(mode, wanted)?;
         let limited = if solved.error_stops.abs() > 0.01 {
-            format!("  {}", exposure_limit_message(ExposureControl::Dials(mode), &solved))
+            format!("  {}", exposure_limit_message(mode, physical_camera.dials.auto_iso, &solved))
         } else {
             String::new()
         };
@@ -509,14 +485,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
     let pixels =
         Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
     let save = |file: &Option<PathBuf>,
+                contents: &str,
                 raster: &dyn Fn() -> Result<Raster, CliError>|
      -> Result<(), CliError> {
         let Some(file) = file else { return Ok(()) };
         let raster = raster()?;
-        Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
+        output::write_png(file, raster.width(), raster.height(), raster.rgba())?;
+        println!("{}: {contents}", file.display());
+        Ok(())
     };
-    save(&args.false_color, &|| Ok(report.false_color.render(pixels)))?;
-    save(&args.waveform, &|| {
+    save(&args.false_color, "false color", &|| Ok(report.false_color.render(pixels)))?;
+    save(&args.waveform, "waveform and RGB parade", &|| {
         let range = EvRange::centered_on(picture.exposure);
         let luminance = Waveform::new(pixels, range, 384);
         let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128)
@@ -529,14 +508,17 @@ fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
         ];
         Ok(Waveform::draw(&parts, picture.exposure))
     })?;
-    save(&args.histogram, &|| Ok(waveform::draw_histogram(&report.histogram, picture.exposure)))?;
-    save(&args.zones, &|| {
+    save(&args.histogram, "luminance histogram", &|| {
+        Ok(waveform::draw_histogram(&report.histogram, picture.exposure))
+    })?;
+    save(&args.zones, "zones", &|| {
         Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure))
     })?;
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report.json)
             .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
+        println!("{}: all values as JSON", file.display());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! One-line usage errors: the option, the error, and the command that lists valid options.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The parser's error on one line; `None` for requested help or version text.
 pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
@@ -25,6 +25,34 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
         }
         said.push_str(paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
     }
+    // A shell splits `--set lights.Key Light.lumens=800` at the space.
+    let is_split = error.kind() == ErrorKind::UnknownArgument
+        && matches!(
+            error.get(ContextKind::InvalidArg),
+            Some(ContextValue::String(argument)) if argument.contains('=') && !argument.starts_with('-')
+        );
+    if is_split {
+        said.push_str("; quote names with spaces: --set 'lights.Key Light.lumens=800'");
+    }
     let command = command.map_or_else(String::new, |command| format!(" {command}"));
     Some(format!("{said}; see `sunny16{command} --help`"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::{Arg, Command};
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_the_shell_has_split_is_recognized() {
+        let told = |arguments: &[&str]| {
+            let command = Command::new("sunny16").arg(Arg::new("set").long("set"));
+            one_line(&command.try_get_matches_from(arguments).unwrap_err(), None).unwrap()
+        };
+        let split = told(&["sunny16", "--set", "lights.Key", "Light.lumens=800"]);
+        assert!(split.contains("quote names with spaces"), "{split}");
+        assert!(!told(&["sunny16", "--sets=1"]).contains("quote names"));
+    }
 }

@@ -9,9 +9,8 @@ use std::{
 
 use super::exposure_format::exposure_limit_message;
 use crate::{
-    camera::ExposureMode,
-    scene::look::metering::{ExposureControl, MeteringMode},
-    session::{Session, expose::ExposureState},
+    camera::{Dials, ExposureControl, ExposureMode, MeteringMode},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Delay of [`slow_start_notice`].
@@ -39,12 +38,14 @@ pub fn slow_start_notice() -> mpsc::Sender<()> {
 /// Difference between meter and dials that gives a warning, in stops.
 const RENDER_TOLERANCE_STOPS: f64 = 3.0;
 
-/// Prints the meter's reading, and a warning if the dials are far off it.
-pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
+/// Prints the meter's reading, and a warning if the dials are far off it or at their limits.
+pub fn warn_exposure(exposed: &ExposureState, dials: &Dials) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
-    if let Some(solved) = exposed.solved.filter(|solved| solved.error_stops.abs() > 0.01) {
-        println!("warning: {}", exposure_limit_message(exposed.control, &solved));
+    if let ExposureControl::Dials(mode) = exposed.control
+        && let Some(solved) = exposed.solved.filter(|solved| solved.error_stops.abs() > 0.01)
+    {
+        println!("warning: {}", exposure_limit_message(mode, dials.auto_iso, &solved));
     }
     match exposed.metered {
         Some(meter) if by_hand => {
@@ -62,7 +63,7 @@ pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
             }
         }
         Some(_) => {}
-        None if mode == Some(MeteringMode::Incident) => {
+        None if dials.metering.mode == MeteringMode::Incident => {
             println!(
                 "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
             );
@@ -74,7 +75,7 @@ pub fn warn_exposure(exposed: &ExposureState, mode: Option<MeteringMode>) {
 }
 
 /// Warns of textures that could not be read.
-pub fn warn_missing_textures(session: &Session) {
+pub fn warn_missing_textures(session: &OpenScene) {
     for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!(
             "warning: texture '{}' is missing or broken; it shows the error pattern",

@@ -2,15 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::Read as _,
     path::{Path, PathBuf},
 };
 
 use serde::Deserialize;
 
 use super::expression::{self, Values};
-use crate::scene::look::syntax_error;
+use crate::{message::read_file, scene::look::syntax_error};
 
 /// Maximum size in bytes of a case file.
 const MAX_BYTES: u64 = 1 << 20;
@@ -251,16 +249,9 @@ impl Case {
     pub fn read(folder: &Path) -> Result<Self, CaseError> {
         let file = folder.join("case.toml");
         let invalid = |detail: String| CaseError { file: file.display().to_string(), detail };
-        let mut text = String::new();
-        let opened =
-            File::open(&file).map_err(|error| invalid(format!("cannot read it: {error}")))?;
-        opened
-            .take(MAX_BYTES + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| invalid(format!("cannot read it: {error}")))?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(invalid("it is larger than 1 MiB; expected a short text".into()));
-        }
+        let bytes = read_file(&file, MAX_BYTES, "a validation case").map_err(invalid)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| invalid(format!("not UTF-8 text: {error}")))?;
         let name =
             folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut case = Self::parse(&text).map_err(invalid)?;
@@ -274,7 +265,8 @@ impl Case {
     /// # Errors
     /// One line: the entry and what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let case: Self = toml::from_str(text).map_err(|error| syntax_error(text, &error))?;
+        let case: Self =
+            toml_edit::de::from_str(text).map_err(|error| syntax_error(text, &error.into()))?;
         case.check()?;
         Ok(case)
     }

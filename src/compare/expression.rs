@@ -2,13 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use exmex::{Express as _, FlatEx, FloatOpsFactory, MatchLiteral, literal_matcher_from_pattern};
-
-// The parser's own pattern does not accept exponents.
-literal_matcher_from_pattern!(Numbers, r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?");
-
-type Parsed = FlatEx<f64, FloatOpsFactory<f64>, Numbers>;
-
 /// Named values.
 pub type Values = BTreeMap<String, f64>;
 
@@ -24,27 +17,33 @@ const MAX_BRACKETS: usize = 32;
 /// # Errors
 /// One line: an invalid expression, a name without a value, or a result that is not finite.
 pub fn evaluate(text: &str, values: &Values) -> Result<f64, String> {
-    let parsed = parse(text)?;
-    let text = text.replace(['\n', '\r'], " ");
-    let given = parsed
-        .var_names()
-        .iter()
-        .map(|name| {
-            values
-                .get(name)
-                .copied()
-                .ok_or_else(|| format!("'{text}': '{name}' has no value; define it in [let]"))
+    let mut missing = None;
+    let value = parse(text, |name| {
+        values.get(name).copied().unwrap_or_else(|| {
+            missing.get_or_insert_with(|| name.to_owned());
+            f64::NAN
         })
-        .collect::<Result<Vec<f64>, _>>()?;
-    let value = parsed.eval(&given).map_err(|error| format!("'{text}': {}", one_line(&error)))?;
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(format!("'{text}' is {value}; expected a finite number"))
+    })?;
+    let text = text.replace(['\n', '\r'], " ");
+    match missing {
+        Some(name) => Err(format!("'{text}': '{name}' has no value; define it in [let]")),
+        None if value.is_finite() => Ok(value),
+        None => Err(format!("'{text}' is {value}; expected a finite number")),
     }
 }
 
-fn parse(text: &str) -> Result<Parsed, String> {
+/// The names that an expression uses, without those of constants and functions.
+fn names_of(text: &str) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    parse(text, |name| {
+        names.push(name.to_owned());
+        f64::NAN
+    })?;
+    Ok(names)
+}
+
+/// Evaluates an expression with the value of each name by `value_of`.
+fn parse(text: &str, value_of: impl FnMut(&str) -> f64) -> Result<f64, String> {
     let mut depth = 0usize;
     let deepest = text
         .chars()
@@ -64,13 +63,168 @@ fn parse(text: &str) -> Result<Parsed, String> {
             text.len()
         ));
     }
-    let shown = text.replace(['\n', '\r'], " ");
-    Parsed::parse(text)
-        .map_err(|error| format!("invalid expression '{shown}': {}", one_line(&error)))
+    let mut parser = Parser { rest: text, value_of };
+    parser
+        .expression(0)
+        .and_then(|value| match parser.peek() {
+            None => Ok(value),
+            Some(_) => Err("an operator"),
+        })
+        .map_err(|expected| {
+            let shown = text.replace(['\n', '\r'], " ");
+            let at = text.chars().count() - parser.rest.chars().count() + 1;
+            format!("invalid expression '{shown}': expected {expected} at character {at}")
+        })
 }
 
-fn one_line(error: &exmex::ExError) -> String {
-    error.msg().lines().next().unwrap_or_default().into()
+/// A precedence climbing parser that evaluates as it reads. Errors name the expected token.
+struct Parser<'a, F> {
+    rest: &'a str,
+    value_of: F,
+}
+
+impl<'a, F: FnMut(&str) -> f64> Parser<'a, F> {
+    /// The next character after white space.
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    /// Reads a character if it is the next one.
+    fn read(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.rest = &self.rest[wanted.len_utf8()..];
+        }
+        found
+    }
+
+    /// Reads the first `length` bytes.
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        taken
+    }
+
+    /// Reads operands and the operators of at least a priority. All operators group from the left.
+    fn expression(&mut self, min_priority: u8) -> Result<f64, &'static str> {
+        let mut left = self.operand()?;
+        while let Some(operator) = self.peek() {
+            let priority = match operator {
+                '+' => 0,
+                '-' => 1,
+                '*' => 2,
+                '/' => 3,
+                '^' => 4,
+                _ => break,
+            };
+            if priority < min_priority {
+                break;
+            }
+            self.take(1);
+            let right = self.expression(priority + 1)?;
+            left = match operator {
+                '+' => left + right,
+                '-' => left - right,
+                '*' => left * right,
+                '/' => left / right,
+                _ => left.powf(right),
+            };
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<f64, &'static str> {
+        let mut sign = 1.0;
+        while let Some(c @ ('+' | '-')) = self.peek() {
+            self.take(1);
+            sign = if c == '-' { -sign } else { sign };
+        }
+        let value = match self.peek() {
+            Some('(') => self.brackets()?,
+            Some('0'..='9' | '.') => self.number()?,
+            Some(c) if c.is_alphabetic() || c == '_' => self.name()?,
+            _ => return Err("a number, a name or a bracket"),
+        };
+        Ok(sign * value)
+    }
+
+    fn brackets(&mut self) -> Result<f64, &'static str> {
+        self.take(1);
+        let value = self.expression(0)?;
+        if self.read(')') { Ok(value) } else { Err("an operator or ')'") }
+    }
+
+    fn number(&mut self) -> Result<f64, &'static str> {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let mut length = digits(self.rest);
+        if self.rest[length..].starts_with('.') {
+            length += 1 + digits(&self.rest[length + 1..]);
+        }
+        if let Some(exponent) = self.rest[length..].strip_prefix(['e', 'E']) {
+            let sign = usize::from(exponent.starts_with(['+', '-']));
+            let count = digits(&exponent[sign..]);
+            if count > 0 {
+                length += 1 + sign + count;
+            }
+        }
+        let (number, rest) = self.rest.split_at(length);
+        let value = number.parse().map_err(|_| "a number")?;
+        self.rest = rest;
+        Ok(value)
+    }
+
+    /// Reads a constant, a function with its operand or operands, or a name.
+    fn name(&mut self) -> Result<f64, &'static str> {
+        let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let name = self.take(end.unwrap_or(self.rest.len()));
+        let function: fn(f64) -> f64 = match name {
+            "PI" | "\u{3c0}" => return Ok(std::f64::consts::PI),
+            "TAU" | "\u{3c4}" => return Ok(std::f64::consts::TAU),
+            "E" | "e" => return Ok(std::f64::consts::E),
+            "atan2" => return self.call(f64::atan2),
+            "min" => return self.call(f64::min),
+            "max" => return self.call(f64::max),
+            "abs" => f64::abs,
+            "signum" => f64::signum,
+            "sin" => f64::sin,
+            "cos" => f64::cos,
+            "tan" => f64::tan,
+            "asin" => f64::asin,
+            "acos" => f64::acos,
+            "atan" => f64::atan,
+            "sinh" => f64::sinh,
+            "cosh" => f64::cosh,
+            "tanh" => f64::tanh,
+            "asinh" => f64::asinh,
+            "acosh" => f64::acosh,
+            "atanh" => f64::atanh,
+            "floor" => f64::floor,
+            "round" => f64::round,
+            "ceil" => f64::ceil,
+            "trunc" => f64::trunc,
+            "fract" => f64::fract,
+            "exp" => f64::exp,
+            "sqrt" => f64::sqrt,
+            "cbrt" => f64::cbrt,
+            "ln" | "log" => f64::ln,
+            "log2" => f64::log2,
+            "log10" => f64::log10,
+            _ => return Ok((self.value_of)(name)),
+        };
+        self.operand().map(function)
+    }
+
+    /// Reads the two arguments of a function.
+    fn call(&mut self, function: fn(f64, f64) -> f64) -> Result<f64, &'static str> {
+        let bracket = |read: bool, expected| if read { Ok(()) } else { Err(expected) };
+        bracket(self.read('('), "'('")?;
+        let first = self.expression(0)?;
+        bracket(self.read(','), "an operator or ','")?;
+        let second = self.expression(0)?;
+        bracket(self.read(')'), "an operator or ')'")?;
+        Ok(function(first, second))
+    }
 }
 
 /// Evaluates names that may refer to each other.
@@ -84,12 +238,11 @@ pub fn resolve(names: &BTreeMap<String, String>) -> Result<Values, String> {
         let before = waiting.len();
         let mut still = Vec::new();
         for (name, text) in waiting {
-            let parsed = parse(text).map_err(|error| format!("let {name}: {error}"))?;
-            if let Some(unknown) = parsed.var_names().iter().find(|used| !names.contains_key(*used))
-            {
+            let used = names_of(text).map_err(|error| format!("let {name}: {error}"))?;
+            if let Some(unknown) = used.iter().find(|used| !names.contains_key(*used)) {
                 return Err(format!("let {name}: '{unknown}' has no value; define it in [let]"));
             }
-            if parsed.var_names().iter().all(|used| values.contains_key(used)) {
+            if used.iter().all(|used| values.contains_key(used)) {
                 let value =
                     evaluate(text, &values).map_err(|error| format!("let {name}: {error}"))?;
                 values.insert(name.clone(), value);
@@ -130,6 +283,9 @@ mod tests {
             ("sin(PI / 2) + cos(0) + ln(exp(1))", 3.0),
             ("1e3 / 4", 250.0),
             ("1.5e-2", 0.015),
+            ("2^3^2 - --1", 63.0),
+            ("max(1, d * 3) - atan2(0, 1) + sqrt 4", 8.0),
+            (".5e+1 + 5. * e^0", 10.0),
             ("100000 * 0.18 / PI", 5_729.577_951_308_232),
         ] {
             let got = of(text).unwrap();
@@ -143,9 +299,23 @@ mod tests {
         let deep_short = format!("{}1{}", "(".repeat(100), ")".repeat(100));
         let long = "1+".repeat(2000) + "1";
         let junk = "\u{0}\u{ffff}ä(";
-        for text in
-            ["", "1 +", "x", ")(", "1 / 0", "ln(-1)", "1 2", "sin", junk, &deep, &deep_short, &long]
-        {
+        for text in [
+            "",
+            "1 +",
+            "x",
+            ")(",
+            "1 / 0",
+            "ln(-1)",
+            "1 2",
+            "sin",
+            "1e",
+            "max(1)",
+            "2 ** 3",
+            junk,
+            &deep,
+            &deep_short,
+            &long,
+        ] {
             let error = of(text).unwrap_err();
             assert!(!error.contains('\n') && error.len() < 2 * MAX_CHARACTERS, "{error}");
         }

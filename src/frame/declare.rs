@@ -23,6 +23,7 @@ use crate::{
         shadow_maps::ShadowAtlasPlan,
         ssr::{self, SsrInputs},
         taa::TaaOutput,
+        temporal::FrameVelocity,
         tonemap::DisplayTransform,
     },
 };
@@ -56,10 +57,7 @@ pub(super) fn declare_frame<'a>(
 ) -> FrameImages {
     let (data, after) = (&inputs.data, &inputs.output);
     let frame = SceneFrame { scene, data, output: after };
-    let split = settings
-        .aovs
-        .iter()
-        .any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_)));
+    let split = settings.splits_lighting();
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
     let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
@@ -83,29 +81,30 @@ pub(super) fn declare_frame<'a>(
     let lit = passes.lighting.declare(g, frame, lighting, split);
     passes.forward.declare(g, frame, lighting, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    let velocity = (inputs.ssr.is_some() || inputs.gi.is_some()).then(|| {
-        passes.anti_aliasing.velocity(g, frame, &passes.skin, gbuffer.depth, &sampling.motion)
-    });
-    let gi_output = match (&inputs.gi, velocity, passes.gi.get()) {
-        (Some(gi), Some(velocity), Some(pass)) => {
+    let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
+    let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
+    let gi_output = match (&inputs.gi, passes.gi.get()) {
+        (Some(gi), Some(pass)) => {
+            let velocity = velocity(g);
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
             Some(pass.declare(g, frame, gi, gi_inputs, split))
         }
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
-    let reflections = match (&inputs.ssr, velocity, passes.ssr.get()) {
-        (Some(ssr), Some(velocity), Some(pass)) => {
+    let method = sampling.method();
+    let is_temporal = matches!(method, Method::Temporal(_));
+    let reflections = match (&inputs.ssr, passes.ssr.get()) {
+        (Some(ssr), Some(pass)) => {
             let traced = gi_output.map(|gi_output| gi_output.specular);
             let ssr_inputs = SsrInputs {
                 gbuffer,
                 light: lit.light,
                 bent_normal_ao,
                 gi_specular: traced,
-                velocity,
+                velocity: velocity(g),
             };
-            let followed = matches!(sampling.method(), Method::Temporal(..));
-            Some(pass.declare(g, frame, ssr, ssr_inputs, watched, followed))
+            Some(pass.declare(g, frame, ssr, ssr_inputs, watched, is_temporal))
         }
         _ => None,
     };
@@ -117,17 +116,16 @@ pub(super) fn declare_frame<'a>(
     let blended = BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics };
     passes.blend.declare(g, frame, blended, &passes.forward);
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
-    let TaaOutput { light, depth } = passes.anti_aliasing.declare(
-        g,
-        frame,
-        &passes.skin,
-        AntiAliasingInputs {
-            light: lit.light,
-            depth: gbuffer.depth,
-            velocity: reflections.map(|r| r.velocity),
+    let anti_aliasing_inputs = AntiAliasingInputs {
+        light: lit.light,
+        depth: gbuffer.depth,
+        velocity: match reflections {
+            Some(reflections) => Some(reflections.velocity),
+            None => is_temporal.then(|| velocity(g)),
         },
-        sampling.method(),
-    );
+    };
+    let TaaOutput { light, depth } =
+        passes.anti_aliasing.declare(g, data, anti_aliasing_inputs, method);
     let sharp = light;
     let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
     let blurred = MotionBlurInputs {
@@ -137,7 +135,8 @@ pub(super) fn declare_frame<'a>(
         depth,
         light,
     };
-    let (light, blurs) = camera.motion_blur(g, frame, &passes.skin, blurred, effects);
+    let motion = (passes.velocity.get(), &passes.skin);
+    let (light, blurs) = camera.motion_blur(g, frame, motion, blurred, effects);
     let light = match settings.accumulated_frames {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -170,7 +169,7 @@ pub(super) fn declare_frame<'a>(
         .iter()
         .map(|&aov| {
             let image = match aov {
-                Aov::Velocity if velocity.is_some() => velocity,
+                Aov::Velocity => Some(velocity(g)),
                 Aov::Ssr(what) => {
                     reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()])
                 }
@@ -181,7 +180,6 @@ pub(super) fn declare_frame<'a>(
                     g,
                     passes,
                     frame,
-                    sampling,
                     AovInputs { gbuffer, bent_normal_ao, split: lit.split, gi_output },
                     aov,
                 )
@@ -223,7 +221,6 @@ fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     frame: SceneFrame<'a>,
-    sampling: &FrameSampling,
     inputs: AovInputs,
     aov: Aov,
 ) -> ImageHandle {
@@ -238,15 +235,14 @@ fn declare_aov<'a>(
         (Aov::VplClampLoss, _) => {
             gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
         }
-        (Aov::Velocity, _) => {
-            passes.anti_aliasing.velocity(g, frame, &passes.skin, gbuffer.depth, &sampling.motion)
-        }
         (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.uniforms.values.size),
         (Aov::Channel(channel), _) => {
             passes.gbuffer_channel.declare(g, data, gbuffer, bent_normal_ao, channel)
         }
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
-        (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
+        (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular | Aov::Velocity, _) => {
+            gbuffer.emission
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{sampling::FrameSampling, settings::RenderSettings};
 use crate::{
-    camera::Exposure,
     gpu::{
         Gpu, GpuResult,
         shader_structs::{
@@ -75,17 +74,12 @@ impl FrameInputs {
         scene: &GpuScene,
         (whole, sampling): (&View, &FrameSampling),
         settings: &RenderSettings,
-        (list_capacity, last_exposure, cached_shadow_maps): (
-            u32,
-            Option<Exposure>,
-            Option<&ShadowAtlasPlan>,
-        ),
+        (list_capacity, cached_shadow_maps): (u32, Option<&ShadowAtlasPlan>),
     ) -> GpuResult<Self> {
         let view = &sampling.input;
         // Dynamic instances are drawn a second time for their velocity, by host draws. Probes do
         // not see the surfaces of lights.
-        let stands = settings.shutter.is_none()
-            && sampling.motion.iter().all(|moment| moment.posed.is_none());
+        let stands = settings.shutter.is_none() && sampling.motion.is_scene_still();
         let culling = if stands && !settings.capture {
             FrameCulling::new(gpu, scene, view, &settings.culling)?
         } else {
@@ -135,13 +129,8 @@ impl FrameInputs {
                 ShadowMethod::Traced => SHADOWS_RAY_TRACED,
             },
             shadow_samples: settings.shadows.samples,
-            // Clamped to the range of `f32`, for exposure steps of any size.
-            history_scale: settings
-                .exposure
-                .rescale_from(last_exposure.unwrap_or(settings.exposure))
-                .clamp(1e-37, 1e37) as f32,
-            smoothed_exposure_scale: sampling.smoothed_exposure.rescale_from(settings.exposure)
-                as f32,
+            history_scale: sampling.history_scale,
+            smoothed_exposure_scale: sampling.smoothed_exposure_scale,
             texture_scale: sampling.texture_scale,
             noise_shift: sampling.noise_shift,
             multi_scatter: u32::from(scene.multiscatter),
@@ -180,7 +169,7 @@ impl FrameInputs {
             scene,
             (view, &sampling.motion, &eye_bvh),
             &settings.gi,
-            (&sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
+            (sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
         )?;
         let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
         if apart {
@@ -211,7 +200,11 @@ impl FrameInputs {
             },
             lights: dynamic_buffer(gpu, "lights", &lights)?,
             ltc: Arc::clone(&scene.ltc),
-            features: features_of(scene, &lights, maps.is_some(), &volumes),
+            features: if settings.all_features {
+                u32::MAX
+            } else {
+                features_of(scene, &lights, maps.is_some(), &volumes)
+            },
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,
@@ -228,7 +221,7 @@ impl FrameInputs {
             gpu,
             (view, &sampling.motion),
             &settings.ssr,
-            &sampling.ssr,
+            sampling.ssr,
             apart_from_light,
         )?;
         Ok(Self {

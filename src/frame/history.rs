@@ -6,7 +6,7 @@ use super::{aov::Aov, settings::RenderSettings};
 use crate::{
     camera::Exposure,
     gpu_scene::{GpuScene, GpuScenePose, View},
-    passes::gi::GiHistory,
+    passes::{gi::GiHistory, temporal::HistoryFrame},
     settings::AntiAliasing,
 };
 
@@ -33,7 +33,7 @@ pub(super) struct HistoryState {
     /// Number of frames that wrote a history; selects the ping-pong image to write next.
     pub number: u64,
     /// Exposure of the last frame that wrote a history.
-    pub exposure: Option<Exposure>,
+    exposure: Option<Exposure>,
     /// Last frame that wrote a history or output velocities.
     previous: Option<PreviousFrame>,
 }
@@ -55,7 +55,7 @@ impl HistoryState {
             self.exposure = Some(settings.exposure);
         }
         if written || settings.aovs.contains(&Aov::Velocity) {
-            let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
+            let next = HistoryFrame::next_number;
             let before = self.matching_previous(scene, view);
             let numbers = [
                 before.and_then(|before| before.temporal),
@@ -91,6 +91,12 @@ impl HistoryState {
     /// Drops the previous frame: the histories restart.
     pub fn reset(&mut self) {
         self.previous = None;
+    }
+
+    /// Factor from pre-exposed values of the histories to an exposure, within the range of `f32`
+    /// for exposure steps of any size.
+    pub fn scale(&self, exposure: Exposure) -> f32 {
+        exposure.rescale_from(self.exposure.unwrap_or(exposure)).clamp(1e-37, 1e37) as f32
     }
 
     /// The previous frame, if it showed the same scene at the same size.

@@ -2,13 +2,9 @@
 
 use super::readback::{decode_half2, decode_u32};
 use crate::{
-    gpu::GpuResult,
+    gpu::{GpuResult, shader_structs::flare_sources::MAX_SOURCES},
     graph::{BufferHandle, Graph},
-    passes::{
-        depth_of_field::CocLimit,
-        flare_sources::{FlareSources, MAX_SOURCES},
-        motion_blur::MotionBlurLimit,
-    },
+    passes::{depth_of_field::CocLimit, flare_sources::FlareSources, motion_blur::MotionBlurLimit},
 };
 
 /// An effect's extent that was clamped to its limit.

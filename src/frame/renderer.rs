@@ -8,6 +8,7 @@ use super::{
     frame_inputs::FrameInputs,
     history::HistoryState,
     limits::LimitReports,
+    pipelines,
     readback::{
         Readback, decode_float4, decode_half2, decode_half4, decode_half4_alpha, decode_u32,
     },
@@ -28,13 +29,11 @@ use crate::{
         culling,
         exposure_histogram::LuminanceHistogram,
         formats::DEPTH,
-        gi::GiPass,
         lens_ghosts::GhostReport,
         shadow_maps::{self, ShadowAtlasPlan},
-        ssr::SsrPass,
     },
     scene::Scene,
-    settings::{AntiAliasing, ClusteredLightSettings, ShadowSettings},
+    settings::{ClusteredLightSettings, ShadowSettings},
 };
 
 /// A submitted frame, for [`Renderer::collect`].
@@ -62,7 +61,7 @@ const FRAMES_IN_FLIGHT: usize = 2;
 
 /// Renders images of scenes.
 pub struct Renderer {
-    passes: Passes,
+    passes: Arc<Passes>,
     cache: GraphCache,
     frames: Frames,
     /// State of the temporal histories.
@@ -91,6 +90,15 @@ impl Renderer {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let passes = Passes::new(gpu)?;
         gpu.save_pipeline_cache();
+        Self::with_passes(gpu, Arc::new(passes))
+    }
+
+    /// Creates a renderer with passes that other renderers of the device may share. Histories,
+    /// images and frames in flight are its own; ghosts keep their hysteresis in the passes.
+    ///
+    /// # Errors
+    /// [`GpuError`] if memory is exhausted.
+    pub fn with_passes(gpu: &Gpu, passes: Arc<Passes>) -> GpuResult<Self> {
         Ok(Self {
             passes,
             cache: GraphCache::default(),
@@ -220,11 +228,7 @@ impl Renderer {
         wanted: Readback,
     ) -> GpuResult<PendingFrame> {
         self.check_size(view)?;
-        self.prepare(settings)?;
-        self.passes.skin.prepare(&self.gpu, scene)?;
-        self.passes.refit.prepare(&self.gpu, scene)?;
-        self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
-        self.passes.caustics.prepare(&self.gpu, scene)?;
+        pipelines::prepare(&self.passes, &self.gpu, scene, settings)?;
         let held =
             |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let cached_shadow_maps = self
@@ -232,9 +236,10 @@ impl Renderer {
             .take()
             .filter(|(of, plan)| *of == scene.revision && held(plan.atlas))
             .map(|(_, plan)| plan);
-        let kept = (self.list_capacity, self.history.exposure, cached_shadow_maps.as_ref());
+        let kept = (self.list_capacity, cached_shadow_maps.as_ref());
         let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
+        pipelines::create_variants(&self.passes, scene, &inputs, settings)?;
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is recreated.
         let cached_shadow_maps =
@@ -423,26 +428,6 @@ impl Renderer {
         })
     }
 
-    /// Creates the pipelines that these settings need.
-    fn prepare(&self, settings: &RenderSettings) -> GpuResult<()> {
-        let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
-        self.passes.effects.prepare(&self.gpu, &settings.effects, lens, ghosts)?;
-        let method = settings.anti_aliasing;
-        if settings.ssr.enabled && self.passes.ssr.get().is_none() {
-            // Another thread may have set it first; its pass is equivalent.
-            let _ = self.passes.ssr.set(SsrPass::new(&self.gpu)?);
-        }
-        if settings.gi.enabled && self.passes.gi.get().is_none() {
-            let _ = self.passes.gi.set(GiPass::new(&self.gpu)?);
-        }
-        self.passes.anti_aliasing.prepare(
-            &self.gpu,
-            method == AntiAliasing::Morphological,
-            method == AntiAliasing::Temporal,
-            settings.aovs.contains(&Aov::Velocity) || settings.ssr.enabled || settings.gi.enabled,
-        )
-    }
-
     /// Resets the temporal histories, for a cut to an unrelated view.
     pub fn reset_history(&mut self) {
         self.history.reset();
@@ -458,12 +443,8 @@ impl Renderer {
         view: &View,
         settings: &RenderSettings,
     ) -> GpuResult<Prepared> {
-        self.prepare(settings)?;
-        self.passes.skin.prepare(&self.gpu, scene)?;
-        self.passes.refit.prepare(&self.gpu, scene)?;
-        self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
-        self.passes.caustics.prepare(&self.gpu, scene)?;
-        let kept = (self.list_capacity, self.history.exposure, None);
+        pipelines::prepare(&self.passes, &self.gpu, scene, settings)?;
+        let kept = (self.list_capacity, None);
         let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
         // Planning may recreate the persistent images.

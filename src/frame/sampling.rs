@@ -10,16 +10,15 @@ use super::{
     settings::{FrameSample, RenderSettings},
 };
 use crate::{
-    camera::Exposure,
     gpu_scene::{GpuScene, View},
     passes::{
-        anti_aliasing::Method, gi::GiHistory, ssr::SsrFrame, taa::TaaFrame, velocity::MotionState,
+        anti_aliasing::Method,
+        gi::GiHistory,
+        taa::TaaFrame,
+        temporal::{FrameMotion, HistoryFrame},
     },
     settings::AntiAliasing,
 };
-
-/// Maximum effective length in frames of a static history: half floats cannot resolve a finer mean.
-const MAX_STATIC_FRAMES: f32 = 1024.0;
 
 /// Mip bias of textures while nothing moves: 16 samples per pixel are a quarter of a pixel apart.
 const STATIC_MIP_BIAS: f64 = -2.0;
@@ -34,18 +33,20 @@ const NOISE_FRAMES: u32 = 64;
 pub(super) struct FrameSampling {
     /// The camera at render resolution with this frame's jitter.
     pub input: View,
-    /// Exposure at which histories are clipped.
-    pub smoothed_exposure: Exposure,
+    /// Factor from the last frame's pre-exposed values to this frame's exposure.
+    pub history_scale: f32,
+    /// Factor from pre-exposed values to the exposure at which histories are clipped.
+    pub smoothed_exposure_scale: f32,
     /// Scale of texture derivatives.
     pub texture_scale: f32,
     /// Offset of the pixel that seeds the noise.
     pub noise_shift: f32,
-    /// The previous frame and this one.
-    pub motion: [MotionState; 2],
-    /// Reprojection of the SSR history.
-    pub ssr: SsrFrame,
-    /// Reprojection of the GI history.
-    pub gi: SsrFrame,
+    /// Motion since the last frame.
+    pub motion: FrameMotion,
+    /// State of the SSR history.
+    pub ssr: HistoryFrame,
+    /// State of the GI history.
+    pub gi: HistoryFrame,
     /// The previous GI history.
     pub previous_gi: Option<GiHistory>,
     /// Parameters of temporal anti-aliasing.
@@ -67,49 +68,42 @@ impl FrameSampling {
         let posed = before
             .filter(|before| !Arc::ptr_eq(&before.posed, &scene.current_pose))
             .map(|b| Arc::clone(&b.posed));
-        let moved = posed.is_some() || !old.same_camera(view);
-        let ssr_state = before.and_then(|before| before.ssr_state);
-        let reflections = SsrFrame {
-            number: match settings.sample {
-                Some(sample) => sample.number,
-                None => ssr_state.map_or(0, |last| last.wrapping_add(1)),
-            },
-            has_history: ssr_state.is_some(),
-            still: ssr_state.is_some() && !moved,
-            only_camera_moved: posed.is_none(),
-            single_frame: !keeps_ssr_history(settings),
-            previous_jitter: before
-                .and_then(|before| before.temporal)
-                .map_or(DVec2::ZERO, jitter::halton),
-            before: (old.inverse, old.position - view.position),
-        };
+        let last_sample = before.and_then(|before| before.temporal);
+        let previous_jitter = last_sample.map_or(DVec2::ZERO, jitter::halton);
+        let motion = FrameMotion::new(old, view, posed, previous_jitter);
+        let mut ssr = HistoryFrame::new(
+            before.and_then(|before| before.ssr_state),
+            &motion,
+            keeps_ssr_history(settings),
+        );
         let previous_gi = before.and_then(|before| before.gi_state);
-        let last = previous_gi.map(|before| before.number);
+        let mut gi = HistoryFrame::new(
+            previous_gi.map(|before| before.number),
+            &motion,
+            keeps_gi_history(settings),
+        );
         // Without a GI history the noise differs per sample or temporal frame, since the image is
         // their mean.
-        let temporal =
-            before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
-        let gi_state = SsrFrame {
-            number: last.map_or(settings.sample.map_or(temporal, |sample| sample.number), |last| {
-                last.wrapping_add(1)
-            }),
-            has_history: last.is_some(),
-            still: last.is_some() && !moved,
-            single_frame: !keeps_gi_history(settings),
-            ..reflections
-        };
+        if !gi.exists {
+            gi.number = HistoryFrame::next_number(last_sample);
+        }
+        if let Some(sample) = settings.sample {
+            ssr.number = sample.number;
+            if !gi.exists {
+                gi.number = sample.number;
+            }
+        }
         let plain = Self {
-            ssr: reflections,
-            gi: gi_state,
+            ssr,
+            gi,
             previous_gi,
             input: *view,
-            smoothed_exposure: smooth_exposure(before, settings.exposure),
+            history_scale: history.scale(settings.exposure),
+            smoothed_exposure_scale: smooth_exposure(before, settings.exposure)
+                .rescale_from(settings.exposure) as f32,
             texture_scale: 1.0,
             noise_shift: 0.0,
-            motion: [
-                MotionState::for_view(old, view.position, posed),
-                MotionState::for_view(view, view.position, None),
-            ],
+            motion,
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,
         };
@@ -118,23 +112,17 @@ impl FrameSampling {
             (AntiAliasing::Temporal, _) => {
                 let temporal = &settings.taa;
                 let [width, height] = temporal.input_size([view.width, view.height]);
-                let last = before.and_then(|before| before.temporal);
-                // Counted from the start of the history, so that equal sequences give equal images.
-                let number = last.map_or(0, |last| last.wrapping_add(1));
+                let state = HistoryFrame::new(last_sample, &plain.motion, true);
+                let history = HistoryFrame { still: temporal.still && state.still, ..state };
+                let HistoryFrame { number, still, .. } = history;
                 let place = jitter::halton(number);
-                let still = temporal.still && last.is_some() && !moved;
                 let frame = TaaFrame {
                     size: [view.width, view.height],
                     jitter: place.as_vec2(),
                     previous_depth: old.depth_from(view),
-                    max_frames: match last {
-                        None => 0.0,
-                        Some(_) if still => MAX_STATIC_FRAMES,
-                        Some(_) => temporal.max_history_frames as f32,
-                    },
+                    history,
+                    max_history_frames: temporal.max_history_frames as f32,
                     gamma: temporal.variance_gamma,
-                    still,
-                    number,
                 };
                 // Static histories have denser samples.
                 let bias =
@@ -159,9 +147,9 @@ impl FrameSampling {
     }
 
     /// The anti-aliasing method of the frame.
-    pub fn method(&self) -> Method<'_> {
+    pub fn method(&self) -> Method {
         match self.temporal {
-            Some(frame) => Method::Temporal(frame, &self.motion),
+            Some(frame) => Method::Temporal(frame),
             None if self.morphological => Method::Morphological,
             None => Method::None,
         }

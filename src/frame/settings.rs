@@ -94,14 +94,25 @@ pub struct RenderSettings {
     pub capture: bool,
     /// Render unlit surfaces black, for metering: they look the same at any exposure.
     pub metered: bool,
+    /// Pipelines with all features instead of those of the scene and the look, to compare both
+    /// (`passes::variants`).
+    pub all_features: bool,
     /// AOVs to output besides the image.
     pub aovs: Vec<Aov>,
 }
 
 impl RenderSettings {
-    /// True if the image is upscaled by temporal anti-aliasing.
+    /// True if the image is upscaled by temporal anti-aliasing: its history then collects samples in
+    /// place of a mean.
     #[must_use]
     pub fn is_upscaled(&self) -> bool {
         self.anti_aliasing == AntiAliasing::Temporal && self.taa.render_scale < 1.0
+    }
+
+    /// True if diffuse and specular light are separate images, for AOVs.
+    #[must_use]
+    pub fn splits_lighting(&self) -> bool {
+        let whole = |aov: &Aov| matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_));
+        !self.aovs.iter().all(whole)
     }
 }

@@ -11,8 +11,8 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::surface_hit::SurfaceMaterial;
 use crate::photometry::{
-    area::brdf::schlick_weight,
     environment::{DFG_SIZE, dfg_table},
+    fresnel::schlick_weight,
     water::fresnel,
 };
 

@@ -30,7 +30,6 @@ mod photon_tracing;
 mod radiosity;
 mod sequence;
 mod surface_hit;
-mod texture;
 mod tree;
 mod vpl;
 

@@ -2,11 +2,13 @@
 
 use glam::{DAffine3, DVec3, DVec4, Vec2, Vec3};
 
-use super::texture::{Coding, texel};
 use crate::{
     bvh::{PreciseHit, SceneBvh, SceneTlas},
     photometry::color::luminance,
-    scene::{AlphaMode, Material, Primitive, Scene},
+    scene::{
+        AlphaMode, Material, Primitive, Scene,
+        texture_lookup::{Coding, texel},
+    },
 };
 
 /// A hit point on a surface, relative to the anchor.

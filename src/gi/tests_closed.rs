@@ -220,7 +220,7 @@ fn specular_photons_reach_the_diffuse_surface() {
     builder.instance("wall", mesh, pose);
     // A narrow spot onto the mirror's center, at 45 degrees: the reflection hits the wall 2 m high.
     let emitter = Emitter::Spot {
-        cone: crate::photometry::Cone::hard(0.05).unwrap(),
+        cone: crate::photometry::Cone::new(0.025, 0.025).unwrap(),
         flux: crate::photometry::SpotFlux::Exact,
     };
     let pose = look_at_transform(DVec3::new(-2.0, 2.0, 0.0), DVec3::ZERO);

@@ -1,6 +1,6 @@
 //! Pipeline cache on disk, reused between runs.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, io::Write as _, path::Path};
 
 use ash::vk;
 
@@ -49,10 +49,13 @@ pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) 
         return;
     }
     let Some(dir) = file.parent() else { return };
-    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::create_dir_all(dir).and_then(|()| fs::write(&temporary, &data));
-    if written.and_then(|()| fs::rename(&temporary, file)).is_err() {
-        let _ = fs::remove_file(&temporary);
+    let write = || {
+        fs::create_dir_all(dir)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
+        temporary.write_all(&data)?;
+        std::io::Result::Ok(drop(temporary.persist(file)?))
+    };
+    if write().is_err() {
         log::warn!("the pipeline cache could not be written to {}", file.display());
     }
 }

@@ -53,7 +53,7 @@ pub struct FrameData {
     /// Features of the scene and the look, as `FEATURE_` bits
     /// (`shaders/shared/features.glsl`).
     pub features: u32,
-    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`).
+    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::ltc`).
     pub ltc: Arc<Buffer>,
     /// `LightNode`s of the light tree.
     pub nodes: Arc<Buffer>,

@@ -67,7 +67,7 @@ pub struct GpuScene {
     pub lights: Vec<WorldLight>,
     /// Light tree over all lights with a position.
     pub light_tree: Vec<light_tree::LightTreeNode>,
-    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::area::ltc`).
+    /// Linearly transformed cosine (LTC) matrices of area lights (`photometry::ltc`).
     pub ltc: Arc<Buffer>,
     /// Bounds on the light lost by dropping lights below a threshold (`light_tree::loss_table`).
     pub light_loss_table: Arc<Buffer>,
@@ -282,7 +282,7 @@ impl GpuScene {
             .any()
             .then(|| GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving))
             .transpose()?;
-        let maps = crate::photometry::area::ltc::table();
+        let maps = crate::photometry::ltc::table();
         let ltc = Buffer::new(
             gpu,
             "linear maps of area lights",

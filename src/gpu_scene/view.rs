@@ -117,12 +117,6 @@ impl View {
         f64::from((near.truncate() / near.w).dot(self.forward))
     }
 
-    /// True if a bounding sphere (center relative to the camera) may be visible.
-    #[must_use]
-    pub fn sphere_visible(&self, center: Vec3, radius: f32) -> bool {
-        self.frustum().sees(center, radius)
-    }
-
     /// View frustum without a far plane.
     #[must_use]
     pub fn frustum(&self) -> Frustum {
@@ -358,10 +352,10 @@ mod tests {
     #[test]
     fn spheres_outside_of_the_view_are_not_seen() {
         let view = View::new(DMat4::IDENTITY, &perspective(None), 100, 100);
-        assert!(view.sphere_visible(vec3(0.0, 0.0, -5.0), 0.1));
-        assert!(view.sphere_visible(vec3(0.0, 0.0, 1.0), 2.0));
-        assert!(!view.sphere_visible(vec3(0.0, 0.0, 5.0), 1.0));
-        assert!(!view.sphere_visible(vec3(50.0, 0.0, -5.0), 1.0));
-        assert!(view.sphere_visible(vec3(50.0, 0.0, -5.0), 60.0));
+        assert!(view.frustum().sees(vec3(0.0, 0.0, -5.0), 0.1));
+        assert!(view.frustum().sees(vec3(0.0, 0.0, 1.0), 2.0));
+        assert!(!view.frustum().sees(vec3(0.0, 0.0, 5.0), 1.0));
+        assert!(!view.frustum().sees(vec3(50.0, 0.0, -5.0), 1.0));
+        assert!(view.frustum().sees(vec3(50.0, 0.0, -5.0), 60.0));
     }
 }

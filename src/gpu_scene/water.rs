@@ -5,12 +5,14 @@ use std::sync::Arc;
 use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 
 use crate::{
-    gpu::shader_structs::frame::FrameConstants,
+    gpu::shader_structs::frame::{self, FrameConstants},
     scene::{
         Scene, Water,
         water::{MAX_WATERS, flow, waves},
     },
 };
+
+const _: () = assert!(frame::MAX_WATERS as usize == MAX_WATERS);
 
 /// Water with its placement.
 #[derive(Clone, Debug)]

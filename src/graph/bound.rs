@@ -295,6 +295,13 @@ impl<'a> BoundPass<'_, 'a> {
         images.into_iter().fold(self, |pass, (name, image)| pass.sampled(name, image))
     }
 
+    /// Declares images that the shader samples by bindings that the closure of
+    /// [`BoundPass::record`] makes.
+    pub fn samples(self, images: impl IntoIterator<Item = ImageHandle>) -> Self {
+        let access = self.access(Access::FragmentSampled, Access::ComputeSampled);
+        images.into_iter().fold(self, |pass, image| pass.uses(image, access))
+    }
+
     /// Binds an image that the shader reads through a sampler.
     pub fn texture(
         self,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{access::Access, execution::Prepared};
+use crate::message::counted;
 
 /// The diagram language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub fn export(prepared: &Prepared, language: GraphFormat) -> String {
                 mermaid,
                 "p",
                 pass,
-                &format!("{}. {} ({barriers} barriers)", position + 1, info.name),
+                &format!("{}. {} ({})", position + 1, info.name, counted(barriers, "barrier")),
             ),
         );
     }

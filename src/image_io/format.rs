@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{error_text::one_line, radiance_hdr};
+use crate::message::unreadable;
 
 /// A supported image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +86,13 @@ impl Format {
     pub fn of_file(path: &Path) -> Result<Self, String> {
         use std::io::Read as _;
         let mut start = Vec::new();
-        let file = std::fs::File::open(path).map_err(|error| format!("{error}; check the path"))?;
+        let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Err("it is not a regular file; give an image file".into());
         }
         file.take(radiance_hdr::MAX_HEADER as u64)
             .read_to_end(&mut start)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| unreadable(&error))?;
         Self::of(&start)
     }
 

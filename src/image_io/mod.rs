@@ -5,6 +5,7 @@
 //! allocated, and errors are one line that names the cause.
 
 mod chromaticity;
+pub mod coded_image;
 mod decoded_image;
 mod error_text;
 pub mod exr;
@@ -16,11 +17,7 @@ mod radiance_hdr;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fs::File,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 pub use decoded_image::{DecodedImage, Encoding, Texels};
 pub use error_text::one_line;
@@ -28,6 +25,7 @@ pub use format::Format;
 pub use limits::{MAX_FILE, MAX_PIXELS, MAX_SIDE, SizeCheck, check_size};
 pub use png_jpeg::{color_space, read_rgba16};
 
+use crate::message;
 use error_text::caught;
 
 impl DecodedImage {
@@ -55,26 +53,7 @@ impl DecodedImage {
 /// # Errors
 /// One line: what is wrong with the file, and the remedy.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let mut file = File::open(path).map_err(|error| format!("{error}; check the path"))?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file; give an image file".into());
-    }
-    let too_large =
-        |length: u64| format!("{length} bytes exceed the limit of {limit}; reduce the image");
-    if metadata.len() > limit {
-        return Err(too_large(metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    // Reads one byte more than allowed to detect excess, since the file may grow while it is read.
-    file.by_ref()
-        .take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("{error}; check the file"))?;
-    if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
+    message::read_file(path, limit, "an image file")
 }
 
 /// Splits a name into a path and the layer after the last colon, if any (`image.exr:diffuse`). An

@@ -1,10 +1,7 @@
 //! PNG and JPEG: display light, decoded by the sRGB curve.
 
-use std::io::Cursor;
-
-use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
-
 use super::{
+    coded_image::{CodeReader, Codec, CodedImage},
     decoded_image::{DecodedImage, Encoding, Texels},
     error_text::{caught, damaged},
     format::Format,
@@ -18,35 +15,14 @@ pub(super) fn read(
     format: Format,
     check: SizeCheck<'_>,
 ) -> Result<DecodedImage, String> {
-    let picture = picture(bytes, format, check)?;
-    let wide = matches!(
-        picture,
-        DynamicImage::ImageLuma16(_)
-            | DynamicImage::ImageLumaA16(_)
-            | DynamicImage::ImageRgb16(_)
-            | DynamicImage::ImageRgba16(_)
-    );
-    let size = [picture.width() as usize, picture.height() as usize];
-    let curve = |codes: u32| -> Vec<f32> {
-        (0..=codes)
-            .map(|code| color::srgb_eotf(f64::from(code) / f64::from(codes)) as f32)
-            .collect()
-    };
-    let pixels = if wide {
-        let curve = curve(65535);
-        picture
-            .into_rgb16()
-            .pixels()
-            .map(|pixel| pixel.0.map(|code| curve[usize::from(code)]))
-            .collect()
-    } else {
-        let curve = curve(255);
-        picture
-            .into_rgb8()
-            .pixels()
-            .map(|pixel| pixel.0.map(|code| curve[usize::from(code)]))
-            .collect()
-    };
+    let codec = if format == Format::Png { Codec::Png } else { Codec::Jpeg };
+    let picture = picture(bytes, codec, check)?;
+    let max = picture.max_code();
+    let curve: Vec<f32> =
+        (0..=max).map(|code| color::srgb_eotf(f64::from(code) / f64::from(max)) as f32).collect();
+    let pixels =
+        picture.rgba().map(|[r, g, b, _]| [r, g, b].map(|code| curve[usize::from(code)])).collect();
+    let size = picture.size.map(|side| side as usize);
     let mut image = DecodedImage::plain(size, pixels, Encoding::Display);
     if format == Format::Jpeg && has_gain_map(bytes) {
         image.warnings.push(
@@ -67,26 +43,21 @@ pub(super) fn read(
 /// # Errors
 /// One line: the PNG is damaged or gray, or its size is rejected.
 pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
-    let picture = caught(|| picture(bytes, Format::Png, check))?;
-    let kind = picture.color();
-    if !kind.has_color() {
+    let picture = caught(|| picture(bytes, Codec::Png, check))?;
+    if picture.channels < 3 {
         return Err("it is gray".into());
     }
-    let size = [picture.width() as usize, picture.height() as usize];
-    Ok((size, kind.has_alpha(), picture.into_rgba16().pixels().map(|pixel| pixel.0).collect()))
+    let scale = u16::MAX / picture.max_code();
+    let texels = picture.rgba().map(|texel| texel.map(|code| code * scale)).collect();
+    Ok((picture.size.map(|side| side as usize), picture.channels == 4, texels))
 }
 
-fn picture(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result<DynamicImage, String> {
-    let format = if format == Format::Png { ImageFormat::Png } else { ImageFormat::Jpeg };
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    let mut limits = Limits::default();
+fn picture(bytes: &[u8], codec: Codec, check: SizeCheck<'_>) -> Result<CodedImage, String> {
     // At most eight bytes per pixel (16 bits, four channels), twice for conversion.
-    limits.max_alloc = Some(MAX_PIXELS * 16);
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(damaged)?;
-    let (width, height) = decoder.dimensions();
+    let reader = CodeReader::new(bytes, codec, MAX_PIXELS * 16).map_err(damaged)?;
+    let [width, height] = reader.size();
     check(u64::from(width), u64::from(height))?;
-    DynamicImage::from_decoder(decoder).map_err(damaged)
+    reader.decode().map_err(damaged)
 }
 
 /// True if a JPEG has an HDR gain map, by its segments before the scan: Ultra HDR, ISO 21496-1,

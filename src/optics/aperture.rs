@@ -5,7 +5,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::camera::lens::{Iris, LensError};
+use super::thin_lens::{Iris, LensError};
 
 /// Number of dust specks at `dust` = 1.
 const MAX_SPECKS: f64 = 160.0;

@@ -158,7 +158,7 @@ mod tests {
     use std::f64::consts::PI;
 
     use super::*;
-    use crate::{camera::lens::Iris, optics::aperture::Aperture};
+    use crate::optics::{Iris, aperture::Aperture};
 
     /// J1 by its integral (Abramowitz and Stegun, 9.1.21).
     fn bessel(x: f64) -> f64 {

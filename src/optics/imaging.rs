@@ -14,9 +14,9 @@ use super::{
     glass::LINE_D,
     lens::{Axis, Lens},
     paraxial::RayTransferMatrix,
+    thin_lens::{Iris, LensError, ThinLens},
     trace::{Losses, Ray, TracedRay},
 };
-use crate::camera::{Iris, LensError, ThinLens};
 
 /// Wavelengths (m) for the red, green and blue channels: dominant wavelengths of the Rec. ITU-R
 /// BT.709 primaries relative to its white (CIE 15:2004, section 8.4).

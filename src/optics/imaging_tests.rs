@@ -11,9 +11,9 @@ use super::{
     library::NAMES,
     mounted_lens::{LensAberrations, MountedLens},
     prescription::Prescription,
+    thin_lens::{Iris, ThinLens},
     trace::{Losses, Ray},
 };
-use crate::camera::{Iris, ThinLens};
 
 fn lens(name: &str, dials: &LensSettings) -> Lens {
     Lens::new(&Prescription::builtin(name).unwrap().unwrap(), dials).unwrap()
@@ -143,9 +143,8 @@ fn the_equivalent_lens_blurs_as_the_real_one() {
                 .unwrap()
                 .ray
                 .at_plane(lens.sensor());
-            let want = crate::camera::focus::circle_of_confusion(thin, focus, distance).unwrap()
-                / 2.0
-                * 1e-2;
+            let want =
+                super::focus::circle_of_confusion(thin, focus, distance).unwrap() / 2.0 * 1e-2;
             near(at.y.abs() / want.abs(), 1.0, 1e-4);
         }
     }

@@ -1,7 +1,6 @@
 //! A lens as set: positions of all surfaces, and the sensor at the image plane.
 
-use super::{coating::Coating, glass::Glass};
-use crate::camera::Iris;
+use super::{coating::Coating, glass::Glass, thin_lens::Iris};
 
 /// A plane through the axis. Only anamorphic lenses differ between the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

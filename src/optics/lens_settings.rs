@@ -7,9 +7,9 @@ use super::{
     lens::{Axis, Lens, LensSurface},
     paraxial,
     prescription::{ElementKind, Focusing, Prescription, SurfaceShape},
+    thin_lens::Iris,
     trace::{Losses, Ray},
 };
-use crate::camera::Iris;
 
 /// Settings of a lens.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Real lenses from the surface tables of patents.
+//! Lenses: thin ones, and real ones from the surface tables of patents.
 //!
 //! A `Prescription` is the table. `Lens` applies settings (zoom, focus, aperture) and positions
 //! each surface. It provides paraxial quantities (`paraxial`), exact rays (`trace`) and
@@ -12,6 +12,7 @@
 pub mod aperture;
 pub mod coating;
 pub mod diffraction;
+pub mod focus;
 pub mod ghosts;
 pub mod glass;
 pub mod imaging;
@@ -23,6 +24,7 @@ pub mod paraxial;
 pub mod parse;
 pub mod prescription;
 pub mod starburst;
+pub mod thin_lens;
 pub mod trace;
 
 pub use coating::Coating;
@@ -32,6 +34,7 @@ pub use lens_settings::{LensSettings, LensSettingsError};
 pub use mounted_lens::{LensAberrations, MountedLens};
 pub use paraxial::ReflectionPair;
 pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, SurfaceShape};
+pub use thin_lens::{Iris, LensError, Rim, ThinLens};
 
 #[cfg(test)]
 mod imaging_tests;

@@ -8,9 +8,9 @@ use super::{
     lens::{Axis, Lens},
     lens_settings::{LensSettings, LensSettingsError},
     prescription::Prescription,
+    thin_lens::{LensError, Rim, ThinLens},
     trace::{Losses, Ray},
 };
-use crate::camera::{LensError, ThinLens, post_effects::Rim};
 
 /// Aberrations of a lens that affect the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,8 @@ use super::{
         Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription,
         PrescriptionError, ROUNDING, SurfaceShape, TOLERANCE, Zoom,
     },
+    thin_lens::F_STOP_LIMITS,
 };
-use crate::camera::lens::F_STOP_LIMITS;
 
 /// Maximum length of the text, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;

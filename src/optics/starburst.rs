@@ -11,11 +11,8 @@ use std::f64::consts::LN_2;
 use glam::{DVec3, dvec3};
 use rayon::prelude::*;
 
-use super::{aperture::Aperture, diffraction::Diffraction};
-use crate::{
-    camera::lens::LensError,
-    photometry::color::{C2, XYZ_TO_REC709, luminance, spectrum_to_xyz},
-};
+use super::{aperture::Aperture, diffraction::Diffraction, thin_lens::LensError};
+use crate::photometry::color::{C2, XYZ_TO_REC709, luminance, spectrum_to_xyz};
 
 /// Reference wavelength (m) of lengths.
 pub const WAVELENGTH: f64 = 550e-9;
@@ -423,7 +420,7 @@ mod tests {
     use std::sync::OnceLock;
 
     use super::*;
-    use crate::camera::lens::Iris;
+    use crate::optics::Iris;
 
     fn of(blades: u32) -> StarburstPattern {
         let iris = Iris { blades, curvature: 0.0, rotation: 0.3 };

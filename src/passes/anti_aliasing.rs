@@ -5,13 +5,11 @@ use std::sync::OnceLock;
 use super::{
     effects::make,
     morphological::MorphologicalPass,
-    scene_frame::SceneFrame,
-    skin::SkinPass,
     taa::{TaaFrame, TaaInputs, TaaOutput, TaaPass},
-    velocity::{MotionState, VelocityPass},
 };
 use crate::{
     gpu::{Gpu, GpuResult},
+    gpu_scene::FrameData,
     graph::{Graph, ImageHandle},
 };
 
@@ -19,19 +17,18 @@ use crate::{
 #[derive(Default)]
 pub struct AntiAliasingPasses {
     morphological: OnceLock<MorphologicalPass>,
-    velocity: OnceLock<VelocityPass>,
     temporal: OnceLock<TaaPass>,
 }
 
 /// Anti-aliasing method of a frame.
-pub enum Method<'a> {
+#[derive(Clone, Copy)]
+pub enum Method {
     /// No anti-aliasing.
     None,
     /// Morphological anti-aliasing of a single frame.
     Morphological,
-    /// Temporal anti-aliasing: history parameters, and the motion states of the last and this
-    /// frame.
-    Temporal(TaaFrame, &'a [MotionState; 2]),
+    /// Temporal anti-aliasing.
+    Temporal(TaaFrame),
 }
 
 /// Inputs from this frame's passes.
@@ -41,42 +38,18 @@ pub struct AntiAliasingInputs {
     pub light: ImageHandle,
     /// Depth at render resolution.
     pub depth: ImageHandle,
-    /// Motion since the last frame, if another pass has declared it.
+    /// Motion since the last frame; only for temporal anti-aliasing.
     pub velocity: Option<ImageHandle>,
 }
 
 impl AntiAliasingPasses {
-    /// Creates the pipelines of a method, or of the velocity pass alone, unless they exist.
+    /// Creates the pipelines of a method unless they exist.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
-    pub fn prepare(
-        &self,
-        gpu: &Gpu,
-        morphological: bool,
-        temporal: bool,
-        velocity: bool,
-    ) -> GpuResult<()> {
+    pub fn prepare(&self, gpu: &Gpu, morphological: bool, temporal: bool) -> GpuResult<()> {
         make(&self.morphological, morphological, || MorphologicalPass::new(gpu))?;
-        make(&self.velocity, velocity || temporal, || VelocityPass::new(gpu))?;
         make(&self.temporal, temporal, || TaaPass::new(gpu))
-    }
-
-    /// Declares the velocity pass: motion of each pixel since the last frame (pixels).
-    pub fn velocity<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        frame: SceneFrame<'a>,
-        skin: &SkinPass,
-        depth: ImageHandle,
-        motion: &[MotionState; 2],
-    ) -> ImageHandle {
-        match self.velocity.get() {
-            Some(pass) => {
-                pass.declare(g, frame, skin, depth, "velocity from the last frame", motion)
-            }
-            None => depth,
-        }
     }
 
     /// Declares the passes of the frame's method. Returns light and depth unchanged if it is
@@ -84,23 +57,22 @@ impl AntiAliasingPasses {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        frame: SceneFrame<'a>,
-        skin: &SkinPass,
+        data: &FrameData,
         inputs: AntiAliasingInputs,
-        method: Method<'_>,
+        method: Method,
     ) -> TaaOutput {
         let AntiAliasingInputs { light, depth, velocity } = inputs;
-        let data = frame.data;
-        match (method, self.morphological.get(), self.temporal.get()) {
-            (Method::Morphological, Some(pass), _) => {
-                TaaOutput { light: pass.declare(g, data.uniforms.values.size, light), depth }
-            }
-            (Method::Temporal(taa, motion), _, Some(pass)) => {
-                let velocity =
-                    velocity.unwrap_or_else(|| self.velocity(g, frame, skin, depth, motion));
-                pass.declare(g, data, TaaInputs { light, depth, velocity }, taa)
-            }
-            _ => TaaOutput { light, depth },
+        match (method, velocity) {
+            (Method::Morphological, _) => self.morphological.get().map(|pass| TaaOutput {
+                light: pass.declare(g, data.uniforms.values.size, light),
+                depth,
+            }),
+            (Method::Temporal(taa), Some(velocity)) => self
+                .temporal
+                .get()
+                .map(|pass| pass.declare(g, data, TaaInputs { light, depth, velocity }, taa)),
+            _ => None,
         }
+        .unwrap_or(TaaOutput { light, depth })
     }
 }

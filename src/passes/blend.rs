@@ -9,7 +9,7 @@ use super::{
     scene_draws::{TextureSets, draw_all, geometry_state},
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
-    variants::{Features, LightVariants},
+    variants::{Features, LightVariants, WantedVariant},
     volumes::{Volumetrics, marched_images},
 };
 use crate::{
@@ -52,6 +52,25 @@ impl BlendPass {
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
         Self { variants: LightVariants::new(gpu, "blend.frag", u32::MAX, make) }
+    }
+
+    /// The pipelines that a frame needs.
+    #[must_use]
+    pub fn wanted<'a>(
+        &'a self,
+        frame: SceneFrame<'_>,
+        split: bool,
+        forward: &'a ForwardPass,
+    ) -> Vec<WantedVariant<'a>> {
+        let SceneFrame { scene, data, .. } = frame;
+        let draws_any = |extended: bool| {
+            let mut draws = data.draws.visible.draws.iter();
+            draws.any(|draw| draw.queue == RenderQueue::Blend && draw.extended == extended)
+        };
+        let core = draws_any(false).then(|| (&self.variants, Features::of(data, split)));
+        let extended = (scene.extended_materials.is_some() && draws_any(true))
+            .then(|| forward.blended(data, split));
+        core.into_iter().chain(extended).collect()
     }
 
     /// Declares the pass, unless nothing is blended or refractive. `forward` draws extended
@@ -117,7 +136,8 @@ impl BlendPass {
                         if scene.extended_materials.is_none() {
                             continue;
                         }
-                        let pipeline = forward.blended_pipeline(data, split)?;
+                        let (variants, features) = forward.blended(data, split);
+                        let pipeline = variants.get(features)?;
                         let binds = bindings.with_group(EXTENDED);
                         draw_all(cx.rec, frame, run, &pipeline, TextureSets::Layers, &binds)?;
                     } else {

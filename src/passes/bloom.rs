@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::formats::LIGHT;
 use crate::{
-    camera::{effects::glare_within, post_effects::Bloom},
+    camera::{effect_models::glare_within, effects::Bloom},
     gpu::{
         Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::effects::BloomConstants,
         vk,

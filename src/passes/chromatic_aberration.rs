@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::fullscreen::FullscreenEffect;
 use crate::{
-    camera::post_effects::ChromaticAberration,
+    camera::effects::ChromaticAberration,
     gpu::{Gpu, GpuResult, shader_structs::effects::ChromaticAberrationConstants},
     graph::{Graph, ImageHandle},
 };

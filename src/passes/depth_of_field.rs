@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::formats::LIGHT;
 use crate::{
-    camera::post_effects::DepthOfField,
+    camera::effects::DepthOfField,
     gpu::{
         ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::{DepthOfFieldConstants, HIGHLIGHTS_PER_TILE, Highlight},
@@ -312,10 +312,10 @@ impl DepthOfFieldPass {
 fn nothing(g: &mut Graph<'_>) -> Layers {
     let [near, far, background] =
         ["near", "far", "background"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
-    g.pass("depth of field: clear")
-        .color_cleared(near, [0.0; 4])
-        .color_cleared(far, [0.0; 4])
-        .color_cleared(background, [0.0; 4])
-        .record(|_| Ok(()));
+    g.draws("depth of field: clear")
+        .target(near)
+        .target(far)
+        .target(background)
+        .record(|_, _| Ok(()));
     Layers { near, far, background }
 }

@@ -31,7 +31,7 @@ use crate::{
 #[derive(Default)]
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
-    motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
+    motion_blur: OnceLock<MotionBlurPass>,
     flare_sources: OnceLock<FlareSourcesPass>,
     starburst: OnceLock<StarburstPass>,
     ghosts: OnceLock<LensGhostsPass>,
@@ -42,7 +42,11 @@ pub struct EffectPasses {
     lens_image: OnceLock<LensImagePass>,
 }
 
-pub(super) fn make<T>(
+/// Creates a pass if it is wanted and does not exist.
+///
+/// # Errors
+/// `GpuError` if the driver rejects a pipeline.
+pub fn make<T>(
     slot: &OnceLock<T>,
     wanted: bool,
     new: impl FnOnce() -> GpuResult<T>,
@@ -83,9 +87,7 @@ impl EffectPasses {
         make(&self.depth_of_field, effects.depth_of_field.is_some(), || {
             DepthOfFieldPass::new(gpu)
         })?;
-        make(&self.motion_blur, effects.motion_blur.is_some(), || {
-            Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
-        })?;
+        make(&self.motion_blur, effects.motion_blur.is_some(), || MotionBlurPass::new(gpu))?;
         make(&self.flare_sources, effects.starburst.is_some() || ghosts.is_some(), || {
             FlareSourcesPass::new(gpu)
         })?;
@@ -132,13 +134,13 @@ impl EffectPasses {
         &'a self,
         g: &mut Graph<'a>,
         frame: SceneFrame<'a>,
-        skin: &SkinPass,
+        (velocity, skin): (Option<&'a VelocityPass>, &SkinPass),
         inputs: MotionBlurInputs<'_>,
         effects: &CameraEffects,
     ) -> (ImageHandle, Option<MotionBlurLimit>) {
         let MotionBlurInputs { view, shutter, rendered_depth, depth, light } = inputs;
-        match (self.motion_blur.get(), &effects.motion_blur) {
-            (Some((velocity, pass)), Some(blur)) => {
+        match (self.motion_blur.get(), velocity, &effects.motion_blur) {
+            (Some(pass), Some(velocity), Some(blur)) => {
                 let moment = |time: f64, index: usize| MotionState {
                     to_clip: view.moved(blur.pose(time * blur.exposure)),
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),

@@ -10,18 +10,13 @@ use super::{ray_query::BvhDependencies, scene_frame::SceneFrame};
 use crate::{
     gpu::{
         ComputePipeline, Gpu, GpuResult,
-        shader_structs::flare_sources::{FlareConstants, FlareSource, FlareTile},
+        shader_structs::flare_sources::{
+            FlareConstants, FlareSource, FlareTile, MAX_CLUSTERS, MAX_SOURCES,
+        },
     },
     gpu_scene::{FrameBvh, FrameData, FrameUniforms},
     graph::{BufferHandle, Graph, ImageHandle},
 };
-
-/// Maximum number of sources, the brightest first (`MAX_SOURCES` in the shaders). Dropped ones are
-/// counted.
-pub const MAX_SOURCES: u32 = 64;
-
-/// Maximum number of pixel clusters that compete for the list (`MAX_CLUSTERS` in the shaders).
-const MAX_CLUSTERS: u32 = 256;
 
 /// Tile size per axis in pixels (`BRIGHT_TILE` in the shaders).
 const TILE: u32 = 16;

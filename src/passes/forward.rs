@@ -8,7 +8,7 @@ use super::{
     lighting::{LightingInputs, LitImages},
     scene_draws::{TextureSets, draw_all, geometry_state},
     scene_frame::SceneFrame,
-    variants::{Features, LightVariants},
+    variants::{Features, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, vk},
@@ -55,6 +55,15 @@ impl ForwardPass {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn any_pipeline(&self) -> GpuResult<Arc<GraphicsPipeline>> {
         self.variants.get(Features::default())
+    }
+
+    /// The pipeline that a frame needs for the pixels that the G-buffer marks; `None` without such
+    /// pixels.
+    #[must_use]
+    pub fn wanted(&self, frame: SceneFrame<'_>, split: bool) -> Option<WantedVariant<'_>> {
+        let SceneFrame { scene, data, .. } = frame;
+        (scene.extended_materials.is_some() && data.draws.visible.draws.iter().any(is_forward))
+            .then(|| (&self.variants, features(data, split, false)))
     }
 
     /// Declares the pass for the pixels that the G-buffer marks; nothing if none can be marked.
@@ -108,16 +117,9 @@ impl ForwardPass {
             });
     }
 
-    /// Pipeline that draws blended or refractive surfaces over the lit image.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub(super) fn blended_pipeline(
-        &self,
-        data: &FrameData,
-        split: bool,
-    ) -> GpuResult<Arc<GraphicsPipeline>> {
-        self.variants.get(features(data, split, true))
+    /// The pipeline that draws blended or refractive surfaces over the lit image.
+    pub(super) fn blended(&self, data: &FrameData, split: bool) -> WantedVariant<'_> {
+        (&self.variants, features(data, split, true))
     }
 }
 

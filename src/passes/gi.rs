@@ -4,17 +4,14 @@
 
 use std::sync::Arc;
 
-use glam::DMat4;
-
 use super::{
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
     lighting::LitImages,
     ray_query::BvhDependencies,
     scene_frame::SceneFrame,
-    ssr::SsrFrame,
-    variants::{Features, LightVariants},
-    velocity::MotionState,
+    temporal::{FrameMotion, HistoryFrame},
+    variants::{Features, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{
@@ -28,6 +25,7 @@ use crate::{
                 GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
                 GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
             },
+            temporal::HistoryConstants,
         },
         vk,
     },
@@ -91,7 +89,7 @@ pub struct FrameGi {
     nodes: Arc<Buffer>,
     hit_materials: Arc<Buffer>,
     bvh: FrameBvh,
-    history: bool,
+    history: HistoryFrame,
     filter: bool,
     show: bool,
 }
@@ -105,9 +103,9 @@ impl FrameGi {
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        (view, motion, gpu_bvh): (&View, &[MotionState; 2], &LazyFrameBvh<'_>),
+        (view, motion, gpu_bvh): (&View, &FrameMotion, &LazyFrameBvh<'_>),
         settings: &GiSettings,
-        (frame, before, [mirrored, single]): (&SsrFrame, Option<GiHistory>, [bool; 2]),
+        (history, before, [mirrored, single]): (HistoryFrame, Option<GiHistory>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -120,7 +118,6 @@ impl FrameGi {
             });
         };
         let Some(gpu_bvh) = gpu_bvh.get()? else { return Ok(None) };
-        let history = settings.max_history_frames > 0 && !frame.single_frame;
         // Changed light leaves the history at the rate of the change; changed settings reset it.
         let before = before.filter(|before| before.settings == *settings);
         let stays = match before {
@@ -132,20 +129,14 @@ impl FrameGi {
         };
         let frozen = before.is_some_and(|before| {
             let same = before.generation == own.generation;
-            same && frame.still && history && before.still >= settings.freeze_after
+            same && history.still && history.kept && before.still >= settings.freeze_after
         });
         let rests = before.is_some_and(|before| {
             before.still >= STABILIZE_AFTER && before.generation == own.generation
         });
         let stabilization =
-            if single && history && frame.still && rests { STABILIZATION_STEP } else { 0.0 };
-        let most = match frame.has_history && history {
-            false => 0.0,
-            true if frame.still => MAX_STATIC_FRAMES,
-            true => settings.max_history_frames as f32,
-        };
-        let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
-        let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
+            if single && history.kept && history.still && rests { STABILIZATION_STEP } else { 0.0 };
+        let length = history.constants(settings.max_history_frames as f32, MAX_STATIC_FRAMES);
         // Traced reflections include the environment only if its occlusion is traced, or if there
         // is none.
         let sky = settings.environment_visibility && scene.has_environment;
@@ -161,20 +152,14 @@ impl FrameGi {
             (settings.final_gather == FinalGather::All, GI_ALL_VPLS),
         ];
         let values = GiConstants {
-            previous_to_clip: before,
-            to_clip: now,
-            previous_from_clip: back.as_mat4(),
-            previous_eye: frame.before.1.as_vec3(),
-            max_history: most.min(stays),
+            motion: motion.constants(),
+            history: HistoryConstants { max_frames: length.max_frames.min(stays), ..length },
             anchor: (own.set.anchor - view.position).as_vec3(),
             clamp_distance: (own.radius * settings.clamp_radius) as f32,
-            previous_jitter: frame.previous_jitter.as_vec2(),
             size: [view.width, view.height],
             vpl_samples: settings.vpl_samples.max(1),
             vpl_count: own.set.vpls.len() as u32,
-            number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
-            static_view: u32::from(frame.still),
             min_specular_roughness: match (mirrors, mirrored) {
                 (true, _) => RAYS_BELOW,
                 (false, true) => MIRRORED,
@@ -182,6 +167,7 @@ impl FrameGi {
             },
             ball: own.ball,
             stabilization_step: stabilization,
+            pad0: 0,
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "gi constants", &[values])?,
@@ -298,6 +284,13 @@ impl GiPass {
         })
     }
 
+    /// The light pipeline that a frame needs.
+    #[must_use]
+    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_> {
+        let query = frame.bvh.structure().is_some();
+        (&self.gather, Features { traced: true, query, ..Features::of(data, false) })
+    }
+
     /// Declares the passes, which add indirect light to the image. With `split`, its diffuse and
     /// specular parts are also returned.
     pub fn declare<'a>(
@@ -315,9 +308,8 @@ impl GiPass {
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
-        let query = frame.bvh.structure().is_some();
-        let features = Features { traced: true, query, ..Features::of(data, false) };
-        g.fullscreen_with("gi", move || self.gather.get(features))
+        let (gather, features) = self.wanted(data, frame);
+        g.fullscreen_with("gi", move || gather.get(features))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
@@ -347,17 +339,14 @@ impl GiPass {
                 ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
-        let (shown, out) = if frame.history {
-            g.history("gi displayed", width, height, DISPLAYED)
-        } else {
-            (light, image(g, "gi displayed single frame", DISPLAYED))
-        };
+        let names = ["gi displayed", "gi displayed single frame"];
+        let (shown, out) = frame.history.images(g, names, [width, height], DISPLAYED);
         let pipeline = if split { &self.composite_split } else { &self.composite };
         let open = open.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
         g.fullscreen("gi composite", pipeline)
             .binds([data.uniform()])
             .uniform("gi_block", &frame.constants)
-            .sampled("displayed_image", shown)
+            .sampled("displayed_image", shown.unwrap_or(light))
             .sampled("ao_image", open)
             .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", light)
@@ -387,25 +376,16 @@ impl GiPass {
         velocity: ImageHandle,
         [diffuse_part, specular_part]: [ImageHandle; 2],
     ) -> [ImageHandle; 2] {
-        let [width, height] = frame.values.size;
-        // A single frame leaves the histories unchanged and does not read their placeholders.
-        let [light, shine, past] = if frame.history {
-            [
-                ("gi diffuse history", HISTORY),
-                ("gi specular history", HISTORY),
-                ("gi history data", HISTORY_DATA),
-            ]
-            .map(|(name, format)| g.history(name, width, height, format))
-        } else {
-            [
-                (diffuse_part, g.image("gi diffuse single frame", width, height, HISTORY)),
-                (specular_part, g.image("gi specular single frame", width, height, HISTORY)),
-                (
-                    gbuffer.normal,
-                    g.image("gi history data single frame", width, height, HISTORY_DATA),
-                ),
-            ]
-        };
+        // A single frame does not read the placeholders of its histories.
+        let [light, shine, past] = [
+            (["gi diffuse history", "gi diffuse single frame"], HISTORY, diffuse_part),
+            (["gi specular history", "gi specular single frame"], HISTORY, specular_part),
+            (["gi history data", "gi history data single frame"], HISTORY_DATA, gbuffer.normal),
+        ]
+        .map(|(names, format, placeholder)| {
+            let (previous, current) = frame.history.images(g, names, frame.values.size, format);
+            (previous.unwrap_or(placeholder), current)
+        });
         g.fullscreen("gi temporal", &self.temporal)
             .binds([data.uniform()])
             .uniform("gi_block", &frame.constants)

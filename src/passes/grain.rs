@@ -2,7 +2,7 @@
 
 use super::fullscreen::FullscreenEffect;
 use crate::{
-    camera::effects::Grain,
+    camera::effect_models::Grain,
     gpu::{Gpu, GpuResult, shader_structs::effects::GrainConstants},
     graph::{Graph, ImageHandle},
 };

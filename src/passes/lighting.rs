@@ -6,10 +6,11 @@ use super::{
     gbuffer::Gbuffer,
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
-    variants::{Features, LightVariants},
+    variants::{Features, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{Gpu, GraphicsPipeline, GraphicsState},
+    gpu_scene::FrameData,
     graph::{Graph, ImageHandle, ImageSource},
 };
 
@@ -54,6 +55,12 @@ impl LightingPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Self { variants: LightVariants::new(gpu, "lighting.frag", u32::MAX, make) }
+    }
+
+    /// The pipeline that a frame needs.
+    #[must_use]
+    pub fn wanted(&self, data: &FrameData, split: bool) -> WantedVariant<'_> {
+        (&self.variants, Features::of(data, split))
     }
 
     /// Declares the pass.

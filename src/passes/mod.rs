@@ -40,6 +40,7 @@ pub mod skin;
 pub mod ssr;
 pub mod starburst;
 pub mod taa;
+pub mod temporal;
 pub mod tonemap;
 pub mod ui;
 pub mod variants;

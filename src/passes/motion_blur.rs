@@ -6,7 +6,7 @@ use glam::Vec2;
 
 use super::formats::{LIGHT, VELOCITY};
 use crate::{
-    camera::post_effects::MotionBlur,
+    camera::effects::MotionBlur,
     gpu::{
         Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::effects::MotionBlurConstants,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::{
     accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling, effects,
     exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting, refit, refraction,
-    shadow_maps, skin, ssr, tonemap, volumes,
+    shadow_maps, skin, ssr, tonemap, velocity, volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
 
@@ -47,6 +47,8 @@ pub struct Passes {
     pub gi: OnceLock<gi::GiPass>,
     /// Screen-space reflections; created on first use.
     pub ssr: OnceLock<ssr::SsrPass>,
+    /// Velocity since the last frame and during the exposure; created on first use.
+    pub velocity: OnceLock<velocity::VelocityPass>,
     /// Anti-aliasing.
     pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Progressive accumulation.
@@ -95,6 +97,7 @@ impl Passes {
             ssr: OnceLock::new(),
             gbuffer_channel,
             effects: effects::EffectPasses::default(),
+            velocity: OnceLock::new(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,

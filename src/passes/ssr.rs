@@ -1,25 +1,24 @@
 //! Screen-space reflections (SSR): rays through the depth buffer, and a temporal history
 //! reprojected by the reflected image's motion (docs/reflections.md).
 
-pub mod virtual_image;
-
 use std::sync::Arc;
-
-use glam::{DMat4, DVec2, DVec3, Mat4};
 
 use super::{
     formats::{LIGHT, VELOCITY},
     gbuffer::Gbuffer,
     scene_frame::SceneFrame,
-    velocity::MotionState,
+    temporal::{FrameMotion, HistoryFrame},
 };
 use crate::{
     gpu::{
         Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo,
         SamplerInfo,
-        shader_structs::ssr::{
-            SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
-            SsrConstants,
+        shader_structs::{
+            ssr::{
+                SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
+                SsrConstants,
+            },
+            temporal::HistoryConstants,
         },
         upload::Uploader,
         vk,
@@ -60,32 +59,12 @@ const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 /// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 1024.0;
 
-/// Temporal state of a frame's reflections.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SsrFrame {
-    /// Frame index since the history began, or sample index.
-    pub number: u32,
-    /// True if the last frame kept its reflections.
-    pub has_history: bool,
-    /// Nothing has moved since the last frame.
-    pub still: bool,
-    /// Only the camera has moved since the last frame.
-    pub only_camera_moved: bool,
-    /// The frame is one of several that accumulate: it keeps no history.
-    pub single_frame: bool,
-    /// Sample offset of the last frame from the pixel center (pixels).
-    pub previous_jitter: DVec2,
-    /// The last frame's camera: its clip space to positions relative to it, and its position
-    /// relative to this frame's camera (m).
-    pub before: (Mat4, DVec3),
-}
-
 /// Host data of the SSR passes for one frame.
 #[derive(Clone)]
 pub struct FrameSsr {
     constants: Arc<Buffer>,
     values: SsrConstants,
-    history: bool,
+    history: HistoryFrame,
     only_camera_moved: bool,
 }
 
@@ -97,9 +76,9 @@ impl FrameSsr {
     /// `GpuError` if memory runs out.
     pub fn new(
         gpu: &Gpu,
-        (view, motion): (&View, &[MotionState; 2]),
+        (view, motion): (&View, &FrameMotion),
         settings: &SsrSettings,
-        frame: &SsrFrame,
+        history: HistoryFrame,
         has_environment: bool,
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
@@ -107,32 +86,19 @@ impl FrameSsr {
         }
         let size = [view.width, view.height];
         let scale = settings.resolution.divisor();
-        let history = settings.max_history_frames > 0 && !frame.single_frame;
-        let still = frame.still && settings.still;
+        let history = HistoryFrame { still: history.still && settings.still, ..history };
         let (level_count, level_row) = levels(size);
-        let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
-        let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let values = SsrConstants {
-            previous_to_clip: before,
-            to_clip: now,
-            previous_from_clip: back.as_mat4(),
-            previous_eye: frame.before.1.as_vec3(),
+            motion: motion.constants(),
+            history: history.constants(settings.max_history_frames as f32, MAX_STATIC_FRAMES),
             max_roughness: settings.max_roughness as f32,
-            previous_jitter: frame.previous_jitter.as_vec2(),
             thickness: settings.thickness as f32,
-            max_frames: match frame.has_history && history {
-                false => 0.0,
-                true if still => MAX_STATIC_FRAMES,
-                true => settings.max_history_frames as f32,
-            },
             size,
             rays: size.map(|side| side.div_ceil(scale)),
             scale,
             taps: settings.taps,
             steps: settings.steps,
-            number: frame.number,
             reprojection: settings.reprojection as u32,
-            still: u32::from(still),
             gamma: 1.25,
             level_count,
             level_row,
@@ -140,10 +106,10 @@ impl FrameSsr {
             right: view.inverse.x_axis.truncate().normalize_or_zero(),
             pixel: 2.0 * view.inverse.y_axis.truncate().length() / view.height as f32,
             down: view.inverse.y_axis.truncate().normalize_or_zero(),
-            ..SsrConstants::default()
         };
         let constants = dynamic_buffer(gpu, "ssr constants", &[values])?;
-        Ok(Some(Self { constants, values, history, only_camera_moved: frame.only_camera_moved }))
+        let only_camera_moved = motion.is_scene_still();
+        Ok(Some(Self { constants, values, history, only_camera_moved }))
     }
 }
 
@@ -256,7 +222,6 @@ impl SsrPass {
             make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, ray_mask_test)
         };
         let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
-        let resolved = [REFLECTION, PAIR, SHARES];
         let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         let table = dfg_table();
         let side = DFG_SIZE as u32;
@@ -273,6 +238,48 @@ impl SsrPass {
         let mut uploader = Uploader::new(gpu)?;
         uploader.texture(&reflectances, &[bytemuck::cast_slice(&pairs).to_vec()])?;
         uploader.finish()?;
+        // Independent of each other, and slow if the driver compiles for the first time.
+        let (resolve, temporal) = rayon::join(
+            || -> GpuResult<_> {
+                let file = "ssr_resolve.frag";
+                let half = format!("{file}+HALF_RESOLUTION");
+                let mirrors = format!("{half}+MIRROR_RAYS");
+                Ok([
+                    resolve_kinds(make_masked, "ssr resolve", file)?,
+                    resolve_kinds(make_masked, "ssr resolve half", &half)?,
+                    resolve_kinds(make_of_mirrors, "ssr resolve mirrors", &mirrors)?,
+                ])
+            },
+            || -> GpuResult<_> {
+                Ok(Temporal {
+                    virtual_image: make_temporal(
+                        "ssr temporal",
+                        "ssr_temporal.frag",
+                        &accumulated[..4],
+                    )?,
+                    only_camera_moved: make_temporal(
+                        "ssr temporal camera",
+                        "ssr_temporal.frag+CAMERA_MOTION_ONLY",
+                        &accumulated[..4],
+                    )?,
+                    reprojection_modes: make_temporal(
+                        "ssr temporal ways",
+                        "ssr_temporal.frag+REPROJECTION_MODES",
+                        &accumulated[..4],
+                    )?,
+                    still: make_temporal(
+                        "ssr temporal still",
+                        "ssr_temporal.frag+STATIC_VIEW",
+                        &accumulated[..4],
+                    )?,
+                    debug: make_temporal(
+                        "ssr temporal debug",
+                        "ssr_temporal.frag+DEBUG",
+                        &accumulated,
+                    )?,
+                })
+            },
+        );
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
@@ -307,74 +314,8 @@ impl SsrPass {
                     ray_mask_test,
                 )?,
             ],
-            resolve: [
-                [
-                    make_masked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
-                    make_masked("ssr resolve alone", "ssr_resolve.frag+SINGLE_FRAME", &[LIGHT])?,
-                    make_masked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
-                ],
-                [
-                    make_masked(
-                        "ssr resolve half",
-                        "ssr_resolve.frag+HALF_RESOLUTION",
-                        &resolved[..2],
-                    )?,
-                    make_masked(
-                        "ssr resolve half alone",
-                        "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
-                        &[LIGHT],
-                    )?,
-                    make_masked(
-                        "ssr resolve half debug",
-                        "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
-                        &resolved,
-                    )?,
-                ],
-                [
-                    make_of_mirrors(
-                        "ssr resolve mirrors",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS",
-                        &resolved[..2],
-                    )?,
-                    make_of_mirrors(
-                        "ssr resolve mirrors alone",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
-                        &[LIGHT],
-                    )?,
-                    make_of_mirrors(
-                        "ssr resolve mirrors debug",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
-                        &resolved,
-                    )?,
-                ],
-            ],
-            temporal: Temporal {
-                virtual_image: make_temporal(
-                    "ssr temporal",
-                    "ssr_temporal.frag",
-                    &accumulated[..4],
-                )?,
-                only_camera_moved: make_temporal(
-                    "ssr temporal camera",
-                    "ssr_temporal.frag+CAMERA_MOTION_ONLY",
-                    &accumulated[..4],
-                )?,
-                reprojection_modes: make_temporal(
-                    "ssr temporal ways",
-                    "ssr_temporal.frag+REPROJECTION_MODES",
-                    &accumulated[..4],
-                )?,
-                still: make_temporal(
-                    "ssr temporal still",
-                    "ssr_temporal.frag+STATIC_VIEW",
-                    &accumulated[..4],
-                )?,
-                debug: make_temporal(
-                    "ssr temporal debug",
-                    "ssr_temporal.frag+DEBUG",
-                    &accumulated,
-                )?,
-            },
+            resolve: resolve?,
+            temporal: temporal?,
             composite: [
                 [
                     make_masked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
@@ -417,12 +358,8 @@ impl SsrPass {
         });
         let [_, picture] = apart.unwrap_or([light; 2]);
         let ray_mask = g.image("ssr ray mask", width, height, RAY_MASK);
-        let (seen_before, surface_history) = if frame.history {
-            let (before, now) = g.history("ssr surface history", width, height, PAIR);
-            (Some(before), now)
-        } else {
-            (None, g.image("ssr surface history", width, height, PAIR))
-        };
+        let (seen_before, surface_history) =
+            frame.history.images(g, ["ssr surface history"; 2], [width, height], PAIR);
         let pyramid =
             g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
         let [open, traced] = [open, traced]
@@ -456,7 +393,7 @@ impl SsrPass {
         };
         let out = drawn_over(g, "light with reflections", picture, LIGHT);
         let environment = apart.map(|[environment, _]| environment);
-        let alone = !frame.history && !debug && !all;
+        let alone = !frame.history.kept && !debug && !all;
         let half = usize::from(frame.values.scale > 1);
         let single_frame = alone && half == 0 && frame.values.taps == 1;
         let rays = g.image("ssr rays", across, down, RAY);
@@ -521,7 +458,7 @@ impl SsrPass {
         if alone {
             return SsrOutput { light: out, velocity, debug: None };
         }
-        let (accumulated, motion, debug) = if frame.history || debug {
+        let (accumulated, motion, debug) = if frame.history.kept || debug {
             let inputs = TemporalInputs {
                 gbuffer,
                 velocity,
@@ -610,25 +547,22 @@ impl SsrPass {
         } = inputs;
         let [width, height] = frame.values.size;
         let debug = shares.is_some();
-        // A single frame leaves the histories unchanged.
-        let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
-            (
-                g.history("ssr history", width, height, HISTORY).into(),
-                g.history("ssr history data", width, height, PAIR).into(),
-                g.history("ssr displayed", width, height, REFLECTION).into(),
-            )
-        } else {
-            let out = g.image("ssr single frame", width, height, HISTORY);
-            let past_out = g.image("ssr history data single frame", width, height, PAIR);
-            let shown_out = g.image("ssr displayed single frame", width, height, REFLECTION);
-            ([empty_debug_image(g, [1, 1]), out], [hit, past_out], [reflection, shown_out])
-        };
+        let [(history, out), (past, past_out), (shown, shown_out)] = [
+            (["ssr history", "ssr single frame"], HISTORY),
+            (["ssr history data", "ssr history data single frame"], PAIR),
+            (["ssr displayed", "ssr displayed single frame"], REFLECTION),
+        ]
+        .map(|(names, format)| frame.history.images(g, names, [width, height], format));
+        // Placeholders in a single frame, which the shader does not read.
+        let history = history.unwrap_or_else(|| empty_debug_image(g, [1, 1]));
+        let (past, shown) = (past.unwrap_or(hit), shown.unwrap_or(reflection));
         let found = debug.then(|| {
             ["ssr debug hits", "ssr debug motion"].map(|name| g.image(name, width, height, NUMBERS))
         });
         let motion = g.image("ssr motion", width, height, VELOCITY);
         // Most pipelines are specialized to one case to avoid shader cost.
-        let still = !debug && frame.values.still != 0 && frame.values.max_frames > 0.0;
+        let HistoryConstants { max_frames, still, .. } = frame.values.history;
+        let still = !debug && still != 0 && max_frames > 0.0;
         let by_image = frame.values.reprojection == SsrReprojection::Virtual as u32;
         let pipeline = match (debug, still, by_image, frame.only_camera_moved) {
             (true, ..) => &self.temporal.debug,
@@ -669,6 +603,20 @@ impl SsrPass {
             .draw();
         (shown_out, Some(motion), found)
     }
+}
+
+/// Pipelines of a resolve pass: with history, single frame, and debug.
+fn resolve_kinds(
+    make: impl Fn(&str, &str, &[vk::Format]) -> GpuResult<Arc<GraphicsPipeline>>,
+    name: &str,
+    file: &str,
+) -> GpuResult<[Arc<GraphicsPipeline>; 3]> {
+    let resolved = [REFLECTION, PAIR, SHARES];
+    Ok([
+        make(name, file, &resolved[..2])?,
+        make(&format!("{name} alone"), &format!("{file}+SINGLE_FRAME"), &[LIGHT])?,
+        make(&format!("{name} debug"), &format!("{file}+DEBUG"), &resolved)?,
+    ])
 }
 
 /// Empty debug image for a frame without SSR.

@@ -8,16 +8,16 @@ use glam::vec4;
 use rayon::prelude::*;
 
 use super::{
-    flare_sources::{FlareSources, MAX_SOURCES, camera_axes},
+    flare_sources::{FlareSources, camera_axes},
     formats::LIGHT,
     scene_frame::SceneFrame,
 };
 use crate::{
-    camera::{LensError, post_effects::Starburst},
+    camera::{LensError, effects::Starburst},
     gpu::{
         Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline,
         GraphicsState,
-        shader_structs::flare_sources::{StarburstConstants, StarburstSprite},
+        shader_structs::flare_sources::{MAX_SOURCES, StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
     graph::{Graph, ImageHandle},

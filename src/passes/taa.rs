@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec4};
 
-use super::formats::LIGHT;
+use super::{formats::LIGHT, temporal::HistoryFrame};
 use crate::{
     gpu::{
         Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
-        shader_structs::effects::TaaConstants, vk,
+        shader_structs::taa::TaaConstants, vk,
     },
     gpu_scene::FrameData,
     graph::{BoundPass, Graph, ImageHandle},
@@ -19,6 +19,8 @@ use crate::{
 const PAST: vk::Format = vk::Format::R16G16_SFLOAT;
 /// Depth at output resolution.
 const DEPTH: vk::Format = vk::Format::R32_SFLOAT;
+/// Maximum effective length in frames of a static history: half floats cannot resolve a finer mean.
+const MAX_STATIC_FRAMES: f32 = 1024.0;
 
 /// Inputs from this frame.
 #[derive(Clone, Copy)]
@@ -40,15 +42,13 @@ pub struct TaaFrame {
     pub jitter: Vec2,
     /// `View::depth_from` of the last frame's camera relative to this one's.
     pub previous_depth: Vec4,
-    /// Maximum weight of the history; 0 resets it.
-    pub max_frames: f32,
+    /// State of the history.
+    pub history: HistoryFrame,
+    /// Maximum history length in frames, in motion.
+    pub max_history_frames: f32,
     /// Variance clipping: half-width of the history clamp in standard deviations of the
     /// neighborhood, where nothing moves.
     pub gamma: f32,
-    /// Nothing has moved since the last frame.
-    pub still: bool,
-    /// Frame index.
-    pub number: u32,
 }
 
 /// Outputs at output resolution.
@@ -105,10 +105,8 @@ impl TaaPass {
             previous_depth: frame.previous_depth,
             size: Vec2::new(width as f32, height as f32),
             jitter: frame.jitter,
-            max_frames: frame.max_frames,
+            history: frame.history.constants(frame.max_history_frames, MAX_STATIC_FRAMES),
             gamma: frame.gamma,
-            still: u32::from(frame.still),
-            frame: frame.number,
         };
         let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
         g.fullscreen("taa", pipeline)

@@ -11,7 +11,7 @@ use crate::{
         ImageInfo, SamplerInfo, vk,
     },
     gpu_scene::dynamic_buffer,
-    graph::{Access, Graph, ImageHandle, SharedImage},
+    graph::{Graph, ImageHandle, SharedImage},
 };
 
 /// Vertex of the user interface.
@@ -250,14 +250,11 @@ impl UiPass {
             })
             .collect();
         let pipeline = Arc::clone(&self.pipeline);
-        let mut pass = g.pass("user interface").color_cleared(target, [0.0, 0.0, 0.0, 1.0]);
-        let mut used: Vec<ImageHandle> = draws.iter().map(|draw| draw.3).collect();
-        used.sort_by_key(|handle| crate::graph::Handle::index(*handle));
-        used.dedup();
-        for image in used {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        pass.record(move |cx| {
+        let pass = g
+            .draws("user interface")
+            .target_cleared(target, [0.0, 0.0, 0.0, 1.0])
+            .samples(draws.iter().map(|draw| draw.3));
+        pass.record(move |cx, _| {
             cx.rec.bind_geometry(&vertices, &indices);
             let mut bound = None;
             for (clip, range, first_vertex, image, nearest) in draws {

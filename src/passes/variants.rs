@@ -6,8 +6,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use rayon::prelude::*;
 
 use crate::{
     gpu::{
@@ -93,6 +95,24 @@ impl Features {
 type Make =
     Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
 
+/// A pipeline that a frame needs.
+pub type WantedVariant<'a> = (&'a LightVariants, Features);
+
+/// Creates those of the pipelines that do not exist, in parallel: drivers take seconds for each.
+///
+/// # Errors
+/// `GpuError` if the driver rejects a pipeline; the first in the given order.
+pub fn create_all<'a>(wanted: impl IntoIterator<Item = WantedVariant<'a>>) -> GpuResult<()> {
+    let missing: Vec<_> =
+        wanted.into_iter().filter(|(variants, features)| !variants.has(*features)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let created: Vec<GpuResult<_>> =
+        missing.into_par_iter().map(|(variants, features)| variants.get(features)).collect();
+    created.into_iter().try_for_each(|pipeline| pipeline.map(drop))
+}
+
 /// Pipelines of a pass by feature set, created on demand.
 pub struct LightVariants {
     gpu: Gpu,
@@ -123,9 +143,8 @@ impl LightVariants {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn get(&self, features: Features) -> GpuResult<Arc<GraphicsPipeline>> {
-        let features = Features { scene: features.scene & self.read, ..features };
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = made.get(&features) {
+        let features = self.read_by_shader(features);
+        if let Some(pipeline) = self.made().get(&features) {
             return Ok(Arc::clone(pipeline));
         }
         let fragment = features.shader(self.file);
@@ -133,8 +152,20 @@ impl LightVariants {
         // A bit that is missing from `read` by mistake must not remove code.
         let made_for = Features { scene: features.scene | !self.read, ..features };
         let pipeline = (self.make)(&self.gpu, &name, &fragment, made_for)?;
-        made.insert(features, Arc::clone(&pipeline));
-        Ok(pipeline)
+        // If another thread created it first, its pipeline is kept.
+        Ok(Arc::clone(self.made().entry(features).or_insert(pipeline)))
+    }
+
+    fn has(&self, features: Features) -> bool {
+        self.made().contains_key(&self.read_by_shader(features))
+    }
+
+    fn read_by_shader(&self, features: Features) -> Features {
+        Features { scene: features.scene & self.read, ..features }
+    }
+
+    fn made(&self) -> MutexGuard<'_, HashMap<Features, Arc<GraphicsPipeline>>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::fullscreen::FullscreenEffect;
 use crate::{
-    camera::post_effects::Vignetting,
+    camera::effects::Vignetting,
     gpu::{Gpu, GpuResult, shader_structs::effects::VignettingConstants},
     graph::{Graph, ImageHandle},
 };

@@ -9,7 +9,7 @@ use super::{
     lighting::LitImages,
     ray_query::BvhDependencies,
     scene_frame::SceneFrame,
-    variants::{Features, LightVariants},
+    variants::{Features, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{
@@ -19,7 +19,7 @@ use crate::{
             FEATURE_VOLUMES,
         },
     },
-    gpu_scene::{FrameBvh, GpuScene},
+    gpu_scene::{FrameBvh, FrameData, GpuScene},
     graph::{Graph, ImageHandle, ImageSource},
     settings::VolumeSettings,
 };
@@ -83,6 +83,12 @@ impl VolumesPass {
             let _ = self.composite.set(made);
         }
         Ok(())
+    }
+
+    /// The light pipeline that a frame needs; `None` without volumes.
+    #[must_use]
+    pub fn wanted(&self, data: &FrameData) -> Option<WantedVariant<'_>> {
+        data.volumes.any.then(|| (&self.march, Features::of(data, false)))
     }
 
     /// Declares the passes; `None` without volumes.

@@ -1,10 +1,11 @@
 //! Photometry: units of light, their conversions, color temperature. No GPU and no I/O.
-pub mod area;
 pub mod astronomy;
 pub mod color;
 pub mod environment;
+pub mod fresnel;
 pub mod ies;
 pub mod lights;
+pub mod ltc;
 pub mod pq;
 pub mod sky;
 pub mod units;

@@ -109,17 +109,6 @@ pub fn fresnel(cosine: f64, eta: f64) -> f64 {
     0.5 * (s * s + p * p)
 }
 
-/// Hemispherical Fresnel reflectance of a smooth dielectric interface; `eta` as in [`fresnel`]. The
-/// integral of the reflectance over projected solid angle by the midpoint rule, accurate to six
-/// digits.
-#[must_use]
-pub fn hemispherical_reflectance(eta: f64) -> f64 {
-    let steps = 4096;
-    // Even in the squared cosine, which is even in projected solid angle.
-    (0..steps).map(|i| fresnel(((f64::from(i) + 0.5) / f64::from(steps)).sqrt(), eta)).sum::<f64>()
-        / f64::from(steps)
-}
-
 /// Sunlight below a level surface: cosine of the refracted angle in the water, and transmittance of
 /// the surface. `cosine` is that of the angle in air.
 #[must_use]
@@ -157,9 +146,13 @@ mod tests {
 
     #[test]
     fn both_sides_exchange_the_same_light() {
+        // Hemispherical reflectance: even in the squared cosine is even in projected solid angle.
+        let hemispherical = |eta: f64| {
+            let cosine = |i: i32| ((f64::from(i) + 0.5) / 4096.0).sqrt();
+            (0..4096).map(|i| fresnel(cosine(i), eta)).sum::<f64>() / 4096.0
+        };
         // Even light is in balance: n^2 (1 - R inside) = 1 - R outside.
-        let (outside, inside) =
-            (hemispherical_reflectance(IOR), hemispherical_reflectance(1.0 / IOR));
+        let (outside, inside) = (hemispherical(IOR), hemispherical(1.0 / IOR));
         assert!((IOR * IOR * (1.0 - inside) - (1.0 - outside)).abs() < 1e-4, "{outside} {inside}");
         // Preisendorfer and Mobley 1986: 0.066 from above.
         assert!((outside - 0.066).abs() < 1e-3, "{outside}");

@@ -1,5 +1,5 @@
 //! Camera models: a pinhole, and a thin lens with iris, rim, vignetting and a shutter, consistent
-//! with the raster renderer's effects (`camera::post_effects`, docs/camera-effects.md).
+//! with the raster renderer's effects (`camera::effects`, docs/camera-effects.md).
 //!
 //! Depth of field, motion blur and vignetting are part of the reference, because they are
 //! properties of light that reaches the sensor along rays. Bloom, chromatic aberration and grain
@@ -14,12 +14,11 @@ use glam::{DMat4, DVec2, DVec3};
 
 use crate::{
     camera::{
-        CameraEffects,
-        effects::pupil_overlap,
-        lens::Iris,
-        post_effects::{DepthOfField, MotionBlur, Rim, Vignetting},
+        CameraEffects, Iris,
+        effect_models::pupil_overlap,
+        effects::{DepthOfField, MotionBlur, Vignetting},
     },
-    optics::MountedLens,
+    optics::{MountedLens, Rim},
     scene::Projection,
 };
 
@@ -372,11 +371,10 @@ mod tests {
     use super::*;
     use crate::{
         camera::{
-            ThinLens,
+            CameraRig, ThinLens,
             body::{SensorSize, Shutter},
-            focus::circle_of_confusion,
-            post_effects::CameraRig,
         },
+        optics::focus::circle_of_confusion,
         reference::sampler::{Sampler, SamplerKind},
         scene::build::look_at_transform,
     };

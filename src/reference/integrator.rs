@@ -6,7 +6,7 @@ mod volume_scattering;
 use glam::DVec3;
 
 use super::{
-    bsdf::{Bsdf, GlassInterface},
+    bsdf::GlassInterface,
     light_components::{FirstScatter, LightComponents},
     lights::LightHit,
     media::{MediaStack, Medium},
@@ -17,7 +17,6 @@ use super::{
     volumes::VolumeRng,
     world::{SurfacePoint, World},
 };
-use crate::photometry::color::luminance;
 
 /// Power heuristic with exponent 2: the weight of the strategy of density `a` beside one of density
 /// `b` (Veach 1997, equation 9.13).
@@ -326,10 +325,4 @@ fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: SamplingStrategy
         (_, SamplingStrategy::Lights) => 0.0,
         (Some(density), SamplingStrategy::Mis) => power_heuristic(density, by_light),
     }
-}
-
-/// Albedo guide of the denoiser: luminance of the base color, 0 to 1.
-#[must_use]
-pub fn albedo(bsdf: &Bsdf) -> f64 {
-    luminance(bsdf.base_color)
 }

@@ -32,7 +32,7 @@ pub use film_settings::FilmSettings;
 pub use fingerprint::Fingerprint;
 pub use light_components::LightComponents;
 pub use path_settings::{PathSettings, SamplingStrategy};
-pub use resume::ResumeError;
+pub use resume::{ResumeError, ResumeErrorCause};
 pub use sampler::SamplerKind;
 pub use shutter::ShutterInterval;
 pub use world::World;

@@ -26,6 +26,7 @@ use super::{
     light_components::{LIGHT_COMPONENTS, LightComponents},
     tile::{PixelSums, Tile},
 };
+use crate::message::unreadable;
 
 const MAGIC: &[u8; 8] = b"S16FILM2";
 
@@ -37,17 +38,47 @@ const NUMBERS: usize = LIGHT_COMPONENTS * 3 + 7;
 
 /// Error of resuming an unfinished picture. The file is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {detail}; {remedy}")]
+#[error("{file}: {cause}")]
 pub struct ResumeError {
     /// Path of the file.
     pub file: String,
     /// Error in the file.
-    pub detail: String,
-    /// Suggested remedy.
-    pub remedy: &'static str,
+    pub cause: ResumeErrorCause,
 }
 
-const RESTART_HINT: &str = "leave out --resume to start over, which replaces the file";
+/// Why an unfinished picture cannot be continued.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeErrorCause {
+    /// The operating system does not give the file's bytes.
+    #[error("{0}; leave out --resume to start over, which replaces the file")]
+    Unreadable(String),
+    /// Another kind of file.
+    #[error(
+        "it is not an unfinished picture of this program; leave out --resume to start over, which replaces the file"
+    )]
+    OtherFormat,
+    /// Bytes are missing or wrong.
+    #[error(
+        "the unfinished picture is damaged; leave out --resume to start over, which replaces the file"
+    )]
+    Damaged,
+    /// A picture of another size.
+    #[error(
+        "it holds a picture of {}x{} pixels; expected {}x{}; use the original size, or leave out --resume to start over",
+        found.0, found.1, expected.0, expected.1
+    )]
+    Size {
+        /// Width and height in the file, in pixels.
+        found: (usize, usize),
+        /// Requested width and height, in pixels.
+        expected: (usize, usize),
+    },
+    /// A picture of another scene or with other settings.
+    #[error(
+        "it was started with another scene, camera, setting or program version; use the original ones, or leave out --resume to start over"
+    )]
+    OtherInputs,
+}
 
 impl Film {
     /// Writes the film to a file; `print` is the fingerprint of its inputs.
@@ -99,42 +130,28 @@ impl Film {
         settings: FilmSettings,
         print: &Fingerprint,
     ) -> Result<Self, ResumeError> {
-        let invalid = |detail: String, remedy| ResumeError {
-            file: file.display().to_string(),
-            detail,
-            remedy,
-        };
-        let cannot = |error: io::Error| invalid(format!("cannot read it: {error}"), RESTART_HINT);
-        let damaged = || invalid("the unfinished picture is damaged".into(), RESTART_HINT);
+        let invalid = |cause| ResumeError { file: file.display().to_string(), cause };
+        let cannot = |error: io::Error| invalid(ResumeErrorCause::Unreadable(unreadable(&error)));
+        let damaged = || invalid(ResumeErrorCause::Damaged);
         let opened = fs::File::open(file).map_err(cannot)?;
         let length = opened.metadata().map_err(cannot)?.len();
         let mut reader = io::BufReader::new(opened);
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
         if head.get(..8) != Some(MAGIC) {
-            return Err(invalid(
-                "it is not an unfinished picture of this program".into(),
-                RESTART_HINT,
-            ));
+            return Err(invalid(ResumeErrorCause::OtherFormat));
         }
         let mut rest = Bytes(head.get(8..).unwrap_or_default());
         let of = rest.take::<16>().ok_or_else(damaged)?;
-        let size =
-            (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
-        if size != (width, height) {
-            return Err(invalid(
-                format!(
-                    "it holds a picture of {}x{} pixels; expected {width}x{height}",
-                    size.0, size.1
-                ),
-                "use the original size, or leave out --resume to start over",
-            ));
+        let (found, expected) = (
+            (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize),
+            (width, height),
+        );
+        if found != expected {
+            return Err(invalid(ResumeErrorCause::Size { found, expected }));
         }
         if of != print.bytes() {
-            return Err(invalid(
-                "it was started with another scene, camera, setting or program version".into(),
-                "use the original ones, or leave out --resume to start over",
-            ));
+            return Err(invalid(ResumeErrorCause::OtherInputs));
         }
         let mut film = Self::new(width, height, settings);
         if length != film.length() as u64 {

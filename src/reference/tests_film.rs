@@ -10,12 +10,8 @@ use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 
 use super::*;
 use crate::{
-    camera::{
-        CameraEffects, ThinLens,
-        body::SensorSize,
-        lens::Iris,
-        post_effects::{CameraRig, DepthOfField},
-    },
+    camera::{CameraEffects, CameraRig, Iris, ThinLens, body::SensorSize, effects::DepthOfField},
+    optics::focus::circle_of_confusion,
     photometry::{color::luminance, units::Lumen},
     scene::{
         Material, Projection, Scene,
@@ -163,22 +159,25 @@ fn files_of_other_pictures_and_damaged_ones_are_refused() {
         fs::write(&file, bytes).unwrap();
         let result = Film::read(&file, size, settings, print);
         assert_eq!(fs::read(&file).unwrap(), bytes, "the file was touched");
-        result.map_err(|error| error.to_string())
+        result.map_err(|error| error.cause)
     };
     assert_eq!(read(&bytes, (8, 5), &print).unwrap(), film);
-    assert!(read(&bytes, (5, 8), &print).unwrap_err().contains("8x5"));
+    let other_size = ResumeErrorCause::Size { found: (8, 5), expected: (5, 8) };
+    assert_eq!(read(&bytes, (5, 8), &print), Err(other_size));
     let other = Fingerprint::of(&Scene::default(), &settings);
-    assert!(read(&bytes, (8, 5), &other).unwrap_err().contains("another scene"));
+    assert_eq!(read(&bytes, (8, 5), &other), Err(ResumeErrorCause::OtherInputs));
     let other = Fingerprint::of(&scene, &FilmSettings { seed: 1, ..settings });
-    assert!(read(&bytes, (8, 5), &other).is_err());
+    assert_eq!(read(&bytes, (8, 5), &other), Err(ResumeErrorCause::OtherInputs));
     for at in (0..bytes.len()).step_by(7).chain(bytes.len() - 16..bytes.len()) {
         let mut broken = bytes.clone();
         broken[at] ^= 0x10;
         assert!(read(&broken, (8, 5), &print).is_err(), "byte {at}");
         assert!(read(&bytes[..at], (8, 5), &print).is_err(), "cut at {at}");
     }
-    assert!(read(&[&bytes[..], &[0]].concat(), (8, 5), &print).unwrap_err().contains("damaged"));
-    assert!(Film::read(&dir.path().join("none"), (8, 5), settings, &print).is_err());
+    let longer = read(&[&bytes[..], &[0]].concat(), (8, 5), &print);
+    assert_eq!(longer, Err(ResumeErrorCause::Damaged));
+    let missing = Film::read(&dir.path().join("none"), (8, 5), settings, &print).unwrap_err();
+    assert!(matches!(missing.cause, ResumeErrorCause::Unreadable(_)), "{missing}");
 }
 
 #[test]
@@ -274,10 +273,7 @@ fn discs_have_the_size_of_the_formula_and_light_does_not_depend_on_the_stop() {
     let mut lights = Vec::new();
     for (f_stop, distance) in [(1.4, 4.0), (2.0, 8.0), (2.8, 1.0), (4.0, 1.0)] {
         let (light, pixels, field) = bokeh(f_stop, distance, Iris::default(), 4.0);
-        let want =
-            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
-                * 64.0
-                / GATE;
+        let want = circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 64.0 / GATE;
         // The second moment of a disk about its center is r^2 / 4 per axis; the square and the
         // pixels add theirs.
         let (mut sum, mut second) = (0.0, 0.0);
@@ -308,10 +304,7 @@ fn discs_have_the_irises_shape() {
     let iris = Iris { blades: 3, curvature: 0.0, rotation: PI / 2.0 };
     for (distance, up) in [(8.0, 1.0), (0.9, -1.0)] {
         let (_, pixels, field) = bokeh(1.4, distance, iris, 3.0);
-        let radius =
-            crate::camera::focus::circle_of_confusion(field.lens, 2.0, distance).unwrap().abs()
-                * 32.0
-                / GATE;
+        let radius = circle_of_confusion(field.lens, 2.0, distance).unwrap().abs() * 32.0 / GATE;
         let mean = |of: &dyn Fn(DVec2) -> f64| {
             let (mut sum, mut all) = (0.0, 0.0);
             for (i, p) in pixels.iter().enumerate() {

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, SceneTlas, TraversalStats},
     scene::{
-        AlphaMode, Material, Primitive, Scene, TextureRef, Water, texture_lookup,
+        AlphaMode, Material, Primitive, Scene, TextureRef, Water,
+        texture_lookup::{Coding, texel},
         water::FOAM_REFLECTANCE,
     },
 };
@@ -492,12 +493,8 @@ impl<'a> World<'a> {
         at: &VertexAttributes,
         srgb: bool,
     ) -> Option<DVec4> {
-        let reference = reference?;
-        let texture = self.scene.textures.get(reference.texture)?;
-        let image = self.scene.images.get(texture.image)?;
-        let uv = at.uv[usize::from(reference.uv_set.min(1))].extend(1.0);
-        let [row0, row1] = reference.transform.map(Vec3::from);
-        Some(texture_lookup::texel(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
+        let coding = if srgb { Coding::Srgb } else { Coding::Linear };
+        texel(self.scene, reference, at.uv, coding)
     }
 }
 

@@ -10,10 +10,13 @@ use std::{
 
 use glam::Vec3;
 
-use crate::photometry::{
-    Nit,
-    color::luminance,
-    lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
+use crate::{
+    message::counted,
+    photometry::{
+        Nit,
+        color::luminance,
+        lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
+    },
 };
 
 use super::{
@@ -175,23 +178,24 @@ fn summary(scene: &Scene, lights: usize, text: &mut Text) {
     text.line(
         1,
         format!(
-            "{} nodes ({} shown), {} meshes, {} materials, {} textures, {} images, {} lights, {} cameras",
-            scene.nodes.len(),
+            "{} ({} shown), {}, {}, {}, {}, {}, {}",
+            counted(scene.nodes.len(), "node"),
             placed.len(),
-            scene.meshes.len(),
-            scene.materials.len(),
-            scene.textures.len(),
-            scene.images.len(),
-            lights,
-            scene.cameras.len()
+            counted(scene.meshes.len(), "mesh"),
+            counted(scene.materials.len(), "material"),
+            counted(scene.textures.len(), "texture"),
+            counted(scene.images.len(), "image"),
+            counted(lights, "light"),
+            counted(scene.cameras.len(), "camera"),
         ),
     );
     let instances = placed.iter().filter(|placed| placed.node.mesh.is_some()).count();
     text.line(
         1,
         format!(
-            "{} triangles shown in {instances} instances of meshes",
-            scene.instanced_triangles()
+            "{} shown in {} of meshes",
+            counted(scene.instanced_triangles(), "triangle"),
+            counted(instances, "instance"),
         ),
     );
     if let Some((low, high)) = scene.bounds() {
@@ -219,8 +223,10 @@ fn meshes(scene: &Scene, text: &mut Text) {
     let nodes = AddressTable::nodes(scene);
     let entries = scene.meshes.iter().zip(instances).enumerate();
     text.list("Meshes", entries, |text, (i, (mesh, instances))| {
-        let triangles: usize = mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
-        let vertices: usize = mesh.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+        let triangles: usize =
+            mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+        let vertices: usize =
+            mesh.primitives.iter().map(|primitive| primitive.positions.len()).sum();
         let parts = mesh.primitives.len();
         let name = named("mesh", i, &mesh.name);
         if instances == 0 {
@@ -229,14 +235,27 @@ fn meshes(scene: &Scene, text: &mut Text) {
         }
         text.line(
             1,
-            format!("{name}: {triangles} triangles, {vertices} vertices, {parts} parts, shown {instances} times"),
+            format!(
+                "{name}: {}, {vertices} vertices, {}, shown {}",
+                counted(triangles, "triangle"),
+                counted(parts, "part"),
+                counted(instances, "time"),
+            ),
         );
         let at = at_nodes.get(&i).map_or(&[][..], Vec::as_slice);
-        let mut addresses: Vec<String> = at.iter().take(MAX_NODES_LISTED).filter_map(|&n| nodes.address(n)).collect();
+        let mut addresses: Vec<String> =
+            at.iter().take(MAX_NODES_LISTED).filter_map(|&n| nodes.address(n)).collect();
         if at.len() > MAX_NODES_LISTED {
             addresses.push(format!("{} more", at.len() - MAX_NODES_LISTED));
         }
-        text.line(2, format!("at {}: {}", if at.len() == 1 { "node" } else { "nodes" }, addresses.join(", ")));
+        text.line(
+            2,
+            format!(
+                "at {}: {}",
+                if at.len() == 1 { "node" } else { "nodes" },
+                addresses.join(", ")
+            ),
+        );
         for primitive in mesh.primitives.iter().take(MAX_LISTED) {
             let mut has = vec!["normals"];
             let optional = [
@@ -247,10 +266,15 @@ fn meshes(scene: &Scene, text: &mut Text) {
             ];
             has.extend(optional.iter().filter(|(_, there)| *there).map(|(name, _)| *name));
             let material = match primitive.material {
-                Some(i) => named("material", i, scene.materials.get(i).map_or("", |material| &material.name)),
+                Some(i) => named(
+                    "material",
+                    i,
+                    scene.materials.get(i).map_or("", |material| &material.name),
+                ),
                 None => "the default material".into(),
             };
-            text.line(2, format!("{} triangles, {material}, {}", primitive.indices.len() / 3, has.join(", ")));
+            let triangles = counted(primitive.indices.len() / 3, "triangle");
+            text.line(2, format!("{triangles}, {material}, {}", has.join(", ")));
         }
     });
 }
@@ -380,7 +404,7 @@ fn textures(scene: &Scene, text: &mut Text) {
             if image.is_error_pattern { ", BROKEN: displays an error pattern" } else { "" };
         let name = named("image", i, &image.name);
         let blocks = image.compressed.as_ref().map_or_else(String::new, |blocks| {
-            format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
+            format!(", {:?} in {}", blocks.format, counted(blocks.levels.len(), "level"))
         });
         text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
     });
@@ -389,8 +413,9 @@ fn textures(scene: &Scene, text: &mut Text) {
         text.line(
             1,
             format!(
-                "{}: replaces the materials of {primitives} primitives",
-                named("variant", i, &variant.name)
+                "{}: replaces the materials of {}",
+                named("variant", i, &variant.name),
+                counted(primitives, "primitive"),
             ),
         );
     });
@@ -475,11 +500,22 @@ fn cameras(scene: &Scene, text: &mut Text) {
     });
 }
 
-/// Lights in file order as (number, light, number of visible instances).
+/// A light as listed.
+struct ListedLight<'s> {
+    /// Number in the file.
+    number: usize,
+    light: &'s Light,
+    /// Number of visible instances.
+    uses: usize,
+    /// True if the look sets its strength.
+    by_look: bool,
+}
+
+/// Lights in file order.
 ///
 /// A look appends a copy of each light that it changes to the end of the list. It leaves the
-/// original, which other nodes may use.
-fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, &'s Light, usize)> {
+/// original, which other nodes may use. Nodes that it adds have lights of its own.
+fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<ListedLight<'s>> {
     let mut uses = vec![0usize; scene.lights.len()];
     for placed in scene.walk() {
         if let Some(count) = placed.node.light.and_then(|light| uses.get_mut(light)) {
@@ -496,26 +532,29 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
         }
     }
     let copies: BTreeSet<usize> = made.values().flatten().copied().collect();
-    let at = |i: usize| Some((scene.lights.get(i)?, uses.get(i).copied().unwrap_or(0)));
+    let added: BTreeSet<usize> =
+        scene.nodes.iter().skip(before.len()).filter_map(|node| node.light).collect();
+    let strength = |i: usize| scene.lights.get(i).map(|light| light.source.authored());
+    let at = |number: usize, i: usize| {
+        Some(ListedLight {
+            number,
+            light: scene.lights.get(i)?,
+            uses: uses.get(i).copied().unwrap_or(0),
+            by_look: added.contains(&i) || strength(i) != strength(number),
+        })
+    };
     let mut listed = Vec::new();
     for number in (0..scene.lights.len()).filter(|number| !copies.contains(number)) {
         let of_it = made.get(&number).map_or(&[][..], Vec::as_slice);
-        let original = at(number).filter(|(_, uses)| *uses > 0 || of_it.is_empty());
-        let all = original.into_iter().chain(of_it.iter().filter_map(|copy| at(*copy)));
-        listed.extend(all.map(|(light, uses)| (number, light, uses)));
+        let original = at(number, number).filter(|listed| listed.uses > 0 || of_it.is_empty());
+        listed.extend(original.into_iter().chain(of_it.iter().filter_map(|i| at(number, *i))));
     }
     listed
 }
 
-fn lights(listed: &[(usize, &Light, usize)], things: &AddressTable<'_>, text: &mut Text) {
-    text.list("Lights", listed.iter(), |text, (number, light, uses)| {
-        one_light(
-            text,
-            &named("light", *number, &light.name),
-            things.address(*number),
-            light,
-            *uses,
-        );
+fn lights(listed: &[ListedLight<'_>], things: &AddressTable<'_>, text: &mut Text) {
+    text.list("Lights", listed.iter(), |text, listed| {
+        one_light(text, things.address(listed.number), listed);
     });
 }
 
@@ -529,7 +568,9 @@ fn shell(address: &str) -> String {
     }
 }
 
-fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light, uses: usize) {
+fn one_light(text: &mut Text, address: Option<String>, listed: &ListedLight<'_>) {
+    let &ListedLight { number, light, uses, by_look } = listed;
+    let name = named("light", number, &light.name);
     let weight = luminance(light.color.as_dvec3());
     let shown = match uses {
         0 => "not shown".to_owned(),
@@ -548,10 +589,8 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
     );
     text.addressed("lights", address);
     let authored = source.authored();
-    text.line(
-        2,
-        format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()),
-    );
+    let source_of_strength = if by_look { "as the look sets it" } else { "as its author wrote it" };
+    text.line(2, format!("{} {} {source_of_strength}", digits(authored.value()), authored.unit()));
     if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
@@ -674,108 +713,4 @@ fn notes(scene: &Scene, text: &mut Text) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::{
-        photometry::{
-            Candela, Lumen, Lux,
-            lights::{Cone, LightStrength, PhysicalLight},
-        },
-        scene::{Node, Note, look::Look},
-    };
-
-    #[test]
-    fn the_sun_has_the_solid_angle_of_its_disk() {
-        let exact = 2.0 * PI * (1.0 - 0.2666f64.to_radians().cos());
-        assert!((SUN_SOLID_ANGLE / exact - 1.0).abs() < 1e-4, "{exact}");
-    }
-
-    #[test]
-    fn an_overridden_light_is_listed_once_at_its_number() {
-        let lamp = |name: &str| {
-            let strength = LightStrength::Candela(Candela(100.0));
-            Light::new(name, PhysicalLight::new(Emitter::Point, strength).unwrap())
-        };
-        let node =
-            |name: &str, light| Node { name: name.into(), light: Some(light), ..Node::default() };
-        let nodes = vec![node("a", 0), node("left", 1), node("right", 1), node("c", 2)];
-        let lights = vec![lamp("Key"), lamp("Pair"), lamp("Back")];
-        let mut scene =
-            Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
-        let before = node_lights(&scene);
-        let mut look = Look::default();
-        for setting in
-            ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"]
-        {
-            look.assign(setting).unwrap();
-        }
-        look.apply(&mut scene).unwrap();
-        let text = report_with_original_lights(&scene, &before);
-        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  light ")).collect();
-        let point = |line: &str, name: &str| line.starts_with(&format!("  light {name}: point"));
-        assert!(text.contains("4 lights") && text.contains("Lights (4)"), "{text}");
-        assert!(
-            lines.len() == 4 && point(lines[0], "0 'Key'") && lines[0].ends_with("shown once"),
-            "{lines:?}"
-        );
-        assert!(point(lines[1], "1 'Pair'") && point(lines[2], "1 'Pair'"), "{lines:?}");
-        assert!(
-            lines[3].starts_with("  light 2 'Back'") && lines[3].ends_with("not shown"),
-            "{lines:?}"
-        );
-        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is not in\n{text}"));
-        assert!(at(" 7 cd as") < at("'Pair'"), "{text}");
-        assert!(
-            at("100 cd as") < at("8 cd as"),
-            "the rest of the pair, then the changed light: {text}"
-        );
-    }
-
-    #[test]
-    fn lights_are_told_in_all_units() {
-        let light = |color, emitter, strength| Light {
-            color,
-            ..Light::new("l", PhysicalLight::new(emitter, strength).unwrap())
-        };
-        let candela = LightStrength::Candela(Candela(100.0));
-        let cone = Cone::new(0.0, PI / 3.0).unwrap();
-        let red_sun = LightStrength::Lux(Lux(100_000.0));
-        let panel = Emitter::Rectangle { width: 2.0, height: 0.5, sides: Sides::Two };
-        let scene = Scene {
-            lights: vec![
-                light(Vec3::ONE, Emitter::Point, candela),
-                light(Vec3::ONE, Emitter::Spot { cone, flux: SpotFlux::Exact }, candela),
-                light(Vec3::new(1.0, 0.0, 0.0), Emitter::PARALLEL, red_sun),
-                light(Vec3::ONE, panel, LightStrength::Lumens(Lumen(2000.0))),
-            ],
-            materials: vec![Material { emission: Vec3::splat(10.0), ..Material::default() }],
-            notes: vec![Note {
-                kind: NoteKind::Repaired,
-                location: "/x".into(),
-                message: "m".into(),
-            }],
-            ..Scene::default()
-        };
-        let text = report(&scene);
-        for wanted in [
-            "100 cd in every direction",
-            "1256.6 lm in all",
-            // 2 pi / 3 * (1 - cos 60) * 100
-            "104.7198 lm in all",
-            // 2000 / (pi * 2 * 1 m2)
-            "rectangle of 2 x 0.5 m, two-sided",
-            "318.3099 nit",
-            "314.1593 lm as pi times the intensity",
-            "314.1593 lm by the solid angle of the outer cone",
-            "21260.0 lx on a surface",
-            "3.1256e8 nit as a sun",
-            "= 0.2126",
-            "emits 10 nit",
-            "Repaired (1)",
-            "  /x: m",
-        ] {
-            assert!(text.contains(wanted), "{wanted} in\n{text}");
-        }
-    }
-}
+mod tests;

@@ -764,6 +764,16 @@ impl Light {
         Steradian(sum * std::f64::consts::TAU / f64::from(columns) / peak)
     }
 
+    /// Fraction of its photometric profile's flux that a spot's cone removes; `None` without a
+    /// profile or a cone.
+    #[must_use]
+    pub fn cut_fraction(&self) -> Option<f64> {
+        let profile = self.profile.as_ref()?;
+        let whole = profile.lumens().get() / profile.peak().get();
+        let is_cut = matches!(self.emitter(), Emitter::Spot { .. }) && whole.is_finite();
+        (is_cut && whole > 0.0).then(|| 1.0 - self.profile_flux(profile).get() / whole)
+    }
+
     /// Luminance of its color, which multiplies the strength.
     #[must_use]
     pub fn color_luminance(&self) -> f64 {

@@ -2,19 +2,43 @@
 
 use std::sync::LazyLock;
 
-use glam::DVec4;
+use glam::{DVec4, Vec2, Vec3};
 
-use super::{Image, Sampler, Wrap};
+use super::{Image, Sampler, Scene, TextureRef, Wrap};
 use crate::photometry::color::srgb_eotf;
 
 /// Linear light of each sRGB code.
 static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
 
+/// Encoding of a texture's red, green and blue: sRGB is linearized before filtering.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// sRGB codes.
+    Srgb,
+    /// Linear codes.
+    Linear,
+}
+
+/// Texel of a reference at texture coordinates of sets 0 and 1; `None` without a texture.
+#[must_use]
+pub fn texel(
+    scene: &Scene,
+    reference: Option<TextureRef>,
+    uv: [Vec2; 2],
+    coding: Coding,
+) -> Option<DVec4> {
+    let reference = reference?;
+    let texture = scene.textures.get(reference.texture)?;
+    let image = scene.images.get(texture.image)?;
+    let set = uv[usize::from(reference.uv_set.min(1))].extend(1.0);
+    let [u, v] = reference.transform.map(|row| Vec3::from(row).dot(set));
+    Some(image_texel(image, texture.sampler, u, v, coding == Coding::Srgb))
+}
+
 /// Texel at texture coordinates by the sampler's magnification filter, each channel 0 to 1; 1 where
 /// the image lacks pixels. `srgb`: red, green and blue are linearized before filtering.
-#[must_use]
-pub fn texel(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
+fn image_texel(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
     let (width, height) = (i64::from(image.width), i64::from(image.height));
     let table = &*LINEAR_OF_SRGB;
     let read = |x: i64, y: i64| {

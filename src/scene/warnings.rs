@@ -3,10 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{MIN_SHEEN_ROUGHNESS, Scene, Sheen, TextureRef, address::AddressTable};
-use crate::photometry::ies::IesProfile;
+use crate::photometry::{ies::IesProfile, lights::Emitter};
+
+/// Minimum part of a profile's light in percent that a spot's cone removes with a warning.
+const MIN_CUT_PERCENT: f64 = 1.0;
 
 impl Scene {
-    /// Warnings: one line for each thing that the parser of a photometric file ignored or assumed.
+    /// Warnings: one line for each thing that the parser of a photometric file ignored or assumed,
+    /// and for each cone that cuts the light of a profile.
     #[must_use]
     pub fn profile_warnings(&self) -> Vec<String> {
         let mut told: Vec<(&str, &Arc<IesProfile>)> = Vec::new();
@@ -20,8 +24,26 @@ impl Scene {
         }
         let line =
             |name: &str, note: &String| format!("photometric file of light '{name}': {note}");
+        let mut cones: Vec<(&Arc<IesProfile>, Emitter)> = Vec::new();
+        let cut = self.lights.iter().filter_map(|light| {
+            let (profile, emitter) = (light.profile.as_ref()?, light.emitter());
+            // The integral is not cheap: lights that share profile and cone are reported once.
+            if cones.iter().any(|(other, cone)| Arc::ptr_eq(other, profile) && *cone == emitter) {
+                return None;
+            }
+            cones.push((profile, emitter));
+            let percent = light.cut_fraction()? * 100.0;
+            (percent >= MIN_CUT_PERCENT).then(|| {
+                format!(
+                    "the cone of spot '{}' removes {percent:.0} % of the light of its photometric \
+                     file; widen it, or set the shape to point",
+                    light.name
+                )
+            })
+        });
         told.into_iter()
             .flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note)))
+            .chain(cut)
             .collect()
     }
 

@@ -1,9 +1,6 @@
 //! Exposure of a picture, with the readings and dials that it comes from.
 
-use crate::{
-    camera::{Exposure, metering::SolvedExposure},
-    scene::look::metering::ExposureControl,
-};
+use crate::camera::{Exposure, ExposureControl, SolvedExposure};
 
 /// Exposure of a picture and its source.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +10,7 @@ pub struct ExposureState {
     /// Metered exposure; `None` if not metered or nothing is lit.
     pub metered: Option<Exposure>,
     /// Adapted exposure, which automatic modes expose for. Over a sequence it approaches `metered`
-    /// ([`super::expose::adapt`]); initially it equals it.
+    /// (`Session::adapt`); initially it equals it.
     pub adapted: Option<Exposure>,
     /// Exposure mode.
     pub control: ExposureControl,

@@ -145,7 +145,7 @@ impl Circle {
 
 /// Effect of handles on the selected light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum DragMode {
     /// Move it along the world axes.
     Move,
     /// Rotate its aim about the world axes.
@@ -233,25 +233,25 @@ impl HandleTarget {
 
     /// The handles of this light for an action; none if the action does not apply to it.
     #[must_use]
-    pub fn handles(&self, action: Action, screen: &ScreenProjection) -> Vec<Handle> {
+    pub fn handles(&self, action: DragMode, screen: &ScreenProjection) -> Vec<Handle> {
         let both = |length, axis: usize| {
             [1.0, -1.0].map(|sign| Handle::Length(length, self.axis(axis) * sign)).to_vec()
         };
         match (action, self.emitter) {
-            (Action::Move, _) => (0..3).map(Handle::Arrow).collect(),
-            (Action::Turn, Emitter::Point) if !self.directed => Vec::new(),
-            (Action::Turn, Emitter::Sphere { .. }) => Vec::new(),
-            (Action::Turn, _) => (0..3).map(Handle::Ring).collect(),
-            (Action::Size, Emitter::Point | Emitter::Sun { .. }) => Vec::new(),
-            (Action::Size, Emitter::Spot { .. }) => vec![Handle::Cone],
-            (Action::Size, Emitter::Sphere { .. }) => {
+            (DragMode::Move, _) => (0..3).map(Handle::Arrow).collect(),
+            (DragMode::Turn, Emitter::Point) if !self.directed => Vec::new(),
+            (DragMode::Turn, Emitter::Sphere { .. }) => Vec::new(),
+            (DragMode::Turn, _) => (0..3).map(Handle::Ring).collect(),
+            (DragMode::Size, Emitter::Point | Emitter::Sun { .. }) => Vec::new(),
+            (DragMode::Size, Emitter::Spot { .. }) => vec![Handle::Cone],
+            (DragMode::Size, Emitter::Sphere { .. }) => {
                 vec![Handle::Length(Length::Radius, screen.right)]
             }
-            (Action::Size, Emitter::Disk { .. }) => both(Length::Radius, 0),
-            (Action::Size, Emitter::Rectangle { .. }) => {
+            (DragMode::Size, Emitter::Disk { .. }) => both(Length::Radius, 0),
+            (DragMode::Size, Emitter::Rectangle { .. }) => {
                 [both(Length::Width, 0), both(Length::Height, 1)].concat()
             }
-            (Action::Size, Emitter::Tube { .. }) => {
+            (DragMode::Size, Emitter::Tube { .. }) => {
                 [both(Length::Tube, 0), both(Length::Radius, 1)].concat()
             }
         }
@@ -332,7 +332,7 @@ impl HandleTarget {
     #[must_use]
     pub fn hit_test(
         &self,
-        action: Action,
+        action: DragMode,
         screen: &ScreenProjection,
         pointer: DVec2,
     ) -> Option<Handle> {
@@ -559,7 +559,7 @@ mod tests {
         for screen in sights() {
             let drag_target =
                 lamp(Emitter::Rectangle { width: 0.6, height: 0.4, sides: Sides::One });
-            let handles = drag_target.handles(Action::Size, &screen);
+            let handles = drag_target.handles(DragMode::Size, &screen);
             assert_eq!(handles.len(), 4);
             for handle in handles {
                 let Handle::Length(length, way) = handle else { panic!("{handle:?}") };
@@ -615,16 +615,16 @@ mod tests {
             for axis in 0..3 {
                 let beside = DVec2::new(3.0, -3.0);
                 assert_eq!(
-                    drag_target.hit_test(Action::Move, &screen, tip(axis) + beside),
+                    drag_target.hit_test(DragMode::Move, &screen, tip(axis) + beside),
                     Some(Handle::Arrow(axis))
                 );
             }
             assert_eq!(
-                drag_target.hit_test(Action::Move, &screen, tip(0) + DVec2::splat(300.0)),
+                drag_target.hit_test(DragMode::Move, &screen, tip(0) + DVec2::splat(300.0)),
                 None
             );
             assert!(
-                drag_target.handles(Action::Turn, &screen).is_empty(),
+                drag_target.handles(DragMode::Turn, &screen).is_empty(),
                 "a point light has no direction"
             );
         }

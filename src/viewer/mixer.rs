@@ -110,6 +110,10 @@ impl Mixer {
         {
             self.shown = Some(ctx.load_texture("mixed", image, TextureOptions::LINEAR));
         }
+        if let Some(crash) = self.sums.as_ref().and_then(BackgroundWorker::crash) {
+            (self.open, self.sums) = (false, None);
+            return Err(crash.to_string());
+        }
         if self.requested_faders.as_ref() == Some(&self.faders) {
             return Ok(());
         }

@@ -1,14 +1,16 @@
 //! The look-development window: a scene with its look, in real units, compared with the path tracer
 //! by one key.
 //!
-//! `app.rs` is the window's state and the operations on it, `panels` shows and edits that state,
-//! and `ui_frame.rs` runs one frame of both, independent of the window system; tests drive it by
-//! input events. `window.rs` is the window itself. Pictures are rendered by `engine.rs` on its own
-//! thread and device. Software drivers execute a queue in order, so a shared device would make the
-//! window wait for each picture.
+//! `state.rs` is the window's state. `panels` shows it and returns actions (`action.rs`), as do
+//! shortcuts, menus and the palette; `app` carries them out. `ui_frame.rs` runs one frame,
+//! independent of the window system; tests drive it by input events. `window.rs` is the window
+//! itself. Pictures are rendered by `engine.rs` on its own thread and device. Software drivers
+//! execute a queue in order, so a shared device would make the window wait for each picture.
 
+pub mod action;
 pub mod app;
 pub mod background;
+mod clipboard;
 pub mod document;
 pub mod engine;
 mod error;
@@ -17,9 +19,10 @@ pub mod frame_pacing;
 pub mod gallery;
 pub mod handles;
 pub mod light_placement;
+mod light_strength;
 mod load;
-pub mod look_change;
 pub mod mixer;
+mod number_text;
 pub mod painter;
 pub mod palette;
 pub mod panels;
@@ -32,6 +35,7 @@ pub mod scopes;
 pub mod selection;
 pub mod settings;
 pub mod shader_reload;
+pub mod state;
 pub mod sun;
 pub mod tool;
 pub mod tracer;
@@ -39,6 +43,7 @@ mod ui_frame;
 pub mod viewport;
 pub mod wake;
 mod window;
+pub mod worker;
 pub mod workspace;
 
 pub use app::{App, Options, ShutdownHandle};

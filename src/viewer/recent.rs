@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use toml_edit::{Document, Item, Value};
+
 use crate::output;
 
 /// Maximum number of scenes.
@@ -119,10 +121,9 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
         return Err(format!("{length} bytes exceed the maximum of {MAX_FILE_BYTES}"));
     }
     let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let table: toml::Table = text.parse().map_err(|_| "not valid TOML".to_owned())?;
-    let list =
-        table.get("scenes").and_then(toml::Value::as_array).ok_or("expected a list 'scenes'")?;
-    let names: Option<Vec<&str>> = list.iter().map(toml::Value::as_str).collect();
+    let document = Document::parse(text).map_err(|_| "not valid TOML".to_owned())?;
+    let list = document.get("scenes").and_then(Item::as_array).ok_or("expected a list 'scenes'")?;
+    let names: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
     let mut scenes: Vec<PathBuf> = Vec::new();
     for name in names.ok_or("expected strings in 'scenes'")? {
         let scene = PathBuf::from(name);

@@ -177,8 +177,6 @@ pub struct ReferenceView {
     /// Result of the comparison as text.
     pub summary: String,
     pub(super) bounces: Option<u32>,
-    /// The bar is too narrow for the summary.
-    pub(super) compact: bool,
 }
 
 impl ReferenceView {
@@ -351,7 +349,13 @@ impl ReferenceView {
             self.job = Some((job, size));
         }
         self.traced = tracer.traced();
-        Ok(())
+        match tracer.crash() {
+            Some(crash) => {
+                (self.tracer, self.job) = (None, None);
+                Err(crash.to_string())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Updates the textures to the newest pictures; an error, as text, ends the comparison.
@@ -380,6 +384,10 @@ impl ReferenceView {
             self.difference = compared
                 .difference
                 .map(|image| ctx.load_texture("difference", image, TextureOptions::LINEAR));
+        }
+        if let Some(crash) = self.compares.as_ref().and_then(BackgroundWorker::crash) {
+            (self.mode, self.compares) = (CompareMode::Raster, None);
+            return Err(crash.to_string());
         }
         let key = (finished.number, number, self.mode);
         if self.drawn == Some(key) {

@@ -8,7 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{camera::DisplayRange, output, photometry::Nit};
+use toml_edit::{Document, Item};
+
+use crate::{camera::DisplayRange, output, photometry::Nit, scene::look::flattened};
 
 /// All settings: path and accepted values.
 pub const SETTINGS: [(&str, &str); 3] = [
@@ -68,21 +70,15 @@ impl WindowSettings {
 
     /// Parses the settings of a file; also returns what is invalid in it.
     fn read(text: &str) -> Result<(Self, Option<String>), String> {
-        let table: toml::Table = text.parse().map_err(|_| "not valid TOML".to_owned())?;
-        let window = table
-            .get("window")
-            .and_then(toml::Value::as_table)
-            .ok_or("section [window] is missing")?;
+        let document = Document::parse(text).map_err(|_| "not valid TOML".to_owned())?;
+        if !document.get("window").is_some_and(Item::is_table_like) {
+            return Err("section [window] is missing".into());
+        }
         let (mut settings, mut unused) = (Self::default(), None);
-        for (key, value) in window {
-            let text = match value {
-                toml::Value::Boolean(is) => is.to_string(),
-                toml::Value::Integer(number) => number.to_string(),
-                toml::Value::Float(number) => number.to_string(),
-                toml::Value::String(text) => text.clone(),
-                _ => String::new(),
-            };
-            if let Err(error) = settings.set(&format!("window.{key}"), Some(&text)) {
+        for (path, value) in flattened(text) {
+            if path.starts_with("window.")
+                && let Err(error) = settings.set(&path, Some(&value))
+            {
                 unused.get_or_insert(error);
             }
         }

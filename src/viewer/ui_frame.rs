@@ -4,7 +4,11 @@ use std::time::{Duration, Instant};
 
 use egui::{ColorImage, FullOutput, RawInput, TextureOptions};
 
-use super::app::{App, WATCH};
+use super::{
+    action::SceneAction,
+    app::{App, shaders::WATCH},
+};
+use crate::{frame::Aov, passes::gbuffer_channel::GbufferChannel};
 
 /// Redraw interval while a result is pending.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -12,11 +16,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 impl App {
     /// Time until the next redraw without input: while the scene plays or a result is pending.
     fn next_redraw_in(&self) -> Option<Duration> {
-        let work = self.workspace.as_ref().filter(|_| self.fatal.is_none())?;
+        let work = self.state.workspace.as_ref().filter(|_| self.state.fatal.is_none())?;
         if work.viewport.is_playing() {
             return Some(Duration::ZERO);
         }
-        let waits = work.viewport.needs_frame() || self.reference_view.needs_redraw();
+        let waits = work.viewport.needs_frame() || self.state.reference_view.needs_redraw();
         [work.viewport.time_until_still(), waits.then_some(POLL_INTERVAL)]
             .into_iter()
             .flatten()
@@ -26,18 +30,19 @@ impl App {
     /// Uploads the newest picture to the displayed texture; true if it is a new one.
     fn show_newest(&mut self) -> bool {
         let Some(finished) =
-            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+            self.state.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
         else {
             return false;
         };
-        if self.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number) {
+        if self.state.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number)
+        {
             return false;
         }
         let picture = &finished.image;
         // Alpha is 1 everywhere.
         let image =
             ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
-        match &mut self.displayed_frame {
+        match &mut self.state.displayed_frame {
             Some((texture, number)) => {
                 texture.set(image, TextureOptions::LINEAR);
                 *number = finished.number;
@@ -51,26 +56,49 @@ impl App {
         true
     }
 
+    /// Updates overlays and scopes to the picture.
+    pub(super) fn update_scopes(&mut self) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let channels = [GbufferChannel::Position, GbufferChannel::Normal];
+        let mut aovs = channels.map(Aov::Channel).to_vec();
+        aovs.extend(self.state.scopes.aov.filter(|aov| !aovs.contains(aov)));
+        work.viewport.set_aovs(aovs);
+        let mapper = work.viewport.session.passes().tonemap.operator;
+        if let Some(finished) = &work.viewport.last_frame {
+            self.state.scopes.follow(&self.ctx, finished, mapper);
+        }
+    }
+
+    /// Updates the comparison to the newest pictures.
+    pub(super) fn update_comparison(&mut self) {
+        let Some(work) = &self.state.workspace else { return };
+        let compared = self.state.reference_view.compare(&self.ctx, &work.viewport, &self.wake);
+        if let Err(error) = compared {
+            self.error(error);
+        }
+    }
+
     /// One frame: takes input, returns shapes and requests to the window system.
     pub fn frame(&mut self, input: RawInput) -> FullOutput {
         for file in input.dropped_files.clone() {
-            self.open_file(file.path());
+            self.apply(SceneAction::OpenFile(file.path().into()));
         }
         let ctx = self.ctx.clone();
         self.take_opened();
-        let wish = |app: &Self| app.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
+        let wish =
+            |app: &Self| app.state.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
         let before = wish(self);
         let mut output = ctx.run_ui(input, |ui| self.layout(ui));
         self.last_frame = Instant::now();
         let wished = wish(self);
         // A newly opened scene is not an input that an earlier picture could answer.
-        self.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
+        self.state.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
         let shown = self.show_newest();
         if let Some(finished) =
-            self.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
+            self.state.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
         {
-            self.pacing.record_displayed(finished.request_id);
+            self.state.pacing.record_displayed(finished.request_id);
         }
         if shown {
             // This frame displays it.
@@ -79,22 +107,22 @@ impl App {
             ctx.request_repaint();
         }
         if !ctx.input(|i| i.pointer.any_down())
-            && let Err(error) = self.kept.keep()
+            && let Err(error) = self.state.kept.keep()
         {
             self.error(format!("cannot save the window's settings: {error}"));
         }
-        if let Some(work) = &mut self.workspace {
+        if let Some(work) = &mut self.state.workspace {
             work.document.autosave();
             if !ctx.input(|i| i.pointer.any_down()) {
                 work.document.end_gesture();
             }
         }
-        self.messages.retain(|message| message.since.elapsed() < message.stays());
+        self.state.messages.retain(|message| message.since.elapsed() < message.stays());
         self.follow_shaders();
         if self.watched.is_some() {
             ctx.request_repaint_after(WATCH);
         }
-        if self.loading.is_some() {
+        if self.state.loading.is_some() {
             ctx.request_repaint_after(POLL_INTERVAL);
         }
         if let Some(again) = self.next_redraw_in() {
@@ -102,6 +130,7 @@ impl App {
         }
         // Redraw once when a message expires.
         if let Some(left) = self
+            .state
             .messages
             .iter()
             .map(|message| message.stays().saturating_sub(message.since.elapsed()))
@@ -109,7 +138,9 @@ impl App {
         {
             ctx.request_repaint_after(left);
         }
-        if let Some(due) = self.workspace.as_ref().and_then(|work| work.document.autosave_due()) {
+        if let Some(due) =
+            self.state.workspace.as_ref().and_then(|work| work.document.autosave_due())
+        {
             ctx.request_repaint_after(due);
         }
         output

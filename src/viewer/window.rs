@@ -17,15 +17,19 @@ use winit::{
 
 use super::{
     app::{App, Options},
+    clipboard::Clipboard,
     error::ViewError,
     painter::Painter,
     panels::layout::MIN_WINDOW_SIZE,
     wake::Wake,
 };
-use crate::gpu::{
-    Gpu, GpuOptions,
-    mutex::lock,
-    window::{PresentResult, Surface, Swapchain},
+use crate::{
+    gpu::{
+        Gpu, GpuOptions,
+        mutex::lock,
+        window::{PresentResult, Surface, Swapchain},
+    },
+    session,
 };
 
 /// Opens the window, and returns when it is closed.
@@ -61,12 +65,9 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
         drop(writeln!(std::io::stdout(), "{pacing}"));
     }
     drop(handler);
-    let messages: Vec<String> =
-        gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
     match failed {
         Some(error) => Err(error),
-        None if messages.is_empty() => Ok(()),
-        None => Err(ViewError::Validation(messages)),
+        None => Ok(session::check_validation(gpus.iter().flatten())?),
     }
 }
 
@@ -91,6 +92,7 @@ struct Open {
     swapchain: Option<Swapchain>,
     surface: Arc<Surface>,
     input: egui_winit::State,
+    clipboard: Clipboard,
     /// The window's device; the engine has its own.
     gpu: Gpu,
     renders: Gpu,
@@ -139,6 +141,7 @@ impl Handler {
             swapchain,
             surface,
             input,
+            clipboard: Clipboard::new(),
             gpu,
             renders,
             window,
@@ -169,6 +172,7 @@ impl Open {
         }
         let input = self.input.take_egui_input(&self.window);
         let output = self.app.frame(input);
+        self.clipboard.copy(&output.platform_output);
         self.input.handle_platform_output(&self.window, output.platform_output);
         let scale = output.pixels_per_point;
         let primitives = self.app.context().tessellate(output.shapes, scale);
@@ -191,7 +195,7 @@ impl Open {
             self.redraw_at = Some(Instant::now());
         }
         self.app.record_frame_time(begun.elapsed());
-        let title = self.app.workspace.as_ref().map_or_else(
+        let title = self.app.state.workspace.as_ref().map_or_else(
             || "sunny16".to_owned(),
             |work| {
                 let changed = if work.document.changed() { "*" } else { "" };
@@ -261,6 +265,7 @@ impl ApplicationHandler<WakeEvent> for Handler {
 
     fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(open) = &mut self.open else { return };
+        open.clipboard.paste(&event, &mut open.input);
         let response = open.input.on_window_event(&open.window, &event);
         if event_needs_redraw(&event, response.repaint) {
             open.window.request_redraw();

@@ -1,15 +1,12 @@
 //! Animation on the command line: a time, sequences, motion blur, invalid values.
 
-use std::{fs, path::Path};
-
-use crate::common::{Run, exr_channel, sunny16};
+use crate::common::{Folder, Run};
 use base64::Engine as _;
 use serde_json::json;
-use tempfile::TempDir;
 
 /// An emissive square of 1 m in the view of a camera 4 m wide. It moves 2 m to the right in 2 s; a
 /// second animation would move it up.
-fn workplace() -> TempDir {
+fn moving_square() -> Folder {
     let floats: Vec<f32> = [
         &[
             -0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5,
@@ -46,33 +43,19 @@ fn workplace() -> TempDir {
         "bufferViews": [{"buffer": 0, "byteLength": bytes.len()}],
         "buffers": [{"byteLength": bytes.len(), "uri": format!("data:application/octet-stream;base64,{uri}")}],
     });
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("a.gltf"), document.to_string()).unwrap();
+    let dir = Folder::empty();
+    dir.write("a.gltf", document.to_string());
     dir
 }
 
-fn path(dir: &Path, more: &[&str]) -> Run {
-    let dark = "scene.default_light=false";
-    let fixed = [
-        "render",
-        "a.gltf",
-        "--renderer",
-        "path",
-        "-q",
-        "--size",
-        "32x32",
-        "--spp",
-        "64",
-        "--set",
-        dark,
-    ];
-    let args: Vec<&str> = fixed.iter().chain(more).copied().collect();
-    sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
+fn path(dir: &Folder, more: &str) -> Run {
+    let fixed = "render a.gltf --renderer path -q --size 32x32 --spp 64";
+    dir.run_on_host(&format!("{fixed} --set scene.default_light=false {more}"))
 }
 
 /// Centroid of the light (m to the right and up), and its amount relative to the square at rest.
-fn light(file: &Path) -> (f64, f64, f64) {
-    let values = exr_channel(file, "G");
+fn light(dir: &Folder, file: &str) -> (f64, f64, f64) {
+    let values = dir.channel(file, "G");
     let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);
     for (index, value) in values.iter().enumerate() {
         let value = f64::from(*value);
@@ -85,46 +68,37 @@ fn light(file: &Path) -> (f64, f64, f64) {
 
 #[test]
 fn pictures_at_a_time_and_sequences() {
-    let dir = workplace();
-    let dir = dir.path();
-    for (time, more, want) in [
-        (None, None, (0.0, 0.0)),
-        (Some("0"), None, (-1.0, 0.0)),
-        (Some("1.5"), None, (0.5, 0.0)),
-        (Some("3.5"), None, (0.5, 0.0)),
-        (Some("1.5"), Some("scene.animation=up"), (0.0, 0.75)),
-        (Some("1"), Some("scene.animation=1"), (0.0, 0.5)),
+    let dir = moving_square();
+    for (options, want) in [
+        ("", (0.0, 0.0)),
+        ("--time 0", (-1.0, 0.0)),
+        ("--time 1.5", (0.5, 0.0)),
+        ("--time 3.5", (0.5, 0.0)),
+        ("--time 1.5 --set scene.animation=up", (0.0, 0.75)),
+        ("--time 1 --set scene.animation=1", (0.0, 0.5)),
     ] {
-        let mut args = vec!["-o", "one.exr"];
-        args.extend(time.iter().flat_map(|time| ["--time", time]));
-        args.extend(more.iter().flat_map(|set| ["--set", set]));
-        let run = path(dir, &args);
-        assert_eq!(run.code, 0, "{run:?}");
-        let (x, y, amount) = light(&dir.join("one.exr"));
-        println!("{time:?} {more:?}: {x:.4} {y:.4} m, light {amount:.4}");
+        path(&dir, &format!("-o one.exr {options}")).ok();
+        let (x, y, amount) = light(&dir, "one.exr");
+        println!("{options}: {x:.4} {y:.4} m, light {amount:.4}");
         assert!(
             (x - want.0).abs() < 0.01 && (y - want.1).abs() < 0.01 && (amount - 1.0).abs() < 0.01
         );
     }
-    let run = path(dir, &["-o", "s.exr", "--time", "0.5", "--frames", "3", "--fps", "4"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    path(&dir, "-o s.exr --time 0.5 --frames 3 --fps 4").ok();
     for (number, want) in [(0, -0.5), (1, -0.25), (2, 0.0)] {
-        let (x, ..) = light(&dir.join(format!("s.{number:04}.exr")));
+        let (x, ..) = light(&dir, &format!("s.{number:04}.exr"));
         assert!((x - want).abs() < 0.01, "{number}: {x}");
     }
-    assert!(!dir.join("s.exr").exists());
+    assert!(!dir.has("s.exr"));
 }
 
 #[test]
 fn motion_blur_matches_shutter_time() {
-    let dir = workplace();
-    let dir = dir.path();
+    let dir = moving_square();
     // 1 m/s for half a second.
-    let run =
-        path(dir, &["-o", "b.exr", "--time", "1", "--set", "effects.motion_blur.shutter=0.5"]);
-    assert_eq!(run.code, 0, "{run:?}");
-    let (x, _, amount) = light(&dir.join("b.exr"));
-    let row = exr_channel(&dir.join("b.exr"), "G")[16 * 32..17 * 32].to_vec();
+    path(&dir, "-o b.exr --time 1 --set effects.motion_blur.shutter=0.5").ok();
+    let (x, _, amount) = light(&dir, "b.exr");
+    let row = dir.channel("b.exr", "G")[16 * 32..17 * 32].to_vec();
     let touched = row.iter().filter(|value| **value > 0.01).count() as f64 / 8.0;
     println!("{x:.4} m, light {amount:.4}, {touched} m wide");
     assert!(
@@ -137,20 +111,16 @@ fn motion_blur_matches_shutter_time() {
 
 #[test]
 fn invalid_times_and_animation_names_are_rejected() {
-    let dir = workplace();
-    let dir = dir.path();
-    for (args, part) in [
-        (&["--time=-1"][..], "--time"),
-        (&["--time", "NaN"], "--time"),
-        (&["--frames", "0"], "--frames"),
-        (&["--frames", "2", "--fps", "0"], "--fps"),
-        (&["--time", "1", "--set", "scene.animation=down"], "across"),
+    let dir = moving_square();
+    for (options, part) in [
+        ("--time=-1", "--time"),
+        ("--time NaN", "--time"),
+        ("--frames 0", "--frames"),
+        ("--frames 2 --fps 0", "--fps"),
+        ("--time 1 --set scene.animation=down", "across"),
     ] {
-        let mut all = vec!["-o", "x.exr"];
-        all.extend(args);
-        let run = path(dir, &all);
-        assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.contains(part), "{run:?}");
-        assert!(!dir.join("x.exr").exists());
+        let run = path(&dir, &format!("-o x.exr {options}"));
+        assert!(run.code == 2 && run.err.contains(part), "{run:?}");
+        assert!(!dir.has("x.exr"));
     }
 }

@@ -1,15 +1,12 @@
 //! `sunny16 lens`, and lens prescriptions in a look.
 
-use std::fs;
-
-use crate::common::sunny16;
+use crate::common::Folder;
 use sunny16::optics::library;
 
 #[test]
 fn every_lens_is_listed_and_described() {
-    let dir = tempfile::tempdir().unwrap();
-    let list = sunny16(dir.path(), &["lens"], &[]);
-    assert_eq!(list.code, 0, "{list:?}");
+    let dir = Folder::empty();
+    let list = dir.run("lens").ok();
     assert_eq!(list.out.lines().count(), library::NAMES.len());
     for name in [
         "dgauss-50-f2",
@@ -19,29 +16,21 @@ fn every_lens_is_listed_and_described() {
         "fisheye-10",
     ] {
         assert!(list.out.contains(name));
-        let run = sunny16(
-            dir.path(),
-            &["lens", &format!("builtin:{name}"), "-o", "d.png", "--focus", "5"],
-            &[],
-        );
-        assert_eq!(run.code, 0, "{run:?}");
+        let run = dir.run(&format!("lens builtin:{name} -o d.png --focus 5")).ok();
         assert!(!run.out.contains("NaN") && !run.out.contains("inf "), "{}", run.out);
-        assert!(dir.path().join("d.png").exists());
+        assert!(dir.has("d.png"));
     }
-    let zoom = sunny16(dir.path(), &["lens", "builtin:nikon-28-75-f2.8-wide"], &[]);
-    for says in ["27 refracting", "28.8999 mm", "351 pairs", "f/2.800", "-3.812 %"] {
-        assert!(zoom.out.contains(says), "{says}: {}", zoom.out);
-    }
+    let figures = ["27 refracting", "28.8999 mm", "351 pairs", "f/2.800", "-3.812 %"];
+    dir.run("lens builtin:nikon-28-75-f2.8-wide").ok().prints(&figures);
 }
 
 /// The figures of docs/lens.md.
 #[test]
 fn real_lenses_breathe_as_they_are_focused() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     // Percent by lines of one focus, one per focal length of a zoom.
     let breathing = |lens: &str, focus: &str| -> Vec<f64> {
-        let run = sunny16(dir.path(), &["lens", lens], &[]);
-        assert_eq!(run.code, 0, "{run:?}");
+        let run = dir.run(&format!("lens {lens}")).ok();
         let of = |line: &str| {
             line.trim()
                 .strip_prefix(focus)?
@@ -68,70 +57,50 @@ fn real_lenses_breathe_as_they_are_focused() {
 
 #[test]
 fn invalid_prescriptions_are_reported_with_place_and_remedy() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
-    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-    write("good.json", good);
-    write("gap.json", &good.replace("\"thickness_mm\": 6.00755", "\"thickness_mm\": -6.00755"));
-    write("stop.json", &good.replace("\"is_stop\": true", "\"is_stop\": false"));
-    write("nan.json", &good.replace("22.01359", "NaN"));
-    write("weak.json", &good.replace("-18.39533", "18.39533"));
-    write("cut.json", &good[..good.len() / 2]);
-    write(
-        "twice.json",
-        &good.replace(
-            "\"thickness_mm\": 6.00755",
-            "\"thickness_mm\": -1, \"thickness_mm\": 6.00755",
-        ),
-    );
-    write("glass.json", &good.replace("\"is_stop\": true", "\"is_stop\": true, \"radius_mm\": 10"));
-    write("dark.json", &good.replace("\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-4"));
-    assert_eq!(sunny16(dir.path(), &["lens", "good.json"], &[]).code, 0);
-    for (file, code, says) in [
-        ("gap.json", 4, "element 1: thickness_mm is -6.00755"),
-        ("stop.json", 4, "element 4"),
-        ("nan.json", 4, "JSON"),
-        ("weak.json", 4, "element 6"),
-        ("cut.json", 4, "JSON"),
-        ("twice.json", 4, "\"thickness_mm\" stands twice"),
-        ("glass.json", 4, "element 4: radius_mm is 10"),
-        ("dark.json", 4, "element 4: semi_aperture_mm is so small"),
-        ("none.json", 4, "check the path"),
-        ("dgauss-50-f2", 4, "builtin:dgauss-50-f2"),
-        ("builtin:dgauss-50-f3", 4, "dgauss-50-f2"),
+    let twice = "\"thickness_mm\": -1, \"thickness_mm\": 6.00755";
+    dir.write("good.json", good);
+    dir.write("cut.json", &good[..good.len() / 2]);
+    for (file, from, to) in [
+        ("gap.json", "\"thickness_mm\": 6.00755", "\"thickness_mm\": -6.00755"),
+        ("stop.json", "\"is_stop\": true", "\"is_stop\": false"),
+        ("nan.json", "22.01359", "NaN"),
+        ("weak.json", "-18.39533", "18.39533"),
+        ("twice.json", "\"thickness_mm\": 6.00755", twice),
+        ("glass.json", "\"is_stop\": true", "\"is_stop\": true, \"radius_mm\": 10"),
+        ("dark.json", "\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-4"),
     ] {
-        let run = sunny16(dir.path(), &["lens", file, "-o", "never.png"], &[]);
-        assert_eq!(run.code, code, "{file}: {run:?}");
-        assert!(run.err.contains(says) && run.err.lines().count() == 1, "{file}: {}", run.err);
-        assert!(!dir.path().join("never.png").exists());
-        let set = format!("camera.lens.prescription={file}");
-        let run = sunny16(dir.path(), &["meter", "builtin:cornell", "--set", &set], &[]);
-        assert_eq!(run.code, code, "{file}: {run:?}");
-        assert!(run.err.contains(says), "{file}: {}", run.err);
+        dir.write(file, good.replace(from, to));
     }
-    for (dial, says) in [
-        ("camera.lens.f_stop=1", "opens to f/5.14"),
-        ("camera.lens.focus=0.03", "its nearest is some"),
+    dir.run("lens good.json").ok();
+    for (file, parts) in [
+        ("gap.json", &["element 1", "thickness_mm", "-6.00755"][..]),
+        ("stop.json", &["element 4"]),
+        ("nan.json", &["JSON"]),
+        ("weak.json", &["element 6"]),
+        ("cut.json", &["JSON"]),
+        ("twice.json", &["thickness_mm", "twice"]),
+        ("glass.json", &["element 4", "radius_mm", "10"]),
+        ("dark.json", &["element 4", "semi_aperture_mm"]),
+        ("none.json", &["none.json"]),
+        ("dgauss-50-f2", &["builtin:dgauss-50-f2"]),
+        ("builtin:dgauss-50-f3", &["dgauss-50-f2"]),
+    ] {
+        dir.run(&format!("lens {file} -o never.png")).fails(4, parts);
+        assert!(!dir.has("never.png"));
+        let set = format!("--set camera.lens.prescription={file}");
+        dir.run(&format!("meter builtin:cornell {set}")).ends_with_error(4, parts);
+    }
+    for (dial, limit) in [
+        ("camera.lens.f_stop=1", "f/5.14"),
+        ("camera.lens.focus=0.03", "nearest"),
         ("camera.lens.focal_length=80", "50 to 50 mm"),
     ] {
-        let args = [
-            "meter",
-            "builtin:cornell",
-            "--set",
-            "camera.lens.prescription=good.json",
-            "--set",
-            dial,
-        ];
-        let run = sunny16(dir.path(), &args, &[]);
-        assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.contains(says) && run.err.lines().count() == 1, "{dial}: {}", run.err);
+        let set = format!("--set camera.lens.prescription=good.json --set {dial}");
+        dir.run(&format!("meter builtin:cornell {set}")).fails(2, &[limit]);
     }
-    for args in [
-        &["lens", "good.json", "--focus", "-1"][..],
-        &["lens", "good.json", "--sensor", "9"],
-        &["lens", "good.json", "--blades", "2"],
-    ] {
-        let run = sunny16(dir.path(), args, &[]);
-        assert_eq!(run.code, 2, "{run:?}");
+    for option in ["--focus -1", "--sensor 9", "--blades 2"] {
+        assert_eq!(dir.run(&format!("lens good.json {option}")).code, 2, "{option}");
     }
 }

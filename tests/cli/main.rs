@@ -8,6 +8,7 @@ mod animation;
 mod commands;
 mod compare;
 mod lens;
+mod messages;
 mod path_tracer;
 mod two_drivers;
 mod validate;

@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Condvar, Mutex},
     time::{Duration, Instant},
 };
 
@@ -14,11 +14,36 @@ use sunny16::{
     frame::RenderedImage,
     gpu::{Gpu, vk},
     session::{OpenRequest, Size},
-    viewer::{App, Options, ShutdownHandle, painter::Painter},
+    viewer::{App, Options, ShutdownHandle, painter::Painter, workspace::Workspace},
 };
 
 /// Window size in points; a point is a pixel.
 pub const WINDOW: [u32; 2] = [780, 430];
+
+/// Limit of waits for the engine. It only guards against a hang.
+pub const HANG: Duration = Duration::from_secs(600);
+
+/// Wake-ups of the window by other threads.
+#[derive(Default)]
+struct WakeUps {
+    pending: Mutex<bool>,
+    arrived: Condvar,
+}
+
+impl WakeUps {
+    fn wake(&self) {
+        *self.pending.lock().unwrap() = true;
+        self.arrived.notify_all();
+    }
+
+    /// Waits for a wake-up, at most this long.
+    fn wait(&self, most: Duration) {
+        let pending = self.pending.lock().unwrap();
+        let (mut pending, _) =
+            self.arrived.wait_timeout_while(pending, most, |pending| !*pending).unwrap();
+        *pending = false;
+    }
+}
 
 /// A headless viewer window.
 pub struct HeadlessViewer {
@@ -43,6 +68,7 @@ pub struct HeadlessViewer {
     pub shapes: Vec<egui::epaint::ClippedShape>,
     /// Delay to the next frame that the last one requested.
     pub again: Duration,
+    wake_ups: Arc<WakeUps>,
 }
 
 impl HeadlessViewer {
@@ -56,7 +82,9 @@ impl HeadlessViewer {
     }
 
     pub fn with(gpu: &Gpu, options: Options, window: [u32; 2]) -> Self {
-        let app = App::new(gpu, options, Arc::new(|| {})).unwrap();
+        let wake_ups = Arc::new(WakeUps::default());
+        let wakes = Arc::clone(&wake_ups);
+        let app = App::new(gpu, options, Arc::new(move || wakes.wake())).unwrap();
         let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
         let mut bench = Self {
             app,
@@ -71,6 +99,7 @@ impl HeadlessViewer {
             copied: None,
             shapes: vec![],
             again: Duration::ZERO,
+            wake_ups,
         };
         bench.frame(vec![]);
         bench
@@ -80,7 +109,7 @@ impl HeadlessViewer {
     /// drivers.
     pub fn undrawn(gpu: &Gpu, request: &OpenRequest) -> Self {
         let mut bench = Self::new(gpu, OpenRequest::default());
-        bench.app.fatal = Some("no pictures in this test".into());
+        bench.app.state.fatal = Some("no pictures in this test".into());
         bench.app.open(request);
         // The first frames settle the layout.
         bench.frame(vec![]);
@@ -140,31 +169,44 @@ impl HeadlessViewer {
         self.app.set_display_encoding(encoding);
     }
 
+    /// Waits as the window does: for a wake-up, or for the redraw that the last frame requested.
+    /// Conditions without a wake-up, such as a file, are seen after a quarter of a second.
+    pub fn wait(&self) {
+        let [least, most] = [1000 / 60, 250].map(Duration::from_millis);
+        self.wake_ups.wait(self.again.clamp(least, most));
+    }
+
     /// Runs frames until the picture is finished.
     pub fn rest(&mut self) {
-        let started = Instant::now();
-        loop {
-            self.frame(vec![]);
-            let work = self.app.workspace.as_ref().unwrap();
-            let waits = work.viewport.needs_frame() || work.viewport.last_frame.is_none();
-            if !waits || self.app.fatal.is_some() {
-                break;
-            }
-            // As a window waits for its wake-up.
-            std::thread::sleep(Duration::from_millis(10));
-            assert!(started.elapsed().as_secs() < 300, "the picture does not come to rest");
-        }
+        self.frame(vec![]);
+        self.until("the picture at rest", |app| {
+            let viewport = &app.state.workspace.as_ref().unwrap().viewport;
+            let waits = viewport.needs_frame() || viewport.last_frame.is_none();
+            !waits || app.state.fatal.is_some()
+        });
         // Panels show the results of the last frame.
         self.frame(vec![]);
     }
 
     /// Runs frames until a condition holds.
     pub fn until(&mut self, what: &str, so: impl Fn(&App) -> bool) {
+        self.repeat_until(what, so, |bench| bench.frame(vec![]));
+    }
+
+    /// Repeats a step, each time the window wakes, until a condition holds.
+    pub fn repeat_until(
+        &mut self,
+        what: &str,
+        so: impl Fn(&App) -> bool,
+        mut step: impl FnMut(&mut Self),
+    ) {
         let started = Instant::now();
         while !so(&self.app) {
-            self.frame(vec![]);
-            std::thread::sleep(Duration::from_millis(10));
-            assert!(started.elapsed().as_secs() < 300, "waited in vain: {what}");
+            step(self);
+            if !so(&self.app) {
+                self.wait();
+            }
+            assert!(started.elapsed() < HANG, "waited in vain: {what}");
         }
     }
 
@@ -214,17 +256,26 @@ impl HeadlessViewer {
         (self.app.shut_down(), self.painter)
     }
 
+    /// The open scene.
+    pub fn workspace(&self) -> &Workspace {
+        self.app.state.workspace.as_ref().unwrap()
+    }
+
+    pub fn workspace_mut(&mut self) -> &mut Workspace {
+        self.app.state.workspace.as_mut().unwrap()
+    }
+
     /// Position of a text of the last frame.
     pub fn text(&self, wanted: &str) -> Option<Pos2> {
         self.texts.iter().find(|(text, _)| text == wanted).map(|(_, at)| *at)
     }
 
     pub fn picture(&self) -> &RenderedImage {
-        &self.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().image
+        &self.workspace().viewport.last_frame.as_ref().unwrap().image
     }
 
     pub fn size(&self) -> Size {
-        self.app.workspace.as_ref().unwrap().viewport.session.size
+        self.workspace().viewport.session.size
     }
 
     /// Window position of the picture's central part.

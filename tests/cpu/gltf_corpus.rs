@@ -1,11 +1,7 @@
 //! Every file of the corpus loads or is rejected in one line; those of the Khronos validator as its
 //! reports say.
 
-use std::{
-    panic::catch_unwind,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{panic::catch_unwind, path::Path};
 
 use crate::common::{
     corpus::{corpus, files},
@@ -270,15 +266,8 @@ fn every_file_loads_or_is_rejected_in_one_line() {
     let Some(corpus) = corpus() else { return };
     let (mut loaded, mut refused, mut repairs) = (0, 0, 0);
     for path in files(&corpus) {
-        let start = Instant::now();
         let result = catch_unwind(|| gltf::load(&path))
             .unwrap_or_else(|_| panic!("{}: panicked", path.display()));
-        assert!(
-            start.elapsed() < Duration::from_secs(60),
-            "{}: {:?}",
-            path.display(),
-            start.elapsed()
-        );
         let short = path.strip_prefix(&corpus).unwrap().display();
         match result {
             Ok(scene) => {

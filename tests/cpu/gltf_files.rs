@@ -1,13 +1,9 @@
 //! Compressed textures and geometry, instances, photometric lights and variants in glTF files:
 //! valid data loads exactly, broken data is reported or rejected, and nothing panics.
 
-use std::{
-    io::Write,
-    panic::catch_unwind,
-    time::{Duration, Instant},
-};
+use std::{io::Write, panic::catch_unwind};
 
-use crate::common::random::Random;
+use crate::common::{glb, random::Random};
 use draco_core::{
     DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh as DracoMesh, MeshEncoder,
     PointAttribute,
@@ -17,27 +13,12 @@ use serde_json::{Value, json};
 use sunny16::scene::{
     BlockFormat, NoteKind, Scene,
     gltf::{self, ImportError, NoFiles},
-    look::Look,
+    look::{Look, LookError},
 };
 
 /// A glTF file within one GLB.
 fn pack(document: &Value, bin: &[u8]) -> Vec<u8> {
-    let mut bin = bin.to_vec();
-    bin.resize(bin.len().next_multiple_of(4), 0);
-    let mut json = document.to_string().into_bytes();
-    while !json.len().is_multiple_of(4) {
-        json.push(b' ');
-    }
-    let total = 12 + 8 + json.len() + 8 + bin.len();
-    let mut out = b"glTF".to_vec();
-    for x in [2, total, json.len(), 0x4E4F_534A] {
-        out.extend(u32::try_from(x).unwrap().to_le_bytes());
-    }
-    out.extend(&json);
-    out.extend(u32::try_from(bin.len()).unwrap().to_le_bytes());
-    out.extend(0x004E_4942u32.to_le_bytes());
-    out.extend(&bin);
-    out
+    glb(&document.to_string(), bin)
 }
 
 /// A binary chunk and its buffer views.
@@ -309,7 +290,6 @@ fn wrong(bytes: &[u8]) -> String {
 
 #[test]
 fn broken_textures_are_reported_before_memory_is_allocated() {
-    let start = Instant::now();
     let good = plain(43, [4, 4], &[1; 64]);
     let put = |at: usize, value: u32| {
         let mut bytes = good.clone();
@@ -347,7 +327,6 @@ fn broken_textures_are_reported_before_memory_is_allocated() {
     etc1s[20..24].copy_from_slice(&16384u32.to_le_bytes());
     etc1s[24..28].copy_from_slice(&16384u32.to_le_bytes());
     assert!(wrong(&etc1s).contains("texels in"));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 /// Loads mutated copies of a file; counts those that loaded with an image or triangles.
@@ -366,10 +345,8 @@ fn fuzz(seed: u64, cases: usize, good: &[u8], make: impl Fn(&[u8]) -> Vec<u8>) -
             }
         }
         let bytes = make(&changed);
-        let start = Instant::now();
         let result = catch_unwind(|| gltf::load_bytes("fuzz", &bytes, &NoFiles));
         let result = result.unwrap_or_else(|_| panic!("case {case}: panicked"));
-        assert!(start.elapsed() < Duration::from_secs(10), "case {case}: {:?}", start.elapsed());
         match result {
             Ok(scene) => {
                 for image in &scene.images {
@@ -411,9 +388,8 @@ fn mutated_textures_do_not_panic() {
         &zipped,
     ];
     for (seed, file) in (1..).zip(files) {
-        let start = Instant::now();
         let shown = fuzz(seed, 250, file, |bytes| textured(bytes, "image/ktx2", "base", |_| ()));
-        println!("file {seed}: {shown} of 250 shown, {:?}", start.elapsed());
+        println!("file {seed}: {shown} of 250 shown");
         assert!(shown > 0);
     }
 }
@@ -588,10 +564,10 @@ fn draco_geometry_decodes_and_broken_data_is_reported() {
     assert!(notes(&cut).iter().any(|note| note.contains("Draco")), "{:?}", notes(&cut));
     let shown = fuzz(8, 400, &data, |bytes| draco_quad(bytes, 4));
     assert!(shown > 5, "{shown}");
-    // Four billion vertices in a hundred bytes.
-    let start = Instant::now();
-    let _ = gltf::load_bytes("f", &draco_quad(&data, 4_000_000_000), &NoFiles);
-    assert!(start.elapsed() < Duration::from_secs(2));
+    // Four billion vertices in a hundred bytes: none beyond those of the data is made.
+    let claim = gltf::load_bytes("f", &draco_quad(&data, 4_000_000_000), &NoFiles);
+    let parts = claim.iter().flat_map(|scene| &scene.meshes).flat_map(|mesh| &mesh.primitives);
+    assert!(parts.map(|part| part.positions.len()).sum::<usize>() <= 4);
 }
 
 /// A quad with many instances.
@@ -736,8 +712,13 @@ fn variants_are_chosen_by_name() {
     };
     assert_eq!(materials("night").unwrap(), [Some(1), Some(1)], "the first mapping counts");
     assert_eq!(materials("day").unwrap(), [Some(0), Some(1)]);
-    let error = materials("noon").unwrap_err().to_string();
-    assert!(error.contains("day, night"), "{error}");
+    let error = materials("noon").unwrap_err();
+    let expects = |expected: &str| expected.contains("day, night");
+    assert!(
+        matches!(&error, LookError::BadValue { path, expected, .. }
+        if path == "scene.variant" && expects(expected)),
+        "{error}"
+    );
 }
 
 /// KHR_mesh_quantization: every type of position and texture coordinate that it allows.

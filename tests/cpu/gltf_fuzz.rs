@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::{random::Random, scene_dump};
+use crate::common::{glb, random::Random, scene_dump};
 use serde_json::{Value, json};
 use sunny16::scene::{
     Scene,
@@ -110,23 +110,6 @@ fn document() -> (Value, Vec<u8>) {
     (document, bytes)
 }
 
-fn pack(json: &str, bin: &[u8]) -> Vec<u8> {
-    let mut json = json.as_bytes().to_vec();
-    while !json.len().is_multiple_of(4) {
-        json.push(b' ');
-    }
-    let total = 12 + 8 + json.len() + 8 + bin.len();
-    let mut out = b"glTF".to_vec();
-    for x in [2, total, json.len(), 0x4E4F_534A] {
-        out.extend(u32::try_from(x).unwrap().to_le_bytes());
-    }
-    out.extend(&json);
-    out.extend(u32::try_from(bin.len()).unwrap().to_le_bytes());
-    out.extend(0x004E_4942u32.to_le_bytes());
-    out.extend(bin);
-    out
-}
-
 fn assert_sound(scene: &Scene, case: &str) {
     for placed in scene.walk() {
         assert!(placed.world.is_finite(), "{case}");
@@ -181,7 +164,7 @@ impl Tally {
 #[test]
 fn the_file_itself_is_valid() {
     let (document, bin) = document();
-    let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
+    let scene = gltf::load_bytes("fuzz", &glb(&document.to_string(), &bin), &NoFiles).unwrap();
     assert_eq!(scene.instanced_triangles(), 2 * (2 + 2 + 2));
     let repaired: Vec<_> =
         scene.notes.iter().filter(|note| note.kind == sunny16::scene::NoteKind::Repaired).collect();
@@ -191,7 +174,7 @@ fn the_file_itself_is_valid() {
 #[test]
 fn truncated_files_do_not_panic() {
     let (document, bin) = document();
-    let bytes = pack(&document.to_string(), &bin);
+    let bytes = glb(&document.to_string(), &bin);
     let mut tally = Tally::default();
     for length in 0..bytes.len() {
         tally.try_bytes(&bytes[..length], &format!("{length} bytes"));
@@ -202,7 +185,7 @@ fn truncated_files_do_not_panic() {
 #[test]
 fn mutated_bytes_do_not_panic() {
     let (document, bin) = document();
-    let bytes = pack(&document.to_string(), &bin);
+    let bytes = glb(&document.to_string(), &bin);
     let mut random = Random(16);
     let mut tally = Tally::default();
     for case in 0..6000 {
@@ -233,7 +216,7 @@ fn hostile_numbers_in_the_data_do_not_panic() {
             changed[at..at + 4]
                 .copy_from_slice(&hostile[random.below(hostile.len())].to_le_bytes());
         }
-        tally.try_bytes(&pack(&document.to_string(), &changed), &format!("case {case}"));
+        tally.try_bytes(&glb(&document.to_string(), &changed), &format!("case {case}"));
     }
     assert!(tally.loaded > 1000, "{tally:?}");
 }
@@ -301,7 +284,7 @@ fn hostile_values_in_the_document_do_not_panic() {
             let mut changed = document.clone();
             *changed.pointer_mut(place).unwrap() = json!("@@");
             let json = changed.to_string().replace("\"@@\"", text);
-            tally.try_bytes(&pack(&json, &bin), &format!("{place} = {text}"));
+            tally.try_bytes(&glb(&json, &bin), &format!("{place} = {text}"));
         }
     }
     assert!(tally.loaded > 3000 && tally.refused > 500, "{tally:?}");
@@ -336,7 +319,7 @@ fn pairs_of_hostile_values_do_not_panic() {
             let place = &all[random.below(all.len())];
             *changed.pointer_mut(place).unwrap() = hostile[random.below(hostile.len())].clone();
         }
-        tally.try_bytes(&pack(&changed.to_string(), &bin), &format!("case {case}"));
+        tally.try_bytes(&glb(&changed.to_string(), &bin), &format!("case {case}"));
     }
     assert!(tally.loaded > 500 && tally.refused > 200, "{tally:?}");
 }
@@ -412,7 +395,7 @@ fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
 fn unreferenced_elements_may_be_anything() {
     let (document, bin, spares) = with_spares();
     let picture = |document: &Value, case: &str| {
-        let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles);
+        let scene = gltf::load_bytes("fuzz", &glb(&document.to_string(), &bin), &NoFiles);
         scene_dump::dump_scene(&scene.unwrap_or_else(|error| panic!("{case}: {error}")))
     };
     let right = picture(&document, "as it is");
@@ -529,7 +512,7 @@ fn empty_lists_are_no_error() {
     ] {
         primitives.push(primitive);
     }
-    let scene = gltf::load_bytes("f", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
+    let scene = gltf::load_bytes("f", &glb(&document.to_string(), &bin), &NoFiles).unwrap();
     assert_eq!(scene.instanced_triangles(), 2 * (2 + 2 + 2));
 }
 

@@ -1,6 +1,7 @@
 //! Virtual point lights against the path tracer: with exact visibility and an unclamped geometry
 //! term, VPLs give the path tracer's indirect light.
 
+use crate::common::Place;
 use std::f64::consts::PI;
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -30,8 +31,11 @@ fn diffuse_material(color: Vec3) -> Material {
 
 fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [f32; 3]) {
     let (low, high) = (Vec3::from(low), Vec3::from(high));
-    let mesh = builder.add_mesh("slab", shapes::cuboid(high - low), material);
-    builder.instance("slab", mesh, DMat4::from_translation(((low + high) / 2.0).as_dvec3()));
+    builder.place(
+        shapes::cuboid(high - low),
+        material,
+        DMat4::from_translation(((low + high) / 2.0).as_dvec3()),
+    );
 }
 
 /// A room of 4 m x 3 m x 4 m on a diffuse floor, with red and green side walls, a block and a ball
@@ -49,8 +53,11 @@ fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     slab(&mut builder, green, [2.0, -0.1, -2.0], [2.1, 3.0, 2.0]);
     slab(&mut builder, white, [-2.1, -0.1, -2.1], [2.1, 3.0, -2.0]);
     slab(&mut builder, things, [-1.3, 0.0, -1.2], [-0.5, 1.2, -0.4]);
-    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), things);
-    builder.instance("ball", ball, DMat4::from_translation(DVec3::new(0.9, 0.5, -0.3)));
+    builder.place(
+        shapes::icosphere(0.5, 4),
+        things,
+        DMat4::from_translation(DVec3::new(0.9, 0.5, -0.3)),
+    );
     builder
 }
 

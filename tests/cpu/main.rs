@@ -4,6 +4,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../common/area_integrals/mod.rs"]
+mod area_integrals;
+
 mod architecture;
 mod demos;
 mod gltf_corpus;
@@ -13,4 +16,6 @@ mod ies_corpus;
 mod import_graph;
 mod instant_radiosity;
 mod layout;
+mod lens_ghosts;
 mod look_reference;
+mod virtual_image;

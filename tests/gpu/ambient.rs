@@ -1,9 +1,10 @@
 //! Ambient occlusion and local probes on the device.
 
-use std::{f64::consts::TAU, sync::atomic::AtomicBool};
+use std::f64::consts::TAU;
 
+use crate::common::traced::{centered, film};
 use crate::common::{
-    Brdf, aov, aov3, even, exposure_for, gpu, hit_plane, long, nits, perspective, pixel_of,
+    Brdf, Place, aov, aov3, even, exposed, hit_plane, long, nits, perspective, pixel_of, renderer,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -12,7 +13,7 @@ use sunny16::{
     passes::gbuffer_channel::GbufferChannel,
     photometry::environment::dfg::specular_scale_bias,
     reference::{
-        Film, FilmSettings, Pinhole, World,
+        PathSettings, Pinhole, World,
         aov::{AmbientOcclusionRays, PrimaryHitAov, primary_hit_aovs},
     },
     scene::{
@@ -27,12 +28,7 @@ const OPEN: Aov = Aov::Channel(GbufferChannel::AmbientOcclusion);
 const BENT: Aov = Aov::Channel(GbufferChannel::BentNormal);
 
 fn settings(nits: f64, ao: AoSettings) -> RenderSettings {
-    RenderSettings {
-        exposure: exposure_for(nits, 0.9),
-        ao,
-        aovs: vec![OPEN, BENT, crate::common::NORMAL],
-        ..RenderSettings::default()
-    }
+    RenderSettings { ao, aovs: vec![OPEN, BENT, crate::common::NORMAL], ..exposed(nits, 0.9) }
 }
 
 fn wide(radius: f64) -> AoSettings {
@@ -62,9 +58,8 @@ fn corner(material: Material) -> Scene {
         1,
         1,
     );
-    for (name, primitive) in [("ground", ground), ("wall", wall)] {
-        let mesh = builder.add_mesh(name, primitive, material);
-        builder.instance(name, mesh, DMat4::IDENTITY);
+    for primitive in [ground, wall] {
+        builder.place(primitive, material, DMat4::IDENTITY);
     }
     builder.build().unwrap()
 }
@@ -82,8 +77,7 @@ fn hidden_by_wall(p: DVec3) -> f64 {
 
 #[test]
 fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut scene = corner(dielectric("gray", Vec3::splat(0.5), 1.0));
     scene.environment = even(100.0);
     let (eye, at, size) = (DVec3::new(0.0, 5.0, 9.0), DVec3::new(0.0, 0.6, 1.0), (96, 64));
@@ -138,16 +132,13 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
 
 #[test]
 fn unoccluded_surfaces_have_no_ao() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, primitive) in [
         ("ball", shapes::uv_sphere(1.0, 96, 48)),
         ("plane", shapes::plane(glam::Vec2::splat(20.0), 1, 1)),
     ] {
         let mut builder = SceneBuilder::new(name);
-        let material = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.3));
-        let mesh = builder.add_mesh(name, primitive, material);
-        builder.instance(name, mesh, DMat4::IDENTITY);
+        builder.place(primitive, dielectric("gray", Vec3::splat(0.5), 0.3), DMat4::IDENTITY);
         let mut scene = builder.build().unwrap();
         scene.environment = even(100.0);
         let view = perspective(DVec3::new(0.0, 2.5, 5.0), DVec3::ZERO, 0.6, 0.01, (64, 48));
@@ -192,9 +183,7 @@ fn room(walls: [Material; 6]) -> SceneBuilder {
         );
         let corner = CENTER + (out - u - v) * ROOM / 2.0;
         let quad = shapes::quad(corner.as_vec3(), (u * ROOM).as_vec3(), (v * ROOM).as_vec3(), 1, 1);
-        let material = builder.add_material(Material { double_sided: true, ..wall });
-        let mesh = builder.add_mesh("wall", quad, material);
-        builder.instance("wall", mesh, DMat4::IDENTITY);
+        builder.place(quad, Material { double_sided: true, ..wall }, DMat4::IDENTITY);
     }
     builder
 }
@@ -223,16 +212,17 @@ fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> Rende
 /// In a room of uniform emission, every point sees a uniform environment.
 #[test]
 fn uniformly_emissive_room_is_a_uniform_environment() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let light = 250.0;
     for (metallic, roughness) in [(1.0, 0.0), (1.0, 0.4), (0.0, 0.2), (0.0, 1.0)] {
         let ball = |builder: &mut SceneBuilder| {
             let mut material = dielectric("ball", Vec3::splat(0.7), roughness);
             material.metallic = metallic;
-            let material = builder.add_material(material);
-            let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.05, 96, 48), material);
-            builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(1.5, 0.5, 0.8)));
+            builder.place(
+                shapes::uv_sphere(0.05, 96, 48),
+                material,
+                DMat4::from_translation(DVec3::new(1.5, 0.5, 0.8)),
+            );
         };
         let mut inside = room(std::array::from_fn(|_| emissive_material(light as f32)));
         ball(&mut inside);
@@ -278,8 +268,7 @@ fn uniformly_emissive_room_is_a_uniform_environment() {
 /// A mirror floor shows the wall that each ray hits.
 #[test]
 fn probe_reflections_are_parallax_corrected() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let glow = [100.0, 200.0, 300.0, 0.0, 400.0, 500.0];
     let mut walls = glow.map(emissive_material);
     walls[3] = metal("mirror", Vec3::ONE, 0.0);
@@ -330,13 +319,10 @@ fn probe_reflections_are_parallax_corrected() {
 /// A box fades into the environment over its blend distance.
 #[test]
 fn probe_box_fades_within_blend_distance() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("ground");
     let white = Material { double_sided: true, ..dielectric("white", Vec3::ONE, 1.0) };
-    let material = builder.add_material(white);
-    let mesh = builder.add_mesh("ground", shapes::plane(glam::Vec2::splat(40.0), 1, 1), material);
-    builder.instance("ground", mesh, DMat4::IDENTITY);
+    builder.place(shapes::plane(glam::Vec2::splat(40.0), 1, 1), white, DMat4::IDENTITY);
     let mut scene = builder.build().unwrap();
     scene.environment = even(100.0);
     // Captured below the ground, whose underside is dark within the box: the sky is hardly visible.
@@ -401,9 +387,11 @@ fn tiles() -> (Scene, Vec<Tile>) {
                 };
                 let center =
                     DVec3::new((column * 3 + step) as f64 - 4.0, 0.0, 1.5 * (row as f64 - 2.0));
-                let id = builder.add_material(material.clone());
-                let mesh = builder.add_mesh("tile", shapes::plane(Vec2::new(0.9, 1.35), 1, 1), id);
-                builder.instance("tile", mesh, DMat4::from_translation(center));
+                builder.place(
+                    shapes::plane(Vec2::new(0.9, 1.35), 1, 1),
+                    material.clone(),
+                    DMat4::from_translation(center),
+                );
                 tiles.push(Tile {
                     name: format!("{}, {mode}", material.name),
                     material,
@@ -443,13 +431,12 @@ fn reflected(material: &Material, nv: f64) -> f64 {
 /// map says.
 #[test]
 fn occlusion_maps_attenuate_reflections() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let (scene, tiles) = tiles();
     let (eye, size) = (DVec3::new(0.0, 32.0, 24.0), (80, 64));
     let view = perspective(eye, DVec3::ZERO, 0.19, 0.01, size);
     let light = 100.0;
-    let plain = RenderSettings { exposure: exposure_for(light, 0.5), ..RenderSettings::default() };
+    let plain = exposed(light, 0.5);
     let off = AoSettings { enabled: false, ..AoSettings::default() };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
     let gi = GiSettings { enabled: true, vpls: 1024, denoise: false, ..GiSettings::default() };
@@ -506,10 +493,8 @@ fn occlusion_maps_attenuate_reflections() {
         Projection::Perspective { vertical_fov: 0.19, aspect: None, near: 0.01, far: None },
     );
     let (width, height) = (size.0 as usize, size.1 as usize);
-    let mut film =
-        Film::new(width, height, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
-    let pinhole = Pinhole::new(pose, projection, width, height);
-    assert!(film.add(&World::new(&scene, eye), &pinhole, 64, &AtomicBool::new(false)));
+    let settings = centered(PathSettings::default());
+    let film = film(&scene, (pose, projection), (width, height), settings, 64);
     let traced = film.mean(|parts| parts.total());
     let (mut closed, mut beside) = ((0.0, ""), (0.0, ""));
     for (i, tile) in tiles.iter().enumerate() {

@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use crate::common::{exposure_for, gpu, perspective};
+use crate::common::{Place, exposed, perspective, renderer};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
-    camera::{CameraEffects, body::Shutter, post_effects::MotionBlur},
+    camera::{CameraEffects, body::Shutter, effects::MotionBlur},
     compare::flip,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,
@@ -36,9 +36,8 @@ const SIZE: (u32, u32) = (320, 240);
 /// host.
 fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [RenderedImage; 2] {
     let settings = RenderSettings {
-        exposure: exposure_for(100.0, 0.5),
         aovs: vec![Aov::Channel(GbufferChannel::Position), Aov::Channel(GbufferChannel::Normal)],
-        ..RenderSettings::default()
+        ..exposed(100.0, 0.5)
     };
     let mut moved = renderer.upload(scene).unwrap();
     let mut posed = scene.clone();
@@ -75,8 +74,7 @@ fn differences([a, b]: &[RenderedImage; 2], output: usize) -> (usize, usize, f32
 
 #[test]
 fn device_deformation_matches_host() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
     for file in [
         "vulkan-assets/CesiumMan/glTF-Binary/CesiumMan.glb",
@@ -195,8 +193,7 @@ fn edge(row: &[[f32; 3]]) -> (f64, f64) {
 
 #[test]
 fn motion_blur_is_speed_times_shutter_time() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // 5 m high at 5 m: 48 pixels per meter.
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 2.0 * 0.5f32.atan(), 0.1, SIZE);
     let shutter = 0.02;
@@ -217,10 +214,9 @@ fn motion_blur_is_speed_times_shutter_time() {
             posed.apply(&scene.pose(&AnimationSelection::Auto, 1.0));
             on_device.follow(renderer.gpu(), &posed).unwrap();
             let settings = RenderSettings {
-                exposure: exposure_for(100.0, 0.5),
                 effects: CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() },
                 shutter: Some(poses),
-                ..RenderSettings::default()
+                ..exposed(100.0, 0.5)
             };
             let picture = renderer.render(&on_device, &view, &settings).unwrap();
             let (width, middle) = edge(&picture.nits[120 * 320..121 * 320]);
@@ -261,8 +257,7 @@ fn sphere_and_card(speed: f32) -> Scene {
             .into(),
         ..square()
     };
-    let card = builder.add_mesh("card", card, far);
-    builder.instance("card", card, DMat4::IDENTITY);
+    builder.place(card, far, DMat4::IDENTITY);
     let sphere = builder.add_mesh("sphere", shapes::icosphere(0.5, 4), near);
     let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0));
     let node = builder.instance("sphere", sphere, place).index();
@@ -274,8 +269,7 @@ fn sphere_and_card(speed: f32) -> Scene {
 
 #[test]
 fn motion_blur_of_a_sphere_matches_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (width, height) = (160usize, 120usize);
     let projection = Projection::Perspective {
         vertical_fov: 2.0 * 0.5f32.atan(),
@@ -304,12 +298,7 @@ fn motion_blur_of_a_sphere_matches_path_tracer() {
         posed.apply(&scene.pose_at_offset(&AnimationSelection::Auto, 1.0, end * blur.exposure));
         on_device.pose(&posed)
     });
-    let settings = RenderSettings {
-        exposure: exposure_for(100.0, 0.5),
-        effects,
-        shutter: Some(shutter),
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { effects, shutter: Some(shutter), ..exposed(100.0, 0.5) };
     let raster = renderer.render(&on_device, &view, &settings).unwrap().nits;
 
     let camera = LensCamera::new(DMat4::IDENTITY, projection, width, height, &effects);

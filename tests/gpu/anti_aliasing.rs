@@ -4,7 +4,6 @@
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{Exposure, ToneMapper},
-    compare::flip,
     frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Renderer, TemporalSettings},
     gpu_scene::{GpuScene, View},
     photometry::Ev100,
@@ -15,7 +14,8 @@ use sunny16::{
     },
 };
 
-use crate::common::{aov, exposure_for, gpu, perspective};
+use crate::common::traced::mean_flip;
+use crate::common::{Place, after, aov, exposed, gpu, perspective, renderer};
 
 /// Samples per side of a reference pixel.
 const SIDE: usize = 8;
@@ -55,8 +55,7 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
             .map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array())
             .collect()
     };
-    let map = flip::ldr(&shown(test), &shown(reference), width as usize, flip::PIXELS_PER_DEGREE);
-    map.iter().map(|&v| f64::from(v)).sum::<f64>() / map.len() as f64
+    mean_flip(&shown(test), &shown(reference), width as usize)
 }
 
 /// Temporal anti-aliasing of pictures rendered at a fraction of their resolution.
@@ -91,22 +90,9 @@ fn hero(scene: &Scene, aside: f64, (width, height): (u32, u32)) -> View {
     View::new(moved, &projection, width, height)
 }
 
-fn last_of(
-    renderer: &mut Renderer,
-    scene: &GpuScene,
-    view: &View,
-    settings: &RenderSettings,
-    frames: u32,
-) -> RenderedImage {
-    renderer.reset_history();
-    let pictures = (0..frames).map(|_| renderer.render(scene, view, settings).unwrap());
-    pictures.last().unwrap()
-}
-
 #[test]
 fn still_view_converges_to_64_samples_per_pixel() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let made = still_life().unwrap();
     let scene = renderer.upload(&made.scene).unwrap();
     let (size, exposure) = ((160, 90), Exposure::from_ev100(made.dials.ev100()).unwrap());
@@ -120,8 +106,8 @@ fn still_view_converges_to_64_samples_per_pixel() {
     let morphological =
         RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() };
     let morphological = flip(&renderer.render(&scene, &view, &morphological).unwrap());
-    let taa = flip(&last_of(&mut renderer, &scene, &view, &scaled(1.0, &settings), 64));
-    let half = flip(&last_of(&mut renderer, &scene, &view, &scaled(0.5, &settings), 128));
+    let taa = flip(&after(&mut renderer, &scene, &view, &scaled(1.0, &settings), 64));
+    let half = flip(&after(&mut renderer, &scene, &view, &scaled(0.5, &settings), 128));
     println!(
         "none {none:.4}, morphological {morphological:.4}, means of 4, 16, 64: {means:.4?}, taa {taa:.4}, half {half:.4}"
     );
@@ -135,8 +121,7 @@ fn still_view_converges_to_64_samples_per_pixel() {
 
 #[test]
 fn moving_camera_has_no_ghosting_over_an_exposure_step() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let made = still_life().unwrap();
     let scene = renderer.upload(&made.scene).unwrap();
     let size = (96, 54);
@@ -188,11 +173,9 @@ fn wall() -> Scene {
     let mut builder = SceneBuilder::new("wall");
     let mut glow = sunny16::scene::build::dielectric("wall", Vec3::splat(0.5), 1.0);
     glow.emission = Vec3::splat(100.0);
-    let material = builder.add_material(glow);
-    let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), material);
-    builder.instance(
-        "wall",
-        mesh,
+    builder.place(
+        shapes::plane(Vec2::splat(40.0), 1, 1),
+        glow,
         DMat4::from_translation(DVec3::Z * -5.0)
             * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
     );
@@ -201,8 +184,7 @@ fn wall() -> Scene {
 
 #[test]
 fn velocities_match_the_pinhole_model() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&wall()).unwrap();
     let size = (64, 48);
     let at =
@@ -227,22 +209,21 @@ fn velocities_match_the_pinhole_model() {
 
 #[test]
 fn uniform_picture_is_unchanged_at_any_exposure() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&wall()).unwrap();
     let view =
         |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
     for method in methods(0.5) {
-        for (frame, exposed) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
-            let exposure = exposure_for(100.0, exposed);
+        for (frame, value) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
+            let exposure = exposed(100.0, value).exposure;
             let settings = RenderSettings { exposure, ..method.clone() };
             let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
             for pixel in &picture.nits {
-                for value in pixel {
-                    let off = (f64::from(*value) / 100.0 - 1.0).abs();
+                for got in pixel {
+                    let off = (f64::from(*got) / 100.0 - 1.0).abs();
                     assert!(
                         off < 0.01,
-                        "{:?}, frame {frame} at {exposed}: {value} nit for 100",
+                        "{:?}, frame {frame} at {value}: {got} nit for 100",
                         method.anti_aliasing
                     );
                 }
@@ -260,7 +241,7 @@ fn pictures_are_finite_and_deterministic() {
         // The slots of history pairs are part of the initial state of a run.
         let runs: Vec<Vec<RenderedImage>> = (0..2)
             .map(|_| {
-                let mut fresh = Renderer::new(&guard.gpu).unwrap();
+                let mut fresh = guard.renderer();
                 [8.0, -40.0, 60.0, 8.0, 7.0, 30.0, 8.0]
                     .iter()
                     .zip(0..)
@@ -294,7 +275,7 @@ fn pictures_are_finite_and_deterministic() {
     let plain = RenderSettings { exposure, ..RenderSettings::default() };
     let taa = RenderSettings { anti_aliasing: AntiAliasing::Temporal, ..plain.clone() };
     let run = |meter: bool| -> Vec<Nits> {
-        let mut fresh = Renderer::new(&guard.gpu).unwrap();
+        let mut fresh = guard.renderer();
         (0..4)
             .map(|_| {
                 if meter {
@@ -309,8 +290,7 @@ fn pictures_are_finite_and_deterministic() {
 
 #[test]
 fn slanted_edge_is_one_pixel_wide() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("edge");
     let mut glow = sunny16::scene::build::dielectric("card", Vec3::splat(0.0), 1.0);
     glow.emission = Vec3::splat(100.0);
@@ -331,8 +311,7 @@ fn slanted_edge_is_one_pixel_wide() {
         80,
         60,
     );
-    let settings =
-        RenderSettings { exposure: exposure_for(100.0, 1.0), ..RenderSettings::default() };
+    let settings = exposed(100.0, 1.0);
     let want = supersampled(&mut renderer, &scene, &view, &settings);
     let mut error = |settings: &RenderSettings, samples: u32| {
         let got = renderer.render_still(&scene, &view, settings, samples).unwrap();
@@ -357,8 +336,7 @@ fn slanted_edge_is_one_pixel_wide() {
 
 #[test]
 fn what_moves_leaves_no_trail() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let emissive_material = |name: &str, nits: f32| {
         let mut glow = sunny16::scene::build::dielectric(name, Vec3::ZERO, 1.0);
         glow.emission = Vec3::splat(nits);
@@ -384,7 +362,7 @@ fn what_moves_leaves_no_trail() {
     let mut scene = renderer.upload(&host).unwrap();
     let size = (96, 54);
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
-    let plain = RenderSettings { exposure: exposure_for(100.0, 0.6), ..RenderSettings::default() };
+    let plain = exposed(100.0, 0.6);
     let taa = RenderSettings {
         anti_aliasing: AntiAliasing::Temporal,
         aovs: vec![Aov::Velocity],

@@ -5,13 +5,13 @@ use std::f64::consts::PI;
 
 use crate::common::area::{self as reference, Body};
 use crate::common::{
-    Brdf, NORMAL, aov3, dielectric_fresnel, exposure_for, gpu, hit_plane, nits, parallel,
-    perspective, picture,
+    Brdf, NORMAL, Place, aov3, dielectric_fresnel, exposed, hit_plane, nits, parallel, perspective,
+    picture, renderer, unclustered, unshadowed,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use rayon::prelude::*;
 use sunny16::{
-    frame::{Aov, ClusteredLightSettings, RenderSettings, ShadowSettings},
+    frame::{Aov, RenderSettings, ShadowSettings},
     passes::gbuffer_channel::GbufferChannel,
     photometry::{
         Nit, Sides,
@@ -71,15 +71,11 @@ fn shapes_around(position: DVec3, target: DVec3) -> Vec<(&'static str, Emitter, 
 
 fn settings(exposure: f64, aovs: Vec<Aov>) -> RenderSettings {
     RenderSettings {
-        exposure: exposure_for(exposure, 0.95),
-        clustered_lights: ClusteredLightSettings {
-            enabled: false,
-            ..ClusteredLightSettings::default()
-        },
+        clustered_lights: unclustered(),
         // The reference has no occluders.
-        shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
+        shadows: unshadowed(),
         aovs,
-        ..RenderSettings::default()
+        ..exposed(exposure, 0.95)
     }
 }
 
@@ -96,8 +92,7 @@ fn unseen(mut scene: Scene) -> Scene {
 
 #[test]
 fn spheres_under_every_shape_match_monte_carlo() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (mut worst, mut table) = (0f64, String::new());
     for (name, emitter, pose, body) in shapes_around(dvec3(0.8, 2.2, 1.5), dvec3(0.0, 0.3, 0.0)) {
         for metallic in [0.0f32, 1.0] {
@@ -170,8 +165,7 @@ fn spheres_under_every_shape_match_monte_carlo() {
 /// Fresnel transmittance.
 #[test]
 fn irradiance_of_every_shape_is_exact() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let material = dielectric("matte", Vec3::splat(1.0), 1.0);
     let mut worst = 0f64;
     let mut compared = 0;
@@ -186,9 +180,7 @@ fn irradiance_of_every_shape_is_exact() {
     ] {
         for (name, emitter, pose, body) in shapes_around(position, target) {
             let mut builder = SceneBuilder::new("plane");
-            let matte = builder.add_material(material.clone());
-            let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), matte);
-            builder.instance("plane", mesh, DMat4::IDENTITY);
+            builder.floor(4.0, material.clone());
             add_light(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
             let view = parallel(dvec3(0.0, 5.0, 0.0), DVec3::ZERO, 1.0, 20.0, (12, 12));
@@ -225,18 +217,14 @@ fn irradiance_of_every_shape_is_exact() {
 
 #[test]
 fn small_lights_converge_to_point_lights() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut worst = 0f64;
     for roughness in [0.1f32, 0.3, 0.6, 1.0] {
         for radius in [1e-5, 1e-4, 1e-3, 3e-3, 1e-2] {
             let mut values = Vec::new();
             for emitter in [Emitter::Point, Emitter::Sphere { radius }] {
                 let mut builder = SceneBuilder::new("plane");
-                let material = builder.add_material(dielectric("m", Vec3::splat(0.5), roughness));
-                let mesh =
-                    builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
-                builder.instance("plane", mesh, DMat4::IDENTITY);
+                builder.floor(4.0, dielectric("m", Vec3::splat(0.5), roughness));
                 let pose = DMat4::from_translation(dvec3(-0.5, 2.0, 0.0));
                 let candela = LightStrength::Candela(sunny16::photometry::Candela(100.0));
                 builder.light("lamp", emitter, candela, Vec3::ONE, pose);
@@ -309,8 +297,7 @@ fn measured_flux(
 #[test]
 fn flux_of_every_light_matches_its_lumens() {
     use sunny16::photometry::{Cone, Lumen, SpotFlux};
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let cone = Cone::new(0.35, 0.6).unwrap();
     for (name, emitter) in [
         ("point", Emitter::Point),
@@ -332,8 +319,7 @@ fn flux_of_every_light_matches_its_lumens() {
 /// point receives that of a sphere, though far fewer lights represent it.
 #[test]
 fn emissive_ball_of_many_triangles_conserves_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     const SIDE: u32 = 10;
     let (radius, nits, half) = (0.3f32, 100.0f32, 1.0);
     let ball = shapes::icosphere(radius, 3);
@@ -387,8 +373,7 @@ fn emissive_ball_of_many_triangles_conserves_energy() {
 #[test]
 fn area_lights_are_visible_at_their_luminance_from_the_front() {
     use sunny16::photometry::Lumen;
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // Luminance is flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a
     // disk of 0.1 m 10132.1.
     for (emitter, want, back) in [
@@ -439,8 +424,7 @@ fn area_lights_are_visible_at_their_luminance_from_the_front() {
 /// dark.
 #[test]
 fn extreme_lights_give_finite_pixels() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let sizes = [1e-6, 1e-3, 0.2, 3.0, 1e4, 1e9];
     let mut pictures = 0;
     for &a in &sizes {
@@ -455,12 +439,9 @@ fn extreme_lights_give_finite_pixels() {
             let mut builder = SceneBuilder::new("extreme");
             for (index, roughness) in [0.0, 0.3, 1.0].into_iter().enumerate() {
                 let material = dielectric("ball", Vec3::new(1.0, 0.5, 0.0), roughness);
-                let material =
-                    builder.add_material(Material { metallic: index as f32 * 0.5, ..material });
-                let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 24, 12), material);
-                builder.instance(
-                    "ball",
-                    mesh,
+                builder.place(
+                    shapes::uv_sphere(0.4, 24, 12),
+                    Material { metallic: index as f32 * 0.5, ..material },
                     DMat4::from_translation(dvec3(index as f64 - 1.0, 0.0, 0.0)),
                 );
             }
@@ -506,8 +487,7 @@ fn extreme_lights_give_finite_pixels() {
 
 #[test]
 fn emissive_meshes_match_rectangle_and_triangle_lights() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let screen = Material {
         emission: Vec3::new(2.0, 1.0, 0.5),
         ..dielectric("screen", Vec3::splat(0.5), 1.0)
@@ -527,13 +507,18 @@ fn emissive_meshes_match_rectangle_and_triangle_lights() {
         (true, Body::Triangle { corners, two_sided: true }),
     ] {
         let mut builder = SceneBuilder::new("screen");
-        let glow = builder.add_material(Material { double_sided: two_sided, ..screen.clone() });
-        let mesh = builder.add_mesh("screen", triangle.clone(), glow);
-        builder.instance("screen", mesh, DMat4::IDENTITY);
+        builder.place(
+            triangle.clone(),
+            Material { double_sided: two_sided, ..screen.clone() },
+            DMat4::IDENTITY,
+        );
         let matte = builder.add_material(dielectric("matte", Vec3::ONE, 1.0));
         for (y, turn) in [(0.0, DMat4::IDENTITY), (2.5, DMat4::from_rotation_x(PI))] {
-            let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(3.0), 1, 1), matte);
-            builder.instance("plane", plane, DMat4::from_translation(dvec3(0.0, y, 0.0)) * turn);
+            builder.place(
+                shapes::plane(Vec2::splat(3.0), 1, 1),
+                matte,
+                DMat4::from_translation(dvec3(0.0, y, 0.0)) * turn,
+            );
         }
         let mut scene = builder.build().unwrap();
         scene.emissive_lights = true;
@@ -640,8 +625,7 @@ fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
 /// passes. A mirror shows the disk itself, and is nowhere brighter.
 #[test]
 fn sun_highlights_match_the_lobe_over_the_disk() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let middle = dvec3(0.0, 1.0, -1.0).normalize();
     for (pass, roughness) in [
         ("opaque", 0.0f32),
@@ -664,9 +648,7 @@ fn sun_highlights_match_the_lobe_over_the_disk() {
         }
         for radius in [2.5f64, 0.2666].map(f64::to_radians) {
             let mut builder = SceneBuilder::new("mirror");
-            let material = builder.add_material(material.clone());
-            let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
-            builder.instance("plane", mesh, DMat4::IDENTITY);
+            builder.floor(10.0, material.clone());
             let sun = Emitter::Sun { angular_radius: radius };
             builder.light("sun", sun, ONE_NIT, Vec3::ONE, look_at_transform(DVec3::ZERO, -middle));
             let scene = builder.build().unwrap();
@@ -730,16 +712,13 @@ fn sun_highlights_match_the_lobe_over_the_disk() {
 /// the same brightness.
 #[test]
 fn grazing_highlights_of_wide_suns_match_their_lobe() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (radius, middle) = (10f64.to_radians(), DVec3::NEG_Z);
     for roughness in [0.5f32, 1.0] {
         let material = Material { metallic: 1.0, ..dielectric("metal", Vec3::ONE, roughness) };
         let stored = Brdf::of(&material).roughness;
         let mut builder = SceneBuilder::new("floor");
-        let material = builder.add_material(material);
-        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
-        builder.instance("plane", mesh, DMat4::IDENTITY);
+        builder.floor(10.0, material);
         let sun = Emitter::Sun { angular_radius: radius };
         builder.light("sun", sun, ONE_NIT, Vec3::ONE, look_at_transform(DVec3::ZERO, -middle));
         let scene = builder.build().unwrap();

@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
-use crate::common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pixel_ray};
+use crate::common::{
+    Place, exposed, exr_channel, nits, parallel, picture, pixel_ray, renderer, unclustered,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use sunny16::{
-    frame::{ClusteredLightSettings, RenderSettings},
+    frame::RenderSettings,
     photometry::{
         Nit, Sides,
         lights::{Emitter, LightStrength},
@@ -33,8 +35,7 @@ fn on_ball(view: &sunny16::gpu_scene::View, x: usize, y: usize, center: DVec3, p
 
 #[test]
 fn spheres_and_plane_match_mitsuba() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/area_lights");
     let shapes_of_light = [
         ("rectangle", Emitter::Rectangle { width: 1.6, height: 0.6, sides: Sides::One }),
@@ -46,16 +47,19 @@ fn spheres_and_plane_match_mitsuba() {
     for (name, emitter) in shapes_of_light {
         for metallic in [0u8, 1] {
             let mut builder = SceneBuilder::new("row");
-            let gray = builder.add_material(dielectric("plane", Vec3::splat(0.5), 1.0));
-            let plane = builder.add_mesh("plane", shapes::plane(Vec2::new(8.0, 4.0), 1, 1), gray);
-            builder.instance("plane", plane, DMat4::IDENTITY);
+            builder.place(
+                shapes::plane(Vec2::new(8.0, 4.0), 1, 1),
+                dielectric("plane", Vec3::splat(0.5), 1.0),
+                DMat4::IDENTITY,
+            );
             let at = |index: usize| dvec3(index as f64 - 2.0, 0.4, 0.0);
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {
                 let material = dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness);
-                let material =
-                    builder.add_material(Material { metallic: f32::from(metallic), ..material });
-                let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 192, 96), material);
-                builder.instance("ball", mesh, DMat4::from_translation(at(index)));
+                builder.place(
+                    shapes::uv_sphere(0.4, 192, 96),
+                    Material { metallic: f32::from(metallic), ..material },
+                    DMat4::from_translation(at(index)),
+                );
             }
             let pose = look_at_transform(dvec3(0.8, 2.2, 1.5), dvec3(0.0, 0.3, 0.0));
             builder.light("lamp", emitter, LightStrength::Nits(Nit(1000.0)), Vec3::ONE, pose);
@@ -71,14 +75,8 @@ fn spheres_and_plane_match_mitsuba() {
                 30.0,
                 (SIZE.0 * FINER as u32, SIZE.1 * FINER as u32),
             );
-            let settings = RenderSettings {
-                exposure: exposure_for(200.0, 0.9),
-                clustered_lights: ClusteredLightSettings {
-                    enabled: false,
-                    ..ClusteredLightSettings::default()
-                },
-                ..RenderSettings::default()
-            };
+            let settings =
+                RenderSettings { clustered_lights: unclustered(), ..exposed(200.0, 0.9) };
             let ours = picture(&mut renderer, &scene, &finer, &settings);
             let file = directory.join(format!("{name}_{metallic}.exr"));
             let theirs: Vec<Vec<f32>> =

@@ -8,7 +8,7 @@
 //! and half floats (0.1 %).
 
 use crate::common::{
-    Brdf, NORMAL, aov, aov3, distribution, exposure_for, gpu, nits, parallel, picture, pixel_of,
+    Brdf, NORMAL, Place, aov, aov3, distribution, exposed, gpu, nits, parallel, picture, pixel_of,
     schlick, visibility,
 };
 use glam::{DMat4, DQuat, DVec3, EulerRot, Vec2, Vec3};
@@ -66,12 +66,9 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
         let l = spherical(light_tilt, around);
         let mut builder = SceneBuilder::new("grid");
         for (index, material) in materials.iter().enumerate() {
-            let material = builder.add_material(material.clone());
-            let mesh =
-                builder.add_mesh("patch", shapes::plane(Vec2::new(0.9, 2.9), 1, 1), material);
-            builder.instance(
-                "patch",
-                mesh,
+            builder.place(
+                shapes::plane(Vec2::new(0.9, 2.9), 1, 1),
+                material.clone(),
                 DMat4::from_quat(turn) * DMat4::from_translation(place(index)),
             );
         }
@@ -83,14 +80,13 @@ fn worst_error(turn: DQuat) -> (f64, usize) {
             // Highlights of roughness 0.1 reach 1/(4 pi alpha^2) = 800 nit and more, lobes at
             // grazing views fall to 1e-6. The exposure keeps both within normal half floats.
             let settings = RenderSettings {
-                exposure: exposure_for(1.0, 8.0),
                 aovs: vec![
                     Aov::DirectDiffuse,
                     Aov::DirectSpecular,
                     Aov::Channel(GbufferChannel::Roughness),
                     NORMAL,
                 ],
-                ..RenderSettings::default()
+                ..exposed(1.0, 8.0)
             };
             let picture = picture(&mut renderer, &scene, &view, &settings);
             for (index, material) in materials.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Culling on the device draws what the host draws, bit for bit; visible objects are never culled
 //! by occlusion.
 
-use crate::common::{exposure_for, gpu, parallel, perspective};
+use crate::common::{exposed, parallel, perspective, renderer, unshadowed};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     compare::flip,
-    frame::{RenderSettings, RenderedImage, ShadowSettings},
+    frame::{RenderSettings, RenderedImage},
     gpu_scene::{LodGeneration, View},
     photometry::Lux,
     scene::{
@@ -32,13 +32,8 @@ const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
 const HIDDEN: CullingSettings = CullingSettings { occlusion: true, ..VIEW };
 
 fn settings(culling: CullingSettings) -> RenderSettings {
-    let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
-    RenderSettings {
-        culling,
-        shadows,
-        exposure: exposure_for(20_000.0, 0.7),
-        ..RenderSettings::default()
-    }
+    let shadows = unshadowed();
+    RenderSettings { culling, shadows, ..exposed(20_000.0, 0.7) }
 }
 
 fn bits(picture: &RenderedImage) -> (Vec<u8>, Vec<u32>) {
@@ -105,8 +100,7 @@ fn views(origin: DVec3) -> [View; 3] {
 
 #[test]
 fn device_culling_matches_host_culling() {
-    let Some(device) = gpu() else { return };
-    let mut renderer = device.renderer();
+    let Some((_device, mut renderer)) = renderer() else { return };
     let mut outside = 0;
     // Around a work group's 256 instances (a third of them counts twice), and more than a few
     // groups.
@@ -176,8 +170,7 @@ fn rooms() -> Scene {
 
 #[test]
 fn occlusion_culling_has_no_false_positives() {
-    let Some(device) = gpu() else { return };
-    let mut renderer = device.renderer();
+    let Some((_device, mut renderer)) = renderer() else { return };
     let (reference, scene) =
         (renderer.upload(&rooms()).unwrap(), renderer.upload(&rooms()).unwrap());
     let (mut hidden, mut first) = (0, true);
@@ -225,8 +218,7 @@ fn occlusion_culling_has_no_false_positives() {
 
 #[test]
 fn still_view_is_stable() {
-    let Some(device) = gpu() else { return };
-    let mut renderer = device.renderer();
+    let Some((_device, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&rooms()).unwrap();
     let view = perspective(DVec3::new(0.4, 1.6, -1.2), DVec3::new(0.0, 1.5, -9.0), 1.0, 0.02, SIZE);
     let pictures: Vec<RenderedImage> =
@@ -261,9 +253,8 @@ fn balls() -> Scene {
 
 #[test]
 fn levels_of_detail_match_between_host_and_device() {
-    let Some(device) = gpu() else { return };
-    let mut renderer = device.renderer();
-    let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+    let Some((_device, mut renderer)) = renderer() else { return };
+    let shadows = unshadowed();
     let scene = renderer.upload_with(&balls(), &shadows, LodGeneration::Large).unwrap();
     let views = [
         perspective(DVec3::ZERO, DVec3::NEG_Z, 0.8, 0.05, SIZE),

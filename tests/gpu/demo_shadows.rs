@@ -3,14 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::common::{gpu, long};
+use crate::common::{long, renderer, unclustered};
 use glam::Vec3;
 use sunny16::{
     camera::Exposure,
-    frame::{
-        AoSettings, Aov, ClusteredLightSettings, GiSettings, RenderSettings, ShadowSettings,
-        SsrSettings,
-    },
+    frame::{AoSettings, Aov, GiSettings, RenderSettings, ShadowSettings, SsrSettings},
     photometry::{Nit, color},
     scene::{look::ShadowMethod, procedural::demos::Demo},
     session::{self, OpenRequest},
@@ -78,8 +75,7 @@ fn methods_compared() {
 /// Prints the differences of shadows from a reference with this many rays, and fails beyond the
 /// bounds for the looks' own. Optionally also with shadow maps.
 fn measure(size: &str, rays: u32, maps: bool) {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut broken = Vec::new();
     println!("{:<16} {:>10} {:>10} {:>10} {:>10}", "%", "", "leaks", "gaps", "rms");
     // Pipelines of water and glass take minutes on software drivers.
@@ -107,10 +103,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
             gi: GiSettings::default(),
             ssr: SsrSettings::default(),
             ao: AoSettings { enabled: false, ..AoSettings::default() },
-            clustered_lights: ClusteredLightSettings {
-                enabled: false,
-                ..ClusteredLightSettings::default()
-            },
+            clustered_lights: unclustered(),
             aovs: vec![Aov::DirectDiffuse],
             ..session.settings(Exposure::default(), vec![])
         };

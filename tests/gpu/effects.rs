@@ -1,21 +1,23 @@
 //! Camera effects against closed forms: lens, shutter and sensor applied to known light.
 
 use crate::common::{
-    add_square, emissive_material, exposure_for, gpu, parallel, perspective, pixel_ray,
+    add_square, emissive_material, exposed, green, parallel, perspective, pixel_ray, renderer,
+    total,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{
         CameraEffects, Iris, ThinLens,
         body::Shutter,
-        effects::{Grain, glare_within},
-        focus::{circle_of_confusion, to_pixels},
-        post_effects::{
-            Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting,
-        },
+        effect_models::{Grain, glare_within},
+        effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Starburst, Vignetting},
     },
     frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
     gpu_scene::View,
+    optics::{
+        Rim,
+        focus::{circle_of_confusion, to_pixels},
+    },
     scene::{
         AlphaMode, Material, Projection, Scene, Specular,
         build::{SceneBuilder, look_at_transform},
@@ -26,6 +28,13 @@ use sunny16::{
 
 const SIZE: (u32, u32) = (320, 240);
 const GATE: f64 = 0.036;
+
+/// One effect alone.
+macro_rules! only {
+    ($effect:ident: $value:expr) => {
+        CameraEffects { $effect: Some($value), ..CameraEffects::default() }
+    };
+}
 
 /// Picture width over the image distance of a 50 mm lens at infinity, and its vertical field of
 /// view.
@@ -53,19 +62,10 @@ fn render(
     effects: CameraEffects,
     white: f64,
 ) -> RenderedImage {
-    let settings =
-        RenderSettings { exposure: exposure_for(white, 1.0), effects, ..RenderSettings::default() };
+    let settings = RenderSettings { effects, ..exposed(white, 1.0) };
     let picture = crate::common::picture(renderer, scene, view, &settings);
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
     picture
-}
-
-fn green(picture: &RenderedImage) -> Vec<f64> {
-    picture.nits.iter().map(|c| f64::from(c[1])).collect()
-}
-
-fn total(picture: &RenderedImage) -> f64 {
-    green(picture).iter().sum()
 }
 
 fn lens(millimeters: f64, f_stop: f64) -> ThinLens {
@@ -87,8 +87,7 @@ fn width_along(picture: &RenderedImage, row: usize, level: f64) -> f64 {
 
 #[test]
 fn point_out_of_focus_is_a_disk_of_the_analytic_diameter() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let size = (640, 480);
     let view = camera(size);
     let nits = 1e6;
@@ -109,8 +108,7 @@ fn point_out_of_focus_is_a_disk_of_the_analytic_diameter() {
         let lens = lens(focal_length, f_stop);
         let scene = points(&view, &[((320, 240), distance)], Vec3::splat(nits as f32));
         let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
-        let effects =
-            CameraEffects { depth_of_field: Some(field(lens, focus)), ..CameraEffects::default() };
+        let effects = only!(depth_of_field: field(lens, focus));
         let blurred = render(&mut renderer, &scene, &view, effects, 100.0);
         let signed = circle_of_confusion(lens, focus, distance).unwrap();
         let want = to_pixels(signed.abs(), GATE, size.0);
@@ -145,15 +143,11 @@ fn point_out_of_focus_is_a_disk_of_the_analytic_diameter() {
 
 #[test]
 fn blades_and_rim_shape_the_disk_and_conserve_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     let lens = lens(135.0, 2.0);
     let nits = Vec3::splat(1e6);
-    let with = |iris: Iris, rim: Option<Rim>| CameraEffects {
-        depth_of_field: Some(DepthOfField { iris, rim, ..field(lens, 2.0) }),
-        ..CameraEffects::default()
-    };
+    let with = |iris: Iris, rim: Option<Rim>| only!(depth_of_field: DepthOfField { iris, rim, ..field(lens, 2.0) });
     let center = points(&view, &[((160, 120), 1e5)], nits);
     let round = render(&mut renderer, &center, &view, with(Iris::default(), None), 100.0);
     let pentagon = Iris { blades: 5, curvature: 0.0, rotation: std::f64::consts::FRAC_PI_2 };
@@ -200,18 +194,14 @@ fn blades_and_rim_shape_the_disk_and_conserve_energy() {
 
 #[test]
 fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     // A square in focus that covers the left half, before a far brighter wall.
     let mut builder = SceneBuilder::new("edge");
     add_square(&mut builder, DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0));
     add_square(&mut builder, DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0));
     let scene = builder.build().unwrap();
-    let effects = CameraEffects {
-        depth_of_field: Some(field(lens(50.0, 1.4), 2.0)),
-        ..CameraEffects::default()
-    };
+    let effects = only!(depth_of_field: field(lens(50.0, 1.4), 2.0));
     let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     println!("edge in focus: {:?}", &row[156..164]);
@@ -230,8 +220,7 @@ fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
     // its edge is at half.
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
-        let effects =
-            CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() };
+        let effects = only!(depth_of_field: field(lens, 2.0));
         let mut builder = SceneBuilder::new("near edge");
         add_square(&mut builder, DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0));
         add_square(&mut builder, DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0));
@@ -296,8 +285,7 @@ fn edge(row: &[f64], low: f64, high: f64) -> (f64, f64) {
 
 #[test]
 fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     let scene = half_lit(5.0);
     let pixels_per_meter = 0.05 / 5.0 / GATE * 320.0;
@@ -308,7 +296,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
         rotation: DVec3::ZERO,
     };
     let blurred = |renderer: &mut Renderer, blur: MotionBlur| {
-        let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
+        let effects = only!(motion_blur: blur);
         render(renderer, &scene, &view, effects, 100.0)
     };
     for speed in [1.0, 3.0, 10.0] {
@@ -351,8 +339,7 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
 
 #[test]
 fn near_motion_blurs_over_a_static_background() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     // A camera that moves sideways: at a thousand times the distance, the background is static.
     let mut builder = SceneBuilder::new("near and far");
@@ -364,7 +351,7 @@ fn near_motion_blurs_over_a_static_background() {
         velocity: DVec3::new(10.0, 0.0, 0.0),
         rotation: DVec3::ZERO,
     };
-    let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
+    let effects = only!(motion_blur: blur);
     let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     let want = 0.2 * 0.05 / 5.0 / GATE * 320.0;
@@ -380,17 +367,13 @@ fn near_motion_blurs_over_a_static_background() {
 
 #[test]
 fn bloom_conserves_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // Sides that are no powers of two.
     let view = camera((301, 203));
     let scene = points(&view, &[((150, 101), 5.0)], Vec3::splat(1e5));
     let sharp = render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0);
     for fraction in [0.01, 0.3, 1.0] {
-        let effects = CameraEffects {
-            bloom: Some(Bloom { fraction, width: 0.72 }),
-            ..CameraEffects::default()
-        };
+        let effects = only!(bloom: Bloom { fraction, width: 0.72 });
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let light = total(&picture) / total(&sharp) - 1.0;
         let stays = green(&picture)[101 * 301 + 150] / total(&sharp);
@@ -419,10 +402,7 @@ fn bloom_conserves_energy() {
     // A uniform field stays uniform up to the border.
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
-    let effects = CameraEffects {
-        bloom: Some(Bloom { fraction: 0.5, width: 0.72 }),
-        ..CameraEffects::default()
-    };
+    let effects = only!(bloom: Bloom { fraction: 0.5, width: 0.72 });
     let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
     let off = green(&picture).iter().map(|v| (v / 100.0 - 1.0).abs()).fold(0.0, f64::max);
     println!("even field: {:.3} %", off * 100.0);
@@ -431,8 +411,7 @@ fn bloom_conserves_energy() {
 
 #[test]
 fn vignetting_is_exact_for_each_pixel() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     let mut builder = SceneBuilder::new("wall");
     add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
@@ -442,7 +421,7 @@ fn vignetting_is_exact_for_each_pixel() {
     let natural = Vignetting { exponent: 4.0, width: 0.72, pupil_radius: pupil, rim: None };
     let cut = Vignetting { rim: Some(Rim { radius: pupil * 1.1, distance: 0.03 }), ..natural };
     for vignetting in [natural, cut] {
-        let effects = CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() };
+        let effects = only!(vignetting: vignetting);
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let mut worst = 0f64;
         for (index, value) in green(&picture).iter().enumerate() {
@@ -462,18 +441,14 @@ fn vignetting_is_exact_for_each_pixel() {
 
 #[test]
 fn chromatic_aberration_scales_red_and_blue_about_the_center() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     let center_of = |values: &[f64]| {
         let sum: f64 = values.iter().sum();
         values.iter().enumerate().map(|(x, v)| (x as f64 + 0.5) * v).sum::<f64>() / sum
     };
     let amount = 0.02;
-    let effects = CameraEffects {
-        chromatic_aberration: Some(ChromaticAberration { red_over_blue: amount }),
-        ..CameraEffects::default()
-    };
+    let effects = only!(chromatic_aberration: ChromaticAberration { red_over_blue: amount });
     for x in [160.0, 240.0, 300.0] {
         // A square some pixels wide, so that its centroid is that of its image.
         let mut builder = SceneBuilder::new("square");
@@ -500,8 +475,7 @@ fn chromatic_aberration_scales_red_and_blue_about_the_center() {
 
 #[test]
 fn grain_keeps_the_mean_and_grows_with_iso() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     let mut builder = SceneBuilder::new("wall");
     // 100 nit where 200 is white: an exposed value of a half.
@@ -519,7 +493,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
     for iso in [100.0, 1600.0] {
         // Without read noise, which depends on ISO differently.
         let grain = Grain { read: 0.0, ..shot(iso) };
-        let effects = CameraEffects { grain: Some(grain), ..CameraEffects::default() };
+        let effects = only!(grain: grain);
         let picture = render(&mut renderer, &scene, &view, effects, 200.0);
         let (mean, deviation) = statistics(&picture);
         println!(
@@ -533,11 +507,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
         assert!((deviation / grain.deviation(0.5) - 1.0).abs() < 0.01, "{deviation}");
         deviations.push(deviation);
         // The same frame number gives the same grain; another, another.
-        let settings = RenderSettings {
-            exposure: exposure_for(200.0, 1.0),
-            effects,
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { effects, ..exposed(200.0, 1.0) };
         let again = crate::common::picture(&mut renderer, &scene, &view, &settings);
         assert_eq!(again.nits, picture.nits);
         let next = crate::common::picture(
@@ -567,8 +537,7 @@ fn grain_keeps_the_mean_and_grows_with_iso() {
 
 #[test]
 fn disabled_effects_have_no_passes() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera((64, 48));
     let scene = half_lit(5.0);
     let on_device = renderer.upload(&scene).unwrap();
@@ -603,43 +572,16 @@ fn disabled_effects_have_no_passes() {
         points: true,
     };
     for (effects, marks) in [
+        (only!(depth_of_field: field(lens, 2.0)), &["depth of field"][..]),
+        (only!(motion_blur: blur), &["motion blur", "velocity"]),
+        (only!(starburst: starburst), &["starburst", "flare sources"]),
+        (only!(bloom: Bloom { fraction: 0.01, width: 0.7 }), &["bloom"]),
+        (only!(vignetting: vignetting), &["vignetting"]),
         (
-            CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..CameraEffects::default() },
-            &["depth of field"][..],
-        ),
-        (
-            CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() },
-            &["motion blur", "velocity"],
-        ),
-        (
-            CameraEffects { starburst: Some(starburst), ..CameraEffects::default() },
-            &["starburst", "flare sources"],
-        ),
-        (
-            CameraEffects {
-                bloom: Some(Bloom { fraction: 0.01, width: 0.7 }),
-                ..CameraEffects::default()
-            },
-            &["bloom"],
-        ),
-        (
-            CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() },
-            &["vignetting"],
-        ),
-        (
-            CameraEffects {
-                chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.01 }),
-                ..CameraEffects::default()
-            },
+            only!(chromatic_aberration: ChromaticAberration { red_over_blue: 0.01 }),
             &["chromatic aberration"],
         ),
-        (
-            CameraEffects {
-                grain: Some(Grain::of_sensor(6e-6, 100.0)),
-                ..CameraEffects::default()
-            },
-            &["grain"],
-        ),
+        (only!(grain: Grain::of_sensor(6e-6, 100.0)), &["grain"]),
     ] {
         let with = names(effects);
         let (own, others): (Vec<&String>, Vec<&String>) =
@@ -704,8 +646,7 @@ fn on_sensor(x: f64, y: f64, side: f64, nits: f32) -> Scene {
 /// such pixels.
 #[test]
 fn effects_keep_their_size_at_any_resolution() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for swept in Swept::all() {
         let Swept { size, view, gate, pixel } = &swept;
         let (gate, pixel) = (*gate, *pixel);
@@ -714,10 +655,7 @@ fn effects_keep_their_size_at_any_resolution() {
         // angles.
         let lamp = on_sensor(0.0, 0.0, 0.75, 1e4);
         let sharp = total(&render(&mut renderer, &lamp, view, CameraEffects::default(), 100.0));
-        let effects = CameraEffects {
-            bloom: Some(Bloom { fraction: 1.0, width: gate / 50.0 }),
-            ..CameraEffects::default()
-        };
+        let effects = only!(bloom: Bloom { fraction: 1.0, width: gate / 50.0 });
         let picture = render(&mut renderer, &lamp, view, effects, 100.0);
         assert!(
             (total(&picture) / sharp - 1.0).abs() < 0.005,
@@ -751,7 +689,7 @@ fn effects_keep_their_size_at_any_resolution() {
         );
         let point = builder.build().unwrap();
         let sharp = total(&render(&mut renderer, &point, view, CameraEffects::default(), 1e4));
-        let effects = CameraEffects { depth_of_field: Some(field), ..CameraEffects::default() };
+        let effects = only!(depth_of_field: field);
         let picture = render(&mut renderer, &point, view, effects, 1e4);
         let want = circle_of_confusion(lens, 2.0, far).unwrap() * 1e3;
         let plateau = green(&picture)[(size.1 / 2 * size.0 + size.0 / 2) as usize];
@@ -772,7 +710,7 @@ fn effects_keep_their_size_at_any_resolution() {
             rotation: DVec3::ZERO,
         };
         let moving = MotionBlur { velocity: DVec3::new(20.0, 0.0, 0.0), ..still };
-        let effects = CameraEffects { motion_blur: Some(moving), ..CameraEffects::default() };
+        let effects = only!(motion_blur: moving);
         let picture = render(&mut renderer, &half_lit(5.0), view, effects, 100.0);
         let row = (size.1 / 2 * size.0) as usize;
         let (width, _) = edge(&green(&picture)[row..row + size.0 as usize], 0.0, 100.0);
@@ -783,8 +721,7 @@ fn effects_keep_their_size_at_any_resolution() {
         // Chromatic aberration: red is 2 % larger, 0.1 mm at 5 mm.
         let square = on_sensor(5.0, 0.0, 1.5, 100.0);
         let aberration = ChromaticAberration { red_over_blue: 0.04 };
-        let effects =
-            CameraEffects { chromatic_aberration: Some(aberration), ..CameraEffects::default() };
+        let effects = only!(chromatic_aberration: aberration);
         let picture = render(&mut renderer, &square, view, effects, 100.0);
         let middle = |channel: usize| {
             let values: Vec<f64> = picture.nits.iter().map(|c| f64::from(c[channel])).collect();
@@ -803,7 +740,7 @@ fn effects_keep_their_size_at_any_resolution() {
         let pupil = lens.aperture_diameter() / 2.0;
         let rim = Some(Rim { radius: pupil * 1.1, distance: 0.05 });
         let vignetting = Vignetting { exponent: 4.0, width: gate / 50.0, pupil_radius: pupil, rim };
-        let effects = CameraEffects { vignetting: Some(vignetting), ..CameraEffects::default() };
+        let effects = only!(vignetting: vignetting);
         let values = green(&render(&mut renderer, &wall, view, effects, 100.0));
         let off = |((x, y), value): ((f64, f64), f64)| {
             (value / 100.0 / vignetting.at(x.hypot(y) / 50.0) - 1.0).abs()
@@ -818,7 +755,8 @@ fn effects_keep_their_size_at_any_resolution() {
         for assignment in ["camera.body.sensor=36x24", "effects.grain.iso=10000000"] {
             look.assign(assignment).unwrap();
         }
-        let grain = look.effects(None, [size.0, size.1]).unwrap().grain;
+        let camera = look.physical_camera();
+        let grain = camera.camera_effects(None, [size.0, size.1]).unwrap().grain;
         let effects = CameraEffects { grain, ..CameraEffects::default() };
         let values = green(&render(&mut renderer, &wall, view, effects, 200.0));
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -838,16 +776,8 @@ fn effects_keep_their_size_at_any_resolution() {
         let fast = MotionBlur { velocity: DVec3::new(60.0, 0.0, 0.0), ..still };
         let wide = DepthOfField { lens: self::lens(135.0, 0.5), ..field };
         for (effects, wanted, part) in [
-            (
-                CameraEffects { motion_blur: Some(fast), ..CameraEffects::default() },
-                12.0,
-                f64::from(size.1) / 4.0,
-            ),
-            (
-                CameraEffects { depth_of_field: Some(wide), ..CameraEffects::default() },
-                9.772,
-                f64::from(size.0.min(size.1)) / 2.0,
-            ),
+            (only!(motion_blur: fast), 12.0, f64::from(size.1) / 4.0),
+            (only!(depth_of_field: wide), 9.772, f64::from(size.0.min(size.1)) / 2.0),
         ] {
             let limits = render(&mut renderer, &half_lit(5.0), view, effects, 100.0).limits;
             let acted = if effects.motion_blur.is_some() {
@@ -874,8 +804,7 @@ fn effects_keep_their_size_at_any_resolution() {
 /// Distances do not depend on the far plane, nor on the near plane of a parallel projection.
 #[test]
 fn motion_blur_tells_surfaces_apart_by_distance() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let size = (96, 64);
     let blur = MotionBlur {
         exposure: 0.02,
@@ -883,7 +812,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
         velocity: DVec3::new(20.0, 0.0, 0.0),
         rotation: DVec3::ZERO,
     };
-    let effects = CameraEffects { motion_blur: Some(blur), ..CameraEffects::default() };
+    let effects = only!(motion_blur: blur);
     // A wall with two luminances, rotated so that its left side reaches the far plane.
     let mut builder = SceneBuilder::new("slanted");
     for (x, nits) in [(-50.0, 20.0), (50.0, 100.0)] {
@@ -923,8 +852,7 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
 
 #[test]
 fn extreme_settings_give_finite_pictures() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let lens = lens(300.0, 0.5);
     let effects = CameraEffects {
         depth_of_field: Some(DepthOfField {
@@ -977,8 +905,7 @@ fn extreme_settings_give_finite_pictures() {
 /// infinite sums: this test is for those that round to nearest.)
 #[test]
 fn blended_sums_are_clamped_to_half_floats() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // White is 100 nits: 65504 times that is the maximum, which this square and half of this pane
     // exceed each.
     let (white, nits) = (100.0, Vec3::splat(1e9));
@@ -1008,15 +935,12 @@ fn blended_sums_are_clamped_to_half_floats() {
     let none = CameraEffects::default();
     for (name, effects) in [
         ("nothing", none),
-        ("depth of field", CameraEffects { depth_of_field: Some(field(lens, 2.0)), ..none }),
-        (
-            "a foreground out of focus",
-            CameraEffects { depth_of_field: Some(field(lens, 8.0)), ..none },
-        ),
-        ("motion blur", CameraEffects { motion_blur: Some(blur), ..none }),
-        ("bloom", CameraEffects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..none }),
-        ("chromatic aberration", CameraEffects { chromatic_aberration: Some(chroma), ..none }),
-        ("vignetting", CameraEffects { vignetting: Some(vignetting), ..none }),
+        ("depth of field", only!(depth_of_field: field(lens, 2.0))),
+        ("a foreground out of focus", only!(depth_of_field: field(lens, 8.0))),
+        ("motion blur", only!(motion_blur: blur)),
+        ("bloom", only!(bloom: Bloom { fraction: 0.01, width: 0.7 })),
+        ("chromatic aberration", only!(chromatic_aberration: chroma)),
+        ("vignetting", only!(vignetting: vignetting)),
     ] {
         let picture = render(&mut renderer, &scene, &view, effects, white);
         // Away from the border, beyond which bloom and blur have no data.
@@ -1030,11 +954,7 @@ fn blended_sums_are_clamped_to_half_floats() {
         );
     }
     for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal] {
-        let settings = RenderSettings {
-            exposure: exposure_for(white, 1.0),
-            anti_aliasing,
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { anti_aliasing, ..exposed(white, 1.0) };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let off =
             green(&picture).iter().map(|v| (v / (65504.0 * white) - 1.0).abs()).fold(0.0, f64::max);

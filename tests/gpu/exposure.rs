@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use crate::common::{Brdf, exposure_for, gpu, hit_plane, nits, parallel};
+use crate::common::{Brdf, Place, exposure_for, hit_plane, nits, parallel, renderer, unclustered};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use half::f16;
 use sunny16::{
@@ -12,7 +12,7 @@ use sunny16::{
         tonemap::dithered,
     },
     frame::{
-        ClusteredLightSettings, Readback, RenderSettings, RenderedImage, Renderer, ShadowSettings,
+        Readback, RenderSettings, RenderedImage, Renderer, ShadowSettings,
         incident::{self, IncidentError},
     },
     gpu_scene::View,
@@ -84,8 +84,7 @@ fn bin(luminance: f32) -> usize {
 
 #[test]
 fn the_histogram_counts_every_pixel_once() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let levels: Vec<f32> = (0..40).map(|step| 1e-6 * 1e12f32.powf(step as f32 / 39.0)).collect();
     let scene = squares(&levels);
     let on_device = renderer.upload(&scene).unwrap();
@@ -146,8 +145,7 @@ fn log_average(picture: &RenderedImage) -> f64 {
 
 #[test]
 fn automatic_exposure_matches_its_time_constants() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let dim: Vec<f32> = (0..24).map(|step| 0.5 * 1.3f32.powi(step)).collect();
     let bright: Vec<f32> = dim.iter().map(|level| level * 256.0).collect();
     let (dim, bright) = (squares(&dim), squares(&bright));
@@ -204,8 +202,7 @@ fn automatic_exposure_matches_its_time_constants() {
 
 #[test]
 fn history_is_invariant_to_an_exposure_step() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // Two scenes, so that the history holds content that this frame lacks.
     let bright: Vec<f32> = (0..24).map(|step| 1.7 * 1.4f32.powi(step)).collect();
     let other: Vec<f32> = bright.iter().rev().copied().collect();
@@ -262,8 +259,7 @@ fn history_is_invariant_to_an_exposure_step() {
 
 #[test]
 fn pictures_are_finite_from_sun_to_starlight() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let levels = [1e9f32, 1e6, 1e3, 1.0, 1e-3, 1e-6];
     let on_device = renderer.upload(&squares(&levels)).unwrap();
     let view = from_above(0.5, (48, 8));
@@ -304,21 +300,18 @@ fn pictures_are_finite_from_sun_to_starlight() {
 
 #[test]
 fn faint_gradients_have_no_banding() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // A diffuse plane under a faint light, seen from straight above.
     let material = dielectric("matte", Vec3::splat(0.5), 1.0);
     let brdf = Brdf::of(&material);
     let (height, candela) = (2.0, 0.03);
     let mut builder = SceneBuilder::new("night");
-    let material = builder.add_material(material);
-    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(20.0), 1, 1), material);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.floor(20.0, material);
     let lamp = DVec3::new(0.0, height, 0.0);
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
     let on_device = renderer.upload(&builder.build().unwrap()).unwrap();
     let view = from_above(0.1, (512, 8));
-    let lists = ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let lists = unclustered();
     let mut exposure = ev(-6.0);
     let mut picture = None;
     for _ in 0..3 {
@@ -358,16 +351,12 @@ fn faint_gradients_have_no_banding() {
 
 #[test]
 fn dither_matches_host_and_preserves_the_mean() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let levels = [0.0f32, 0.0001, 0.001, 0.0101, 0.1, 0.2017, 0.5003, 0.9, 0.9999, 1.0, 7.0];
     let on_device = renderer.upload(&squares(&levels)).unwrap();
     let view = from_above(0.5, (levels.len() as u32 * 96, 96));
-    let settings = RenderSettings {
-        exposure: exposure_for(1.0, 1.0),
-        tone_mapper: ToneMapper::Linear,
-        ..RenderSettings::default()
-    };
+    let settings =
+        RenderSettings { tone_mapper: ToneMapper::Linear, ..crate::common::exposed(1.0, 1.0) };
     let plain = renderer.render(&on_device, &view, &settings).unwrap();
     let noisy = renderer
         .render(&on_device, &view, &RenderSettings { dither: true, ..settings.clone() })
@@ -404,17 +393,18 @@ fn dither_matches_host_and_preserves_the_mean() {
 /// A diffuse gray card of a meter under a colored light, seen from straight above.
 fn card(color: Vec3) -> Scene {
     let mut builder = SceneBuilder::new("card");
-    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
-    let mesh = builder.add_mesh("card", shapes::plane(Vec2::ONE, 1, 1), gray);
-    builder.instance("card", mesh, DMat4::IDENTITY);
+    builder.place(
+        shapes::plane(Vec2::ONE, 1, 1),
+        dielectric("gray", Vec3::splat(0.5), 1.0),
+        DMat4::IDENTITY,
+    );
     builder.point_light_lumens("lamp", Lumen(2000.0), color, DVec3::new(3.0, 40.0, 1.0));
     builder.build().unwrap()
 }
 
 #[test]
 fn white_balanced_gray_card_is_gray() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = from_above(0.25, (64, 64));
     for kelvin in [2000.0, 2700.0, 4000.0, 10_000.0] {
         let on_device = renderer.upload(&card(black_body(Kelvin(kelvin)))).unwrap();
@@ -476,12 +466,10 @@ fn white_balanced_gray_card_is_gray() {
 
 #[test]
 fn incident_meter_matches_closed_forms() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("room");
     let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
-    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
-    builder.instance("floor", mesh, DMat4::IDENTITY);
+    builder.floor(6.0, gray);
     let (lamp, candela) = (DVec3::new(1.0, 2.0, 0.5), 400.0);
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, lamp);
     let floor_and_lamp = builder.build().unwrap();
@@ -538,9 +526,11 @@ fn incident_meter_matches_closed_forms() {
     // A sun: without a distance, only angle and receptor matter, over nine decades.
     for lux in [1e-4, 100_000.0] {
         let mut builder = SceneBuilder::new("sun");
-        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
-        let mesh = builder.add_mesh("ball", shapes::icosphere(0.5, 1), gray);
-        builder.instance("ball", mesh, DMat4::from_translation(DVec3::NEG_Y));
+        builder.place(
+            shapes::icosphere(0.5, 1),
+            dielectric("gray", Vec3::splat(0.5), 0.4),
+            DMat4::from_translation(DVec3::NEG_Y),
+        );
         builder.sun("sun", Lux(lux), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();
         for degrees in [0.0f64, 40.0, 75.0, 110.0, 150.0] {
@@ -569,9 +559,7 @@ fn incident_meter_matches_closed_forms() {
         ),
     ] {
         let mut builder = SceneBuilder::new("shape");
-        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.4));
-        let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), gray);
-        builder.instance("floor", mesh, DMat4::IDENTITY);
+        builder.floor(6.0, dielectric("gray", Vec3::splat(0.5), 0.4));
         let pose = look_at_transform(DVec3::Y * d, DVec3::ZERO);
         builder.light("shape", emitter, LightStrength::Nits(Nit(nits)), Vec3::ONE, pose);
         let scene = builder.build().unwrap();
@@ -629,8 +617,7 @@ fn incident_meter_matches_closed_forms() {
 
 #[test]
 fn spot_and_incident_readings_agree_over_a_card_of_known_reflectance() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = card(Vec3::ONE);
     let on_device = renderer.upload(&scene).unwrap();
     let dim = RenderSettings { exposure: ev(-3.0), ..RenderSettings::default() };

@@ -3,15 +3,15 @@
 
 use std::{fs, path::Path};
 
-use crate::common::{dimming_light::dimming_light_scene, gpu, perspective};
+use crate::common::{
+    Arguments, Folder, Run, dimming_light::dimming_light_scene, no_gpu, perspective, renderer,
+    unclustered,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use serde_json::json;
 use sunny16::{
     camera::Exposure,
-    frame::{
-        AntiAliasing, ClusteredLightSettings, GiSettings, RenderSettings, RenderedImage,
-        SsrSettings,
-    },
+    frame::{AntiAliasing, GiSettings, RenderSettings, RenderedImage, SsrSettings},
     photometry::{Ev100, Lumen},
     scene::{
         Scene,
@@ -79,34 +79,24 @@ fn stepping_wall(dir: &Path) {
 
 #[test]
 fn sequence_exposure_adapts_to_a_step_of_six_stops() {
-    if crate::common::no_gpu("sequence_exposure_adapts_to_a_step_of_six_stops") {
+    if no_gpu("sequence_exposure_adapts_to_a_step_of_six_stops") {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     stepping_wall(dir.path());
-    let exposures = |more: &[&str]| -> Vec<f64> {
-        let both = [
-            "render",
-            "step.gltf",
-            "-o",
-            "a.png",
-            "--size",
-            "64x32",
-            "--set",
-            "scene.emissive_lights=false",
-        ];
-        exposures_of(&crate::common::sunny16(dir.path(), &[&both[..], more].concat(), &[]))
+    let exposures = |more: &str| {
+        let picture = "-o a.png --size 64x32 --set scene.emissive_lights=false";
+        exposures_of(&dir.run(&format!("render step.gltf {picture} {more}")))
     };
     let (rate, tau) = (24.0, [0.1, 0.2]);
     for (mode, place) in [("log-average", "50%,50%"), ("spot", "49%,50%")] {
-        let mode = format!("camera.metering.mode={mode}");
-        let place = format!("camera.metering.position={place}");
-        let metered = ["--set", &mode, "--set", &place];
-        let still = |time: &str| exposures(&[&metered[..], &["--time", time]].concat())[0];
+        let metered =
+            format!("--set camera.metering.mode={mode} --set camera.metering.position={place}");
+        let still = |time: &str| exposures(&format!("{metered} --time {time}"))[0];
         let (dim, bright) = (still("0"), still("1"));
         assert!((bright - dim - 6.0).abs() < 0.011, "{dim} and {bright}");
-        let adaptation = ["--frames", "44", "--set", "camera.exposure.adaptation=0.1,0.2"];
-        let got = exposures(&[&metered[..], &adaptation].concat());
+        let adaptation = "--frames 44 --set camera.exposure.adaptation=0.1,0.2";
+        let got = exposures(&format!("{metered} {adaptation}"));
         assert_eq!(got.len(), 44);
         // A picture is exposed by the previous one.
         let (mut want, mut worst) = (dim, 0f64);
@@ -126,24 +116,21 @@ fn sequence_exposure_adapts_to_a_step_of_six_stops() {
         assert!((got[30] - bright).abs() < 0.03, "{} for {bright}", got[30]);
     }
     // Manual settings are kept.
-    let fixed = exposures(&["--frames", "8", "--set", "camera.exposure.ev100=3"]);
+    let fixed = exposures("--frames 8 --set camera.exposure.ev100=3");
     assert_eq!(fixed, [3.0; 8]);
     // A priority mode changes its setting.
-    let dials = ["--set", "camera.exposure.mode=iso", "--set", "camera.body.iso_range=1,1e9"];
-    let turned = exposures(
-        &[&dials[..], &["--frames", "9", "--set", "camera.exposure.adaptation=0"]].concat(),
-    );
+    let dials = "--set camera.exposure.mode=iso --set camera.body.iso_range=1,1e9";
+    let turned = exposures(&format!("{dials} --frames 9 --set camera.exposure.adaptation=0"));
     assert!((turned[8] - turned[0] - 6.0).abs() < 0.02, "{turned:?}");
 }
 
 /// `render` of that file with more arguments.
-fn lamp(dir: &Path, more: &[&str]) -> crate::common::Run {
-    let both = ["render", "lamp.gltf", "-o", "a.png", "--size", "32x16"];
-    crate::common::sunny16(dir, &[&both[..], more].concat(), &[])
+fn lamp(dir: &Folder, more: &str) -> Run {
+    dir.run(&format!("render lamp.gltf -o a.png --size 32x16 {more}"))
 }
 
 /// EV of the pictures that a run wrote.
-fn exposures_of(run: &crate::common::Run) -> Vec<f64> {
+fn exposures_of(run: &Run) -> Vec<f64> {
     assert_eq!(run.code, 0, "{run:?}");
     let of = |line: &str| line.split_once(" at EV100 ")?.1.split_once(' ')?.0.parse().ok();
     run.out.lines().filter_map(of).collect()
@@ -153,27 +140,21 @@ fn exposures_of(run: &crate::common::Run) -> Vec<f64> {
 /// thousand times as bright.
 #[test]
 fn clustered_lights_recover_a_light_after_twelve_stops() {
-    if crate::common::no_gpu("light_lists_recover_a_light_after_twelve_stops") {
+    if no_gpu("light_lists_recover_a_light_after_twelve_stops") {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     dimming_light_scene(dir.path(), 1000.0, false);
-    let still = |time: &str| exposures_of(&lamp(dir.path(), &["--time", time]))[0];
+    let still = |time: &str| exposures_of(&lamp(&dir, &format!("--time {time}")))[0];
     let (near, far) = (still("0"), still("0.25"));
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");
-    let got = exposures_of(&lamp(
-        dir.path(),
-        &["--frames", "9", "--set", "camera.exposure.adaptation=0"],
-    ));
+    let got = exposures_of(&lamp(&dir, "--frames 9 --set camera.exposure.adaptation=0"));
     assert_eq!(got.len(), 9);
     let want: Vec<f64> = (0..9).map(|frame| if frame < 7 { near } else { far }).collect();
     for (got_ev, want_ev) in got.iter().zip(&want) {
         assert!((got_ev - want_ev).abs() < 0.03, "{got:?} for {want:?}");
     }
-    let slow = exposures_of(&lamp(
-        dir.path(),
-        &["--frames", "30", "--set", "camera.exposure.adaptation=0.1"],
-    ));
+    let slow = exposures_of(&lamp(&dir, "--frames 30 --set camera.exposure.adaptation=0.1"));
     let want = far + (near - far) * (-23.0 / 24.0 / 0.1f64).exp();
     assert!((slow[29] - want).abs() < 0.03, "{} for {want}", slow[29]);
 }
@@ -181,15 +162,15 @@ fn clustered_lights_recover_a_light_after_twelve_stops() {
 /// A surface that looks the same at any exposure does not affect the meter.
 #[test]
 fn unlit_cards_are_not_metered() {
-    if crate::common::no_gpu("unlit_cards_are_not_metered") {
+    if no_gpu("unlit_cards_are_not_metered") {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     dimming_light_scene(dir.path(), 1000.0, false);
-    let plain = exposures_of(&lamp(dir.path(), &[]))[0];
+    let plain = exposures_of(&lamp(&dir, ""))[0];
     dimming_light_scene(dir.path(), 1000.0, true);
-    for more in [&[][..], &["--frames", "3"]] {
-        let got = exposures_of(&lamp(dir.path(), more));
+    for more in ["", "--frames 3"] {
+        let got = exposures_of(&lamp(&dir, more));
         assert!(!got.is_empty());
         for ev in got {
             // The card covers one of two equal halves.
@@ -198,7 +179,7 @@ fn unlit_cards_are_not_metered() {
     }
     // A light of zero leaves only the card, which does not set the exposure.
     dimming_light_scene(dir.path(), 0.0, true);
-    let dark = lamp(dir.path(), &["--frames", "3", "--set", "camera.exposure.adaptation=0"]);
+    let dark = lamp(&dir, "--frames 3 --set camera.exposure.adaptation=0");
     let still = exposures_of(&dark);
     assert!(still.iter().all(|ev| *ev == still[0]), "{still:?}");
     assert!(dark.out.contains("nothing to meter"), "{dark:?}");
@@ -207,32 +188,36 @@ fn unlit_cards_are_not_metered() {
 /// `H = E t`, ISO 2720: an incident-light meter of constant 250 shows log2(E 100 / 250).
 #[test]
 fn incident_light_sets_the_exposure() {
-    if crate::common::no_gpu("incident_light_sets_the_exposure") {
+    if no_gpu("incident_light_sets_the_exposure") {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     dimming_light_scene(dir.path(), 1000.0, false);
-    let incident = ["--set", "camera.metering.mode=incident"];
-    let run = |more: &[&str]| lamp(dir.path(), &[&incident[..], more].concat());
+    let incident = "--set camera.metering.mode=incident";
+    let run = |more: &str| lamp(&dir, &format!("{incident} {more}"));
     // The metered pixel's center lies half a pixel right of and below the wall's center.
     let half = 3.0 * 0.25f64.tan() / 16.0;
     let want = (1000.0 / (1.0 + 2.0 * half * half).powf(1.5) / 2.5).log2();
-    let got = exposures_of(&run(&[]))[0];
+    let got = exposures_of(&run(""))[0];
     assert!((got - want).abs() < 0.006, "{got} for {want}");
-    let far = exposures_of(&run(&["--frames", "8", "--set", "camera.exposure.adaptation=0"]));
+    let far = exposures_of(&run("--frames 8 --set camera.exposure.adaptation=0"));
     let far_want = (1000.0 / 64.0f64.powi(2) / 2.5).log2();
     assert!((far[7] - far_want).abs() < 0.006, "{far:?}");
     // Where there is no surface.
-    let beside = ["--set", "camera.position=\"0 0 3\"", "--set", "camera.target=\"0 0 9\""];
-    let nothing = run(&beside);
+    let beside = |more: &str| {
+        let mut args = "render lamp.gltf -o a.png --size 32x16".words();
+        args.extend(incident.words());
+        args.extend(["--set", "camera.position=\"0 0 3\"", "--set", "camera.target=\"0 0 9\""]);
+        args.extend(more.words());
+        dir.run(&args)
+    };
+    let nothing = beside("");
     assert!(nothing.code != 0 && nothing.err.contains("camera.metering.position"), "{nothing:?}");
-    let by_hand = run(&[&beside[..], &["--set", "camera.exposure.ev100=9"]].concat());
-    assert!(by_hand.code == 0 && by_hand.out.contains("no incident reading"), "{by_hand:?}");
+    beside("--set camera.exposure.ev100=9").ok().prints(&["no incident reading"]);
     // Traced pictures do not support it; the error comes before tracing.
-    let traced = run(&["--renderer", "path", "--spp", "1000000"]);
+    let traced = run("--renderer path --spp 1000000");
     assert!(traced.code != 0 && traced.err.contains("camera.metering.mode=spot"), "{traced:?}");
-    let traced = run(&["--renderer", "path", "--spp", "1", "--set", "camera.exposure.ev100=9"]);
-    assert_eq!(traced.code, 0, "{traced:?}");
+    run("--renderer path --spp 1 --set camera.exposure.ev100=9").ok();
 }
 
 /// A corner of two colored walls and a glossy floor with a ball under a light: every temporal
@@ -272,8 +257,7 @@ fn corner() -> Scene {
 
 #[test]
 fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = corner();
     let gi = GiSettings { enabled: true, vpls: 1000, ..GiSettings::default() };
     let mut on_device = renderer.upload(&scene).unwrap();
@@ -292,8 +276,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     let taa = AntiAliasing::Temporal;
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
     // Light lists cull by exposure, as intended; without them no light is culled.
-    let light_lists =
-        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists = unclustered();
     let metered = 7.0;
     let mut traces = Vec::new();
     for (name, anti_aliasing, ssr, gi, speed) in [

@@ -1,24 +1,23 @@
 //! Lobes that the G-buffer does not hold, and refraction, against the path tracer.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
-use crate::common::{exposure_for, gpu, picture};
+use crate::common::traced::{centered, clipped, doubles, film, mean_flip, save_ppm};
+use crate::common::{exposure_for, picture, renderer, traced_shadows};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    compare::flip::{self, PIXELS_PER_DEGREE},
-    frame::{RenderSettings, Renderer, ShadowSettings},
+    frame::{RenderSettings, Renderer},
     gpu_scene::View,
     photometry::{
         Candela, Lux, Nit, color,
         environment::{RadianceMap, RowMapping},
         lights::{Emitter, LightStrength, Sides},
     },
-    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    reference::PathSettings,
     scene::{
         Anisotropy, Clearcoat, DiffuseTransmission, Environment, Iridescence, Material,
         MaterialVolume, Projection, Scene, Sheen, Specular,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
-        look::ShadowMethod,
         procedural::shapes,
     },
 };
@@ -164,31 +163,17 @@ fn compare(
 ) -> Compared {
     let pose = look_at_transform(DVec3::new(0.0, 0.0, 8.0), DVec3::ZERO);
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
-    let world = World::new(scene, DVec3::new(0.0, 0.0, 8.0));
-    let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
-    let mut film = Film::new(
-        SIZE.0,
-        SIZE.1,
-        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
-    );
-    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-    let reference = film.mean(|parts| parts.total());
+    let reference =
+        film(scene, (pose, PROJECTION), SIZE, centered(walk), samples).mean(|parts| parts.total());
     let y = |c: &DVec3| color::luminance(*c);
     let mean = reference.iter().map(y).sum::<f64>() / reference.len() as f64;
-    let shadows =
-        ShadowSettings { method: ShadowMethod::Traced, samples: 64, ..ShadowSettings::default() };
+    let shadows = traced_shadows(64);
     let exposure = exposure_for(mean, 0.18);
     let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
     let raster = picture(renderer, scene, &view, &settings);
-    let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
-    let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
-        let display = |c: &DVec3| {
-            (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array()
-        };
-        picture.iter().map(display).collect()
-    };
-    let map = flip::ldr(&shown(&raster), &shown(&reference), SIZE.0, PIXELS_PER_DEGREE);
-    let flip = map.iter().map(|&e| f64::from(e)).sum::<f64>() / map.len() as f64;
+    let raster = doubles(&raster.nits);
+    let shown = |picture: &[DVec3]| clipped(picture, exposure);
+    let flip = mean_flip(&shown(&raster), &shown(&reference), SIZE.0);
     let mut balls = Vec::new();
     for index in 0..8 {
         let (cx, cy) = ((index % 4) as f64 * 40.0 + 20.0, (index / 4) as f64 * 40.0 + 20.0);
@@ -202,17 +187,8 @@ fn compare(
         }
         balls.push(got / want - 1.0);
     }
-    if let Some(folder) = std::env::var_os("SUNNY16_PICTURES") {
-        for (kind, picture) in [("raster", &raster), ("path", &reference)] {
-            let bytes: Vec<u8> = shown(picture)
-                .iter()
-                .flat_map(|c| c.map(|v| (color::srgb_oetf(f64::from(v)) * 255.0 + 0.5) as u8))
-                .collect();
-            let file = std::path::Path::new(&folder).join(format!("{name}-{kind}.ppm"));
-            let head = format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1);
-            std::fs::write(file, [head.into_bytes(), bytes].concat()).unwrap();
-        }
-    }
+    save_ppm(&format!("{name}-raster"), &shown(&raster), SIZE.0);
+    save_ppm(&format!("{name}-path"), &shown(&reference), SIZE.0);
     let percent: Vec<String> = balls.iter().map(|b| format!("{:+.2}", b * 100.0)).collect();
     println!("{name}: FLIP {flip:.4}; means of the balls: {} %", percent.join(" "));
     Compared { flip, balls }
@@ -243,8 +219,7 @@ fn lit(scene: SceneBuilder, multiscatter: bool) -> Scene {
 
 #[test]
 fn lobes_match_path_tracer_under_punctual_light() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for multiscatter in [false, true] {
         let mut builder = balls(&lobes());
         builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::new(-0.5, -0.6, -1.0));
@@ -264,8 +239,7 @@ fn lobes_match_path_tracer_under_punctual_light() {
 
 #[test]
 fn lobes_match_path_tracer_under_area_light() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = balls(&lobes());
     let panel = Emitter::Rectangle { width: 3.0, height: 1.5, sides: Sides::One };
     let pose = look_at_transform(DVec3::new(-2.0, 3.0, 4.0), DVec3::ZERO);
@@ -277,8 +251,7 @@ fn lobes_match_path_tracer_under_area_light() {
 
 #[test]
 fn lobes_match_path_tracer_under_the_sky() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = Scene { environment: Some(sky()), ..lit(balls_apart(&lobes()), false) };
     let got = compare("sky", &mut renderer, &scene, direct(), 128);
     assert!(got.flip < 0.03, "{}", got.flip);
@@ -287,8 +260,7 @@ fn lobes_match_path_tracer_under_the_sky() {
 
 #[test]
 fn refraction_matches_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let glass = |roughness: f32, volume: MaterialVolume| Material {
         transmission: 1.0,
         volume,

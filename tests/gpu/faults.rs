@@ -1,8 +1,8 @@
 //! Injected driver errors: the failing object is named, nothing panics, nothing leaks, no
 //! validation messages.
 
-use crate::common::{Guard, gpu_with, parallel};
-use glam::{DMat4, DVec3, Vec2, Vec3};
+use crate::common::{Guard, Place, gpu_with, parallel};
+use glam::{DVec3, Vec3};
 use sunny16::{
     frame::{Aov, Readback, RenderSettings, Renderer},
     gpu::{GpuError, GpuResult, fault_injection::Fault},
@@ -11,7 +11,7 @@ use sunny16::{
     scene::{
         Sampler, Scene,
         build::{SceneBuilder, dielectric},
-        procedural::{shapes, textures::TextureImage},
+        procedural::textures::TextureImage,
     },
 };
 
@@ -21,9 +21,7 @@ fn scene() -> Scene {
     let texture = builder.add_texture("checker", picture, Sampler::default());
     let mut material = dielectric("card", Vec3::splat(0.5), 0.5);
     material.base_color_texture = Some(SceneBuilder::texture_ref(texture));
-    let material = builder.add_material(material);
-    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.floor(4.0, material);
     builder.point_light_lumens("bulb", Lumen(1000.0), Vec3::ONE, DVec3::Y);
     builder.build().unwrap()
 }
@@ -87,8 +85,6 @@ fn out_of_memory_names_the_object() {
             }
             other => panic!("{fault}: {other:?}"),
         }
-        let text = error.to_string();
-        assert!(text.contains(object) && text.contains("--size"), "{text}");
     }
 }
 
@@ -126,7 +122,10 @@ fn rejected_pipelines_are_named() {
         let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
             return;
         };
-        assert!(error.to_string().contains(pipeline), "{error}");
+        assert!(
+            matches!(&error, GpuError::Vulkan { what, .. } if what.contains(pipeline)),
+            "{error:?}"
+        );
     }
     let Some(error) = failing("pipeline:lighting=out-of-device-memory") else { return };
     assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error:?}");

@@ -1,13 +1,13 @@
 //! The whole frame: its outputs against closed-form geometry, and its invariants.
 
 use crate::common::{
-    Brdf, NORMAL, aov, aov3, exposure_for, gpu, hit_plane, nits, parallel, perspective, picture,
-    pixel_of, pixel_ray, relative,
+    Brdf, NORMAL, Place, aov, aov3, exposed, exposure_for, hit_plane, nits, parallel, perspective,
+    picture, pixel_of, pixel_ray, relative, renderer, unshadowed,
 };
 use glam::{DAffine3, DMat3, DMat4, DVec3, EulerRot, Vec2, Vec3, Vec4};
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, ClusteredLightSettings, Readback, RenderSettings, RenderedImage, ShadowSettings},
+    frame::{Aov, ClusteredLightSettings, Readback, RenderSettings, RenderedImage},
     gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
     photometry::{Candela, Lux, units::Lumen},
@@ -86,7 +86,7 @@ fn mixed_view(offset: DVec3, size: (u32, u32)) -> View {
 }
 
 fn indoor() -> RenderSettings {
-    RenderSettings { exposure: exposure_for(150.0, 0.7), ..RenderSettings::default() }
+    exposed(150.0, 0.7)
 }
 
 /// Every bit of a picture.
@@ -104,8 +104,7 @@ fn bits(picture: &RenderedImage) -> Vec<u32> {
 
 #[test]
 fn frames_are_deterministic() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&mixed(DVec3::ZERO)).unwrap();
     let view = mixed_view(DVec3::ZERO, (160, 90));
     let settings = RenderSettings { aovs: all_aovs(), ..indoor() };
@@ -127,8 +126,7 @@ fn frames_are_deterministic() {
 
 #[test]
 fn two_frames_in_flight_give_the_same_bytes() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&mixed(DVec3::ZERO)).unwrap();
     let (here, there) = (mixed_view(DVec3::ZERO, (128, 72)), {
         perspective(DVec3::new(-2.0, 1.0, 2.0), DVec3::ZERO, 0.9, 0.01, (96, 80))
@@ -146,8 +144,7 @@ fn two_frames_in_flight_give_the_same_bytes() {
 
 #[test]
 fn light_aovs_add_up() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = mixed_view(DVec3::ZERO, (160, 90));
     let settings = RenderSettings {
         aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Emission],
@@ -177,15 +174,11 @@ fn light_aovs_add_up() {
 
 #[test]
 fn depth_and_position_match_the_plane() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let mut worst = 0f64;
     for scale in [0.1, 1.0, 100.0, 10_000.0] {
         let mut builder = SceneBuilder::new("plane");
-        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
-        let mesh =
-            builder.add_mesh("plane", shapes::plane(Vec2::splat(40.0 * scale as f32), 1, 1), gray);
-        builder.instance("plane", mesh, DMat4::IDENTITY);
+        builder.floor(40.0 * scale as f32, dielectric("gray", Vec3::splat(0.18), 1.0));
         let scene = builder.build().unwrap();
         let eye = DVec3::new(0.2, 1.0, 0.4) * scale;
         for view in [
@@ -227,8 +220,7 @@ fn depth_and_position_match_the_plane() {
 /// Maximum angle between the normals of a transformed ball and of the ellipsoid with these
 /// semi-axes.
 fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("ball");
     let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
     let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 5), gray);
@@ -307,9 +299,11 @@ fn mirrored_balls_are_not_inside_out() {
 fn wall(materials: &[Material]) -> Scene {
     let mut builder = SceneBuilder::new("wall");
     for (index, material) in materials.iter().enumerate() {
-        let material = builder.add_material(material.clone());
-        let mesh = builder.add_mesh("quad", shapes::plane(Vec2::ONE, 1, 1), material);
-        builder.instance("quad", mesh, DMat4::from_translation(DVec3::X * (index as f64 + 0.5)));
+        builder.place(
+            shapes::plane(Vec2::ONE, 1, 1),
+            material.clone(),
+            DMat4::from_translation(DVec3::X * (index as f64 + 0.5)),
+        );
     }
     builder.build().unwrap()
 }
@@ -322,8 +316,7 @@ fn wall_view(count: usize) -> View {
 
 #[test]
 fn gbuffer_surfaces_are_accurate_to_half_a_step() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let count = 64;
     let materials: Vec<Material> = (0..count)
         .map(|index| {
@@ -375,8 +368,7 @@ fn gbuffer_surfaces_are_accurate_to_half_a_step() {
 /// at full resolution, also at triangle edges, with any coordinates and transform.
 #[test]
 fn textures_are_sharp_at_triangle_edges() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let texel =
         |x: usize, y: usize| if (x * 7 + y * 13 + x * y).is_multiple_of(3) { 255u8 } else { 0 };
     let rgba8 = (0..64 * 64)
@@ -420,8 +412,7 @@ fn textures_are_sharp_at_triangle_edges() {
                 3 => part.uv0.iter_mut().for_each(|uv| *uv = Vec2::new(uv.y, uv.x)),
                 _ => {}
             }
-            let mesh = builder.add_mesh("plane", part, material);
-            builder.instance("plane", mesh, DMat4::IDENTITY);
+            builder.place(part, material, DMat4::IDENTITY);
             let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 1.0, 10.0, (64, 64));
             let base = Aov::Channel(GbufferChannel::BaseColor);
             let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &with(&[base]));
@@ -447,14 +438,15 @@ fn gradient_quad() -> Primitive {
 
 #[test]
 fn an_alpha_mask_cuts_at_its_cutoff() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for cutoff in [0.0, 0.25, 0.5, 0.8, 1.5] {
         let mut builder = SceneBuilder::new("mask");
         let base = dielectric("mask", Vec3::ONE, 1.0);
-        let material = builder.add_material(Material { alpha: AlphaMode::Mask { cutoff }, ..base });
-        let mesh = builder.add_mesh("quad", gradient_quad(), material);
-        builder.instance("quad", mesh, DMat4::IDENTITY);
+        builder.place(
+            gradient_quad(),
+            Material { alpha: AlphaMode::Mask { cutoff }, ..base },
+            DMat4::IDENTITY,
+        );
         let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 1.0, 10.0, (100, 100));
         let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &with(&[DEPTH]));
         for x in 0..100 {
@@ -477,20 +469,17 @@ fn emissive_material(builder: &mut SceneBuilder, nits: f32, opacity: Option<f32>
         alpha: if opacity.is_some() { AlphaMode::Blend } else { AlphaMode::Opaque },
         ..Material::default()
     };
-    let material = builder.add_material(material);
-    let mesh = builder.add_mesh("quad", shapes::plane(Vec2::splat(4.0), 1, 1), material);
-    builder.instance("quad", mesh, DMat4::from_translation(DVec3::Y * height));
+    builder.place(
+        shapes::plane(Vec2::splat(4.0), 1, 1),
+        material,
+        DMat4::from_translation(DVec3::Y * height),
+    );
 }
 
 #[test]
 fn blending_is_back_to_front_over() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
-    let settings = RenderSettings {
-        exposure: exposure_for(300.0, 0.5),
-        aovs: vec![Aov::Emission],
-        ..RenderSettings::default()
-    };
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = RenderSettings { aovs: vec![Aov::Emission], ..exposed(300.0, 0.5) };
     let view = perspective(DVec3::Y * 5.0, DVec3::ZERO, 0.2, 0.01, (32, 32));
     let mut worst = 0f64;
     // (nits, opacity, height): declared in any order.
@@ -521,14 +510,11 @@ fn blending_is_back_to_front_over() {
 
 #[test]
 fn back_faces_are_visible_if_double_sided() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (double_sided, above) in [(false, true), (false, false), (true, true), (true, false)] {
         let mut builder = SceneBuilder::new("sheet");
         let material = Material { double_sided, ..dielectric("sheet", Vec3::splat(0.5), 1.0) };
-        let material = builder.add_material(material);
-        let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(4.0), 1, 1), material);
-        builder.instance("sheet", mesh, DMat4::IDENTITY);
+        builder.floor(4.0, material);
         // One light below: it lights the back.
         builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::new(0.2, -2.0, 0.0));
         let side = if above { 1.0 } else { -1.0 };
@@ -556,8 +542,7 @@ fn back_faces_are_visible_if_double_sided() {
 
 #[test]
 fn culled_objects_are_not_in_the_picture() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("many");
     let mut whole = SceneBuilder::new("one");
     let gray = dielectric("gray", Vec3::splat(0.4), 0.6);
@@ -579,8 +564,7 @@ fn culled_objects_are_not_in_the_picture() {
         shapes::append(&mut all, &ball, &DAffine3::from_mat4(place));
     }
     // One mesh around the camera is never culled.
-    let mesh = whole.add_mesh("all", all, b);
-    whole.instance("all", mesh, DMat4::IDENTITY);
+    whole.place(all, b, DMat4::IDENTITY);
     for builder in [&mut builder, &mut whole] {
         builder.sun("sun", Lux(100_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.2));
     }
@@ -618,11 +602,10 @@ fn culled_objects_are_not_in_the_picture() {
 
 #[test]
 fn picture_is_the_same_ten_kilometers_from_the_origin() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // A sun's cascades are aligned to the world: far away their texels differ
     // (tests/gpu/shadow_maps.rs covers that).
-    let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+    let shadows = unshadowed();
     let settings = RenderSettings { shadows, ..indoor() };
     let here =
         picture(&mut renderer, &mixed(DVec3::ZERO), &mixed_view(DVec3::ZERO, (160, 90)), &settings);
@@ -637,17 +620,14 @@ fn picture_is_the_same_ten_kilometers_from_the_origin() {
 
 #[test]
 fn pictures_are_finite() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("extremes");
     let mirror = builder.add_material(metal("mirror", Vec3::ONE, 0.0));
     let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(20.0), 1, 1), mirror);
     builder.instance("floor", floor, DMat4::IDENTITY);
     for (nits, at) in [(1e9, DVec3::new(-1.0, 0.5, 0.0)), (1e-3, DVec3::new(1.0, 0.5, 0.0))] {
         let glow = Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
-        let glow = builder.add_material(glow);
-        let ball = builder.add_mesh("ball", shapes::icosphere(0.4, 3), glow);
-        builder.instance("ball", ball, DMat4::from_translation(at));
+        builder.place(shapes::icosphere(0.4, 3), glow, DMat4::from_translation(at));
     }
     // A flattened ball: its transform is singular.
     let black = builder.add_material(dielectric("black", Vec3::ZERO, 0.0));
@@ -733,8 +713,7 @@ fn display(settings: &RenderSettings, nits: [f32; 3]) -> Vec3 {
 
 #[test]
 fn clustered_lights_change_no_pixel_by_an_eight_bit_step() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (lamps, size, whites) in
         [(200, (160, 90), vec![500.0, 1000.0, 4000.0]), (10_000, (80, 45), vec![3686.0])]
     {
@@ -790,12 +769,9 @@ fn clustered_lights_change_no_pixel_by_an_eight_bit_step() {
 /// Tiles over capacity evaluate all lights; the next frame has room for all lists.
 #[test]
 fn overflowing_light_clusters_lose_no_light() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("crowd");
-    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.8));
-    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), gray);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.floor(30.0, dielectric("gray", Vec3::splat(0.5), 0.8));
     for lamp in 0..1600 {
         let place =
             DVec3::new(f64::from(lamp % 40) * 0.5 - 9.75, 2.0, f64::from(lamp / 40) * 0.5 - 9.75);
@@ -838,15 +814,12 @@ fn overflowing_light_clusters_lose_no_light() {
 /// One light far from a small, brightly lit spot: lists must not drop or merge it anywhere.
 #[test]
 fn a_single_bright_light_survives_light_culling() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (distance, value) in
         [(5.0, 0.95), (8.0, 0.95), (8.0, 8.0), (50.0, 0.95), (50.0, 100.0), (3.0, 0.1)]
     {
         let mut builder = SceneBuilder::new("lone");
-        let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
-        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), gray);
-        builder.instance("plane", mesh, DMat4::IDENTITY);
+        builder.floor(30.0, dielectric("gray", Vec3::splat(0.5), 1.0));
         builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::Y * distance);
         let scene = builder.build().unwrap();
         let view = perspective(DVec3::new(0.1, 2.0, 0.0), DVec3::ZERO, 0.3, 0.01, (48, 32));
@@ -864,8 +837,7 @@ fn a_single_bright_light_survives_light_culling() {
 
 #[test]
 fn parallel_projections_are_in_meters() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("card");
     let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 1.0));
     let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(1.0, 0.5), 1, 1), gray);
@@ -895,13 +867,10 @@ fn parallel_projections_are_in_meters() {
 
 #[test]
 fn spots_wider_than_a_hemisphere_light_behind_themselves() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for outer in [125.0f64, 150.0, 175.0] {
         let mut builder = SceneBuilder::new("upward");
-        let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 1.0));
-        let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(20.0), 1, 1), floor);
-        builder.instance("floor", plane, DMat4::IDENTITY);
+        builder.floor(20.0, dielectric("floor", Vec3::splat(0.5), 1.0));
         let lamp = DVec3::new(0.0, 1.5, 0.0);
         let pose = sunny16::scene::build::look_at_transform(lamp, lamp + DVec3::Y);
         let half_angles = (outer.to_radians() * 0.9, outer.to_radians());
@@ -911,11 +880,7 @@ fn spots_wider_than_a_hemisphere_light_behind_themselves() {
         let mean = |enabled: bool, renderer: &mut sunny16::frame::Renderer| {
             let light_lists =
                 ClusteredLightSettings { enabled, ..ClusteredLightSettings::default() };
-            let settings = RenderSettings {
-                clustered_lights: light_lists,
-                exposure: exposure_for(10.0, 0.5),
-                ..RenderSettings::default()
-            };
+            let settings = RenderSettings { clustered_lights: light_lists, ..exposed(10.0, 0.5) };
             let picture = picture(renderer, &scene, &view, &settings);
             picture.nits.iter().map(|n| f64::from(n[1])).sum::<f64>() / picture.nits.len() as f64
         };

@@ -1,28 +1,28 @@
 //! Indirect light against closed forms and the path tracer.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
+use crate::common::traced::{centered, film, floats, save_ppm};
 use crate::common::{
-    aov3, exposure_for,
+    Place, after, aov3, exposed,
     gi_reference::{blocks, mean, print_map, reference, settings_from_env, write_reference},
-    gpu, hit_plane, long, perspective,
+    gpu, hit_plane, long, perspective, renderer, traced_shadows,
 };
-use glam::{DMat4, DVec3, Vec2, Vec3};
+use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     bvh::pack_normal,
-    frame::{Aov, GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings},
+    frame::{Aov, GiSettings, RenderSettings, RenderedImage},
     gi::{Vpl, VplSet, light_tree},
-    gpu_scene::{GpuScene, View},
+    gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
     photometry::{
         Candela, Lumen, Lux, color,
         lights::{Emitter, LightStrength, Sides},
     },
-    reference::{Film, FilmSettings, Pinhole, World},
+    reference::{FilmSettings, PathSettings},
     scene::{
         Projection, Scene,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
-        look::ShadowMethod,
         procedural::{BuiltinScene, shapes},
     },
 };
@@ -33,31 +33,11 @@ fn diffuse_material(name: &str, rgb: Vec3) -> sunny16::scene::Material {
 
 fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     RenderSettings {
-        exposure: exposure_for(nits, 0.18),
-        shadows: ShadowSettings {
-            method: ShadowMethod::Traced,
-            samples: 16,
-            ..ShadowSettings::default()
-        },
+        shadows: traced_shadows(16),
         gi,
         aovs: vec![Aov::IndirectDiffuse, Aov::VplClampLoss],
-        ..RenderSettings::default()
+        ..exposed(nits, 0.18)
     }
-}
-
-/// The last frame of a still view.
-fn after(
-    renderer: &mut Renderer,
-    scene: &GpuScene,
-    view: &View,
-    settings: &RenderSettings,
-    frames: u32,
-) -> RenderedImage {
-    renderer.reset_history();
-    for _ in 1..frames {
-        renderer.render(scene, view, settings).unwrap();
-    }
-    renderer.render(scene, view, settings).unwrap()
 }
 
 fn indirect(picture: &RenderedImage) -> Vec<DVec3> {
@@ -67,12 +47,10 @@ fn indirect(picture: &RenderedImage) -> Vec<DVec3> {
 /// One VPL over a floor: its illuminance is flux / pi times both cosines over the squared distance.
 #[test]
 fn vpl_irradiance_matches_closed_form() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("floor");
     let white = builder.add_material(diffuse_material("white", Vec3::ONE));
-    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(8.0), 1, 1), white);
-    builder.instance("floor", plane, DMat4::IDENTITY);
+    builder.floor(8.0, white);
     let card = builder.add_mesh("card", shapes::cuboid(Vec3::new(0.5, 0.02, 3.0)), white);
     builder.instance("card", card, DMat4::from_translation(DVec3::new(1.0, 1.0, 0.0)));
     let scene = builder.build().unwrap();
@@ -134,21 +112,23 @@ fn cornell() -> SceneBuilder {
     let white = builder.add_material(diffuse_material("white", Vec3::splat(0.73)));
     let red = builder.add_material(diffuse_material("red", Vec3::new(0.63, 0.06, 0.05)));
     let green = builder.add_material(diffuse_material("green", Vec3::new(0.15, 0.48, 0.09)));
-    let mut wall = |name: &str, material, size: Vec3, at: DVec3| {
-        let mesh = builder.add_mesh(name, shapes::cuboid(size), material);
-        builder.instance(name, mesh, DMat4::from_translation(at));
+    let mut wall = |material, size: Vec3, at: DVec3| {
+        builder.place(shapes::cuboid(size), material, DMat4::from_translation(at));
     };
-    wall("floor", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, -0.05, 0.0));
-    wall("ceiling", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, 2.05, 0.0));
-    wall("back", white, Vec3::new(2.2, 2.0, 0.1), DVec3::new(0.0, 1.0, -1.05));
-    wall("left", red, Vec3::new(0.1, 2.0, 2.0), DVec3::new(-1.05, 1.0, 0.0));
-    wall("right", green, Vec3::new(0.1, 2.0, 2.0), DVec3::new(1.05, 1.0, 0.0));
-    for (name, size, at, turn) in [
-        ("tall", Vec3::new(0.6, 1.2, 0.6), DVec3::new(-0.35, 0.6, -0.35), 0.3),
-        ("short", Vec3::new(0.6, 0.6, 0.6), DVec3::new(0.38, 0.3, 0.3), -0.28),
+    wall(white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, -0.05, 0.0));
+    wall(white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, 2.05, 0.0));
+    wall(white, Vec3::new(2.2, 2.0, 0.1), DVec3::new(0.0, 1.0, -1.05));
+    wall(red, Vec3::new(0.1, 2.0, 2.0), DVec3::new(-1.05, 1.0, 0.0));
+    wall(green, Vec3::new(0.1, 2.0, 2.0), DVec3::new(1.05, 1.0, 0.0));
+    for (size, at, turn) in [
+        (Vec3::new(0.6, 1.2, 0.6), DVec3::new(-0.35, 0.6, -0.35), 0.3),
+        (Vec3::new(0.6, 0.6, 0.6), DVec3::new(0.38, 0.3, 0.3), -0.28),
     ] {
-        let mesh = builder.add_mesh(name, shapes::cuboid(size), white);
-        builder.instance(name, mesh, DMat4::from_translation(at) * DMat4::from_rotation_y(turn));
+        builder.place(
+            shapes::cuboid(size),
+            white,
+            DMat4::from_translation(at) * DMat4::from_rotation_y(turn),
+        );
     }
     builder
 }
@@ -178,33 +158,13 @@ fn references_are_made() {
 const REFERENCE_SAMPLES: u32 = 8192;
 
 fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
-    let (pose, projection) = room_pose();
-    let world = World::new(scene, FROM);
-    let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film = Film::new(
-        SIZE.0,
-        SIZE.1,
-        FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() },
-    );
-    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-    film.mean(|parts| parts.indirect_diffuse)
+    let settings = FilmSettings { seed, ..centered(PathSettings::default()) };
+    film(scene, room_pose(), SIZE, settings, samples).mean(|parts| parts.indirect_diffuse)
 }
 
 fn save(name: &str, picture: &[DVec3], white: f64) {
-    let Some(folder) = std::env::var_os("SUNNY16_PICTURES") else { return };
-    let bytes: Vec<u8> = picture
-        .iter()
-        .flat_map(|c| {
-            c.to_array()
-                .map(|v| (color::srgb_oetf((v / white).clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
-        })
-        .collect();
-    let file = std::path::Path::new(&folder).join(format!("{name}.ppm"));
-    std::fs::write(
-        file,
-        [format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1).into_bytes(), bytes].concat(),
-    )
-    .unwrap();
+    let exposed: Vec<DVec3> = picture.iter().map(|light| *light / white).collect();
+    save_ppm(name, &floats(&exposed), SIZE.0);
 }
 
 const ALL: [&str; 3] = ["point", "panel", "sun"];
@@ -284,8 +244,7 @@ fn merged_vpls_match_path_tracer() {
 /// The filter leaves less than half of the noise of one frame, and little bias.
 #[test]
 fn denoiser_preserves_mean_radiance() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = cornell();
     builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
     let scene = builder.build().unwrap();
@@ -325,8 +284,7 @@ fn denoiser_preserves_mean_radiance() {
 /// A wall of 10 cm is opaque: behind it there is no light at all.
 #[test]
 fn walls_do_not_leak() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = cornell();
     let white = builder.add_material(diffuse_material("white", Vec3::splat(0.73)));
     let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 2.0, 2.0)), white);
@@ -376,23 +334,20 @@ fn compare_gi_settings() {
 /// reflections of the room against the path tracer, ball by ball.
 #[test]
 fn rough_metals_reflect_indirect_light() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = cornell();
     let balls = [(0.3, DVec3::new(0.45, 1.1, 0.2)), (0.5, DVec3::new(-0.45, 1.62, -0.3))];
     for (roughness, at) in balls {
-        let shiny = builder.add_material(metal("metal", Vec3::splat(0.9), roughness));
-        let mesh = builder.add_mesh("ball", shapes::icosphere(0.35, 4), shiny);
-        builder.instance("ball", mesh, DMat4::from_translation(at));
+        builder.place(
+            shapes::icosphere(0.35, 4),
+            metal("metal", Vec3::splat(0.9), roughness),
+            DMat4::from_translation(at),
+        );
     }
     builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.3));
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
-    let world = World::new(&scene, FROM);
-    let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-    let mut film =
-        Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
-    assert!(film.add(&world, &camera, 1024, &AtomicBool::new(false)));
+    let film = film(&scene, (pose, projection), SIZE, centered(PathSettings::default()), 1024);
     let reference = film.mean(|parts| parts.indirect_specular);
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let gi = GiSettings { enabled: true, ..GiSettings::default() };
@@ -449,8 +404,7 @@ fn steps(a: f64, b: f64) -> f64 {
 /// A room behind a closed door has none of the corridor's light.
 #[test]
 fn closed_doors_do_not_leak() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (scene, _) = BuiltinScene::named("corridor").unwrap().make().unwrap();
     let gi = GiSettings { enabled: true, ..GiSettings::default() };
     let settings = settings(gi, 0.01);
@@ -475,8 +429,7 @@ fn closed_doors_do_not_leak() {
 /// view which always had it so, but for the noise of eight frames; and a still view is stable.
 #[test]
 fn gi_history_converges_in_eight_frames_and_is_stable() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let build = |flux: f64, at: DVec3| {
         let mut builder = cornell();
         builder.point_light_lumens("lamp", Lumen(flux), Vec3::ONE, at);

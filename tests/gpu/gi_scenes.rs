@@ -1,23 +1,18 @@
 //! Indirect light of whole scenes against the path tracer.
 
-use std::sync::atomic::AtomicBool;
-
+use crate::common::traced::{centered, film, of_bounces};
 use crate::common::{
-    exposure_for,
+    exposed,
     gi_reference::{blocks, mean, print_map, reference, settings_from_env, write_reference},
-    gpu, long,
+    gpu, long, traced_shadows,
 };
 use glam::{DMat4, DVec2, DVec3, Vec3};
 use sunny16::{
-    frame::{Aov, GiSettings, RenderSettings, Renderer, ShadowSettings},
+    frame::{Aov, GiSettings, RenderSettings, Renderer},
     gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
-    reference::{Film, FilmSettings, LightComponents, Pinhole, World},
-    scene::{
-        Projection, Scene,
-        look::{Look, ShadowMethod},
-        procedural::BuiltinScene,
-    },
+    reference::{FilmSettings, LightComponents, Pinhole, World},
+    scene::{Projection, Scene, look::Look, procedural::BuiltinScene},
 };
 
 /// A scene with its look, and one of its cameras.
@@ -101,14 +96,8 @@ impl TestScene {
     /// and all light.
     fn traced(&self, seed: u32) -> [Vec<DVec3>; 2] {
         let film = |scene: &Scene, bounces: u32, samples: u32| {
-            let world = World::new(scene, self.eye());
-            let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
-            let mut settings =
-                FilmSettings { pixel_jitter: false, seed, ..FilmSettings::default() };
-            settings.path.bounces = bounces;
-            let mut film = Film::new(self.size.0, self.size.1, settings);
-            assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-            film
+            let settings = FilmSettings { seed, ..centered(of_bounces(bounces)) };
+            film(scene, self.camera, self.size, settings, samples)
         };
         let film_of_all = film(&self.scene, u32::MAX, self.samples / 2);
         let whole = film_of_all.mean(LightComponents::total);
@@ -159,12 +148,7 @@ fn references_are_made() {
 
 fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
     RenderSettings {
-        exposure: exposure_for(nits, 0.18),
-        shadows: ShadowSettings {
-            method: ShadowMethod::Traced,
-            samples: 16,
-            ..ShadowSettings::default()
-        },
+        shadows: traced_shadows(16),
         gi,
         aovs: vec![
             Aov::IndirectDiffuse,
@@ -175,7 +159,7 @@ fn settings(gi: GiSettings, nits: f64) -> RenderSettings {
             Aov::Channel(GbufferChannel::Depth),
             Aov::Channel(GbufferChannel::Normal),
         ],
-        ..RenderSettings::default()
+        ..exposed(nits, 0.18)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
-use crate::common::{aov3, exposure_for, gpu, hit_plane, perspective};
+use crate::common::{Place, aov3, exposure_for, hit_plane, perspective, renderer, unclustered};
 use glam::{DMat3, DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer},
+    frame::{Aov, RenderSettings, Renderer},
     gpu_scene::View,
     photometry::{
         Candela, Cone, IesProfile, SpotFlux,
@@ -22,9 +22,7 @@ use sunny16::{
 /// A white plane under a light with a profile, at a position and orientation.
 fn scene(profile: &Arc<IesProfile>, emitter: Emitter, lamp: DMat4, size: f32) -> Scene {
     let mut builder = SceneBuilder::new("plane");
-    let material = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(size), 1, 1), material);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.floor(size, dielectric("matte", Vec3::splat(0.5), 1.0));
     builder.light("lamp", emitter, LightStrength::Candela(profile.peak()), Vec3::ONE, lamp);
     let mut scene = builder.build().unwrap();
     scene.lights[0].profile = Some(Arc::clone(profile));
@@ -40,8 +38,7 @@ fn bare(scene: &Scene) -> Scene {
 }
 
 fn settings(nits: f64) -> RenderSettings {
-    let light_lists =
-        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists = unclustered();
     let exposure = if nits > 0.0 { exposure_for(nits, 0.9) } else { Exposure::default() };
     RenderSettings {
         exposure,
@@ -129,8 +126,7 @@ fn corpus() -> Vec<(String, Arc<IesProfile>)> {
 
 #[test]
 fn profiles_light_a_plane_by_their_candela() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let view =
         perspective(DVec3::new(0.2, 6.0, 0.1), DVec3::new(0.1, 0.0, 0.0), 1.5, 0.01, (64, 48));
     for (name, profile) in corpus() {
@@ -154,8 +150,7 @@ fn profiles_light_a_plane_by_their_candela() {
 /// The flux through a closed box around the light is the file's lumens.
 #[test]
 fn total_flux_is_the_files_lumens() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, profile) in corpus() {
         // Six views of a plane 1 m below the light, which is rotated instead; a pixel's solid angle
         // is cos^3 dA / d^2.
@@ -206,8 +201,7 @@ fn total_flux_is_the_files_lumens() {
 
 #[test]
 fn spot_cones_clip_the_profile() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (_, profile) = corpus().into_iter().find(|(name, _)| name == "full").unwrap();
     let cone = Cone::new(0.3, 0.5).unwrap();
     let lamp = lamp_at(DVec3::new(0.0, 2.0, 0.0), DQuat::IDENTITY);
@@ -237,12 +231,13 @@ fn spot_cones_clip_the_profile() {
 #[test]
 #[ignore = "writes docs/pictures"]
 fn pictures() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("wall");
-    let material = builder.add_material(dielectric("plaster", Vec3::splat(0.6), 1.0));
-    let mesh = builder.add_mesh("wall", shapes::plane(Vec2::new(12.0, 6.0), 1, 1), material);
-    builder.instance("wall", mesh, DMat4::from_rotation_x(PI / 2.0));
+    builder.place(
+        shapes::plane(Vec2::new(12.0, 6.0), 1, 1),
+        dielectric("plaster", Vec3::splat(0.6), 1.0),
+        DMat4::from_rotation_x(PI / 2.0),
+    );
     let profiles: Vec<_> = corpus()
         .into_iter()
         .filter(|(name, _)| ["narrow", "full", "type B", "type A"].contains(&name.as_str()))

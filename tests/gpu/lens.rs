@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use crate::common::{add_square, exposure_for, gpu};
+use crate::common::{add_square, exposed, renderer};
 use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
     camera::CameraEffects,
@@ -33,16 +33,13 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     for assignment in assignments {
         look.assign(assignment).unwrap();
     }
-    let aspect = f64::from(size.0) / f64::from(size.1);
-    let lens = look.mounted_lens(aspect).unwrap().unwrap();
-    let rig = look.camera.rig.mounted_rig(look.camera.f_stop, &lens).unwrap();
-    let effects = look.effects(Some(&rig), [size.0, size.1]).unwrap();
-    let effects =
-        CameraEffects { bloom: None, ..look.effects_with_mounted_lens(&lens, effects).unwrap() };
-    let vertical_fov = rig.vertical_fov() as f32;
+    let mounted = look.physical_camera().mount(Some(0.7), [size.0, size.1], None).unwrap();
+    let effects = CameraEffects { bloom: None, ..mounted.effects };
+    let vertical_fov = mounted.vertical_fov.unwrap() as f32;
+    let lens = mounted.lens.unwrap();
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };
     let view = View::new(DMat4::IDENTITY, &projection, size.0, size.1);
-    Rigged { view, projection, effects, lens: Arc::new(lens) }
+    Rigged { view, projection, effects, lens }
 }
 
 /// Emissive squares that face the camera: positions and sides in meters.
@@ -56,12 +53,7 @@ fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
 
 fn raster(renderer: &mut Renderer, scene: &Scene, rigged: &Rigged) -> Vec<[f32; 3]> {
     let lens = Some(Arc::clone(&rigged.lens));
-    let settings = RenderSettings {
-        exposure: exposure_for(100.0, 1.0),
-        effects: rigged.effects,
-        lens,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { effects: rigged.effects, lens, ..exposed(100.0, 1.0) };
     let picture = crate::common::picture(renderer, scene, &rigged.view, &settings);
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
     picture.nits.iter().map(|c| [c[0], c[1], c[2]]).collect()
@@ -123,8 +115,7 @@ fn of(name: &str, more: &[&str], size: (u32, u32)) -> Rigged {
 /// Points of the scene land on the sensor where exact chief rays do, in each color.
 #[test]
 fn points_land_where_chief_rays_hit_the_sensor() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut worst = 0f64;
     for (name, more) in LENSES {
         let rigged = of(name, more, SIZE);
@@ -182,8 +173,7 @@ fn points_land_where_chief_rays_hit_the_sensor() {
 /// Uniform light darkens toward the corners as the pupil closes, in both renderers.
 #[test]
 fn vignetting_matches_the_pupil_area() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, more) in [
         ("dgauss-50-f2", &["camera.lens.f_stop=2.1", "camera.lens.focus=infinity"][..]),
         ("nikon-28-75-f2.8-wide", &["camera.lens.f_stop=4", "camera.lens.focus=infinity"]),
@@ -227,8 +217,7 @@ fn vignetting_matches_the_pupil_area() {
 /// A wall of squares, sharp and out of focus: blocks of 8x8 pixels in both renderers.
 #[test]
 fn rasterizer_matches_path_tracer_through_a_lens() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let size = (96, 64);
     for (name, more, bound) in [
         ("nikon-28-75-f2.8-wide", &["camera.lens.f_stop=16"][..], 0.03),
@@ -311,8 +300,7 @@ fn rasterizer_matches_path_tracer_through_a_lens() {
 
 #[test]
 fn lens_adds_only_its_own_pass() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let rigged = of("dgauss-50-f2", &["camera.lens.f_stop=8"], (64, 48));
     let scene = squares(&[(DVec3::NEG_Z, 0.1, Vec3::ONE)]);
     let on_device = renderer.upload(&scene).unwrap();

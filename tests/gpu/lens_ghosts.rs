@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::common::gpu;
+use crate::common::{
+    ghost_meshes::{Beam, ReferenceGhosts as _, SensorFilm},
+    gpu,
+};
 use glam::{DVec2, DVec3, Vec3};
 use half::f16;
 use sunny16::{
-    camera::Iris,
     gpu::{
         Frames,
         shader_structs::{flare_sources::FlareSource, ghosts::GHOST_REPORT_WORDS},
@@ -14,9 +16,10 @@ use sunny16::{
     },
     gpu_scene::dynamic_buffer,
     graph::{Graph, GraphCache},
+    optics::Iris,
     optics::{
         Lens, LensSettings, Prescription,
-        ghosts::{Beam, GhostMethod, LensGhosts, reference_tracer::SensorFilm},
+        ghosts::{GhostMethod, LensGhosts},
         imaging::CHANNELS,
         trace::Losses,
     },

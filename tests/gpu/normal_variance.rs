@@ -4,10 +4,10 @@
 
 use std::f64::consts::TAU;
 
-use crate::common::{exposure_for, gpu, perspective, picture};
+use crate::common::{Place, exposed, green, perspective, picture, renderer, unshadowed};
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 use sunny16::{
-    frame::{RenderSettings, Renderer, ShadowSettings},
+    frame::{RenderSettings, Renderer},
     photometry::Lux,
     scene::{
         Material, Sampler, Scene, TextureRef,
@@ -66,20 +66,15 @@ fn scene(map: Option<(f64, Sampler)>, roughness: f32) -> Scene {
     let material = builder.add_material(material);
     let mut plane = shapes::plane(Vec2::splat(8.0), 1, 1);
     plane.tangents = vec![Vec4::new(1.0, 0.0, 0.0, 1.0); plane.positions.len()];
-    let mesh = builder.add_mesh("plane", plane, material);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.place(plane, material, DMat4::IDENTITY);
     builder.sun("sun", Lux(10_000.0), Vec3::ONE, DVec3::new(0.25, -1.0, 0.1));
     builder.build().unwrap()
 }
 
 fn luminance(renderer: &mut Renderer, scene: &Scene, side: u32) -> Vec<f64> {
     let view = perspective(DVec3::new(0.0, 6.0, 0.01), DVec3::ZERO, 0.9, 0.1, (side, side));
-    let settings = RenderSettings {
-        exposure: exposure_for(10_000.0, 1.0),
-        shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
-        ..RenderSettings::default()
-    };
-    picture(renderer, scene, &view, &settings).nits.iter().map(|c| f64::from(c[1])).collect()
+    let settings = RenderSettings { shadows: unshadowed(), ..exposed(10_000.0, 1.0) };
+    green(&picture(renderer, scene, &view, &settings))
 }
 
 fn shrunk(pixels: &[f64], side: usize, by: usize) -> Vec<f64> {
@@ -93,8 +88,7 @@ fn shrunk(pixels: &[f64], side: usize, by: usize) -> Vec<f64> {
 
 #[test]
 fn normal_map_variance_is_preserved_from_afar() {
-    let Some(gpu) = gpu() else { return };
-    let mut renderer = gpu.renderer();
+    let Some((_gpu, mut renderer)) = renderer() else { return };
     let unfiltered =
         Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
     let (side, by) = (32, 16);

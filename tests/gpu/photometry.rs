@@ -8,18 +8,18 @@
 use std::f64::consts::PI;
 
 use crate::common::{
-    Brdf, aov3, exposure_for, gpu, hit_plane, nits, perspective, picture, relative,
+    Brdf, Folder, Place, aov3, exposure_for, hit_plane, nits, perspective, picture, relative,
+    renderer, unclustered,
 };
-use glam::{DMat4, DVec3, Vec2, Vec3};
+use glam::{DVec3, Vec3};
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer},
+    frame::{Aov, RenderSettings, Renderer},
     gpu_scene::View,
     photometry::{Candela, Lux},
     scene::{
         Material, Scene,
         build::{SceneBuilder, dielectric, look_at_transform},
-        procedural::shapes,
         write_glb::write_glb,
     },
 };
@@ -27,9 +27,7 @@ use sunny16::{
 /// A plane of a material with one light; the plane is `size` meters wide and faces +Y.
 fn lit_plane(material: Material, size: f32, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("plane");
-    let material = builder.add_material(material);
-    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(size), 1, 1), material);
-    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.floor(size, material);
     light(&mut builder);
     builder.build().unwrap()
 }
@@ -47,8 +45,7 @@ fn on_plane(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
 /// Every pixel evaluates every light; culling by light lists has its own test in
 /// `tests/gpu/frame.rs`.
 fn every_lamp(exposure: Exposure) -> RenderSettings {
-    let light_lists =
-        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists = unclustered();
     RenderSettings { exposure, clustered_lights: light_lists, ..RenderSettings::default() }
 }
 
@@ -72,8 +69,7 @@ const PIXELS: [(usize, usize); 6] = [(24, 16), (2, 2), (45, 3), (4, 29), (40, 28
 
 #[test]
 fn point_light_follows_the_inverse_square_law() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let (reflectance, candela) = (0.5, 1000.0);
     let material = diffuse_material(reflectance);
     let brdf = Brdf::of(&material);
@@ -119,8 +115,7 @@ fn point_light_follows_the_inverse_square_law() {
 
 #[test]
 fn sun_gives_its_lux_at_every_incidence() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let material = diffuse_material(0.18);
     let brdf = Brdf::of(&material);
     let view = perspective(DVec3::new(0.5, 3.0, 1.0), DVec3::ZERO, 0.9, 0.01, SIZE);
@@ -158,8 +153,7 @@ fn sun_gives_its_lux_at_every_incidence() {
 
 #[test]
 fn a_spot_has_the_cone_of_khr_lights_punctual() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let material = diffuse_material(0.5);
     let brdf = Brdf::of(&material);
     let candela = 500.0;
@@ -234,8 +228,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
 
 #[test]
 fn a_range_windows_by_the_specification() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let material = diffuse_material(0.5);
     let brdf = Brdf::of(&material);
     let (candela, range) = (100.0, 10.0);
@@ -270,8 +263,7 @@ fn a_range_windows_by_the_specification() {
 
 #[test]
 fn colored_light_on_colored_surfaces_by_channel() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let material = dielectric("paint", Vec3::new(0.8, 0.1, 0.4), 0.7);
     let brdf = Brdf::of(&material);
     let (lamp, color) = (DVec3::new(0.5, 2.0, -0.5), Vec3::new(0.5, 1.0, 0.2));
@@ -302,7 +294,7 @@ fn colored_light_on_colored_surfaces_by_channel() {
 
 /// Light through the whole program: nits and exposed values of a card under the noon sun.
 fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = Folder::empty();
     let mut scene = lit_plane(diffuse_material(base), 4.0, |builder| {
         builder.sun("sun", Lux(100_000.0), Vec3::ONE, -DVec3::Y);
         let (sin, cos) = view_degrees.to_radians().sin_cos();
@@ -310,23 +302,15 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
     });
     scene.name = "card".into();
     assert!(scene.lights[0].is_directional());
-    std::fs::write(dir.path().join("card.glb"), write_glb(&scene).unwrap()).unwrap();
-    let render = |output: &str, more: &[&str]| {
-        let mut args =
-            vec!["render", "card.glb", "-o", output, "--size", "33x33", "--aov", "direct_diffuse"];
-        args.extend(["--set", "camera.lens.f_stop=16", "--set", "camera.body.shutter=1/100"]);
-        args.extend(["--set", "camera.body.iso=100", "--validation"]);
-        args.extend(more);
-        let run = crate::common::sunny16(dir.path(), &args, &[]);
-        assert_eq!(run.code, 0, "{run:?}");
-        assert!(run.out.contains("EV100 14.64"), "{}", run.out);
-    };
-    render("nits.exr", &[]);
-    render("exposed.exr", &["--exposed"]);
+    dir.write("card.glb", write_glb(&scene).unwrap());
+    let dials =
+        "--set camera.lens.f_stop=16 --set camera.body.shutter=1/100 --set camera.body.iso=100";
+    for output in ["nits.exr", "exposed.exr --exposed"] {
+        let picture = format!("-o {output} --size 33x33 --aov direct_diffuse --validation");
+        dir.run(&format!("render card.glb {picture} {dials}")).ok().prints(&["EV100 14.64"]);
+    }
     let center = 16 * 33 + 16;
-    let read = |file: &str, channel: &str| {
-        f64::from(crate::common::exr_channel(&dir.path().join(file), channel)[center])
-    };
+    let read = |file: &str, channel: &str| f64::from(dir.channel(file, channel)[center]);
     (read("nits.exr", "G"), read("exposed.exr", "G"), read("nits.exr", "direct_diffuse.G"))
 }
 

@@ -1,9 +1,9 @@
 //! Ray query against the software BVH, on devices with ray query: hits and pictures.
 
 use crate::common::{
-    Guard,
+    Guard, Place,
     confetti::{confetti, pose},
-    exposure_for, gpu, gpu_with_rays, perspective,
+    exposed, gpu, gpu_with_rays, perspective,
     random::Random,
 };
 use glam::{DMat4, DVec2, DVec3, Mat3, Vec2, Vec3};
@@ -74,8 +74,7 @@ fn crowd(at: DVec3) -> Scene {
         base_color_texture: Some(SceneBuilder::texture_ref(holes)),
         ..dielectric("leaf", Vec3::ONE, 1.0)
     });
-    let floor = b.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 8, 8), matte);
-    b.instance("floor", floor, DMat4::from_translation(at));
+    b.place(shapes::plane(Vec2::splat(40.0), 8, 8), matte, DMat4::from_translation(at));
     let meshes = [
         b.add_mesh("sphere", shapes::icosphere(0.5, 3), matte),
         b.add_mesh("torus", shapes::torus(0.5, 0.2, 40, 20), matte),
@@ -509,11 +508,7 @@ fn acceleration_structures_follow_moved_vertices() {
     let scene = confetti(400);
     let eye = DVec3::new(0.0, 3.0, 7.0);
     let view = perspective(eye, DVec3::new(0.0, 0.8, 0.0), 0.9, 0.1, (64, 48));
-    let settings = RenderSettings {
-        exposure: exposure_for(10_000.0, 0.5),
-        shadows: TRACED,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { shadows: TRACED, ..exposed(10_000.0, 0.5) };
     let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
     let mut last: Option<Vec<TraceHit>> = None;
     // The last pose but one degrades a BVH: the next one rebuilds it.
@@ -569,11 +564,7 @@ fn dropped_scenes_leave_no_resources() {
     let mut renderer = guard.renderer();
     let (scene, moving) = (crowd(DVec3::ZERO), confetti(100));
     let view = perspective(DVec3::new(0.0, 3.0, 9.0), DVec3::ZERO, 0.9, 0.1, (32, 24));
-    let settings = RenderSettings {
-        exposure: exposure_for(10_000.0, 0.5),
-        shadows: TRACED,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { shadows: TRACED, ..exposed(10_000.0, 0.5) };
     let mut counts = Vec::new();
     for round in 0..4 {
         let mut on_device =
@@ -666,15 +657,7 @@ fn lit_crowd() -> (Scene, View, RenderSettings) {
     }
     scene.lights.extend(lamps.lights);
     let view = perspective(FAR + DVec3::new(0.4, 3.0, 10.0), FAR + DVec3::Y, 0.9, 0.1, (200, 140));
-    (
-        scene,
-        view,
-        RenderSettings {
-            exposure: exposure_for(6_000.0, 0.5),
-            shadows: TRACED,
-            ..RenderSettings::default()
-        },
-    )
+    (scene, view, RenderSettings { shadows: TRACED, ..exposed(6_000.0, 0.5) })
 }
 
 #[test]
@@ -705,11 +688,7 @@ fn area_light_shadows_match_between_ray_backends() {
         0.1,
         (32, 32),
     );
-    let settings = RenderSettings {
-        exposure: exposure_for(100.0, 0.5),
-        shadows: TRACED,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { shadows: TRACED, ..exposed(100.0, 0.5) };
     assert_same_images("a box under a wide lamp", &scene, &view, &settings, 1);
 }
 
@@ -737,8 +716,8 @@ fn ray_backend_is_selected_at_device_creation() {
     drop(guard);
     match Gpu::open(&GpuOptions { ray_backend: RayBackend::RayQuery, ..GpuOptions::default() }) {
         Ok(gpu) => assert!(offered && gpu.ray_query()),
-        Err(error @ GpuError::Unsuitable { .. }) => {
-            assert!(!offered && error.to_string().contains("--rays"), "{error}");
+        Err(GpuError::Unsuitable { missing, .. }) => {
+            assert!(!offered && missing.contains("--rays"), "{missing}");
         }
         Err(error) => panic!("{error}"),
     }

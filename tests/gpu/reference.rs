@@ -1,22 +1,20 @@
 //! The rasterizer against the path tracer: direct light of every kind of light, with its shadows.
 
-use std::sync::atomic::AtomicBool;
-
-use crate::common::{exposure_for, gpu, picture};
-use glam::{DMat4, DVec3, Vec2, Vec3};
+use crate::common::traced::{centered, film, of_bounces};
+use crate::common::{Place, exposed, exposure_for, picture, renderer, traced_shadows, unclustered};
+use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
-    frame::{ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
+    frame::{RenderSettings, Renderer},
     gpu_scene::View,
     photometry::{
         Candela, Lux, Nit, color,
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
         units::Lumen,
     },
-    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    reference::PathSettings,
     scene::{
         Material, Mesh, Node, Primitive, Projection, Scene,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
-        look::ShadowMethod,
         procedural::shapes,
     },
 };
@@ -29,10 +27,12 @@ const PROJECTION: Projection =
 fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
     let mut builder = SceneBuilder::new("balls");
     let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.45, 0.4), 0.9));
-    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), floor);
-    builder.instance("floor", plane, DMat4::IDENTITY);
-    let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 0.8, 1.2)), floor);
-    builder.instance("wall", wall, DMat4::from_translation(DVec3::new(-1.3, 0.4, 0.0)));
+    builder.floor(12.0, floor);
+    builder.place(
+        shapes::cuboid(Vec3::new(0.1, 0.8, 1.2)),
+        floor,
+        DMat4::from_translation(DVec3::new(-1.3, 0.4, 0.0)),
+    );
     for (index, roughness) in [0.25f32, 0.45, 0.7, 1.0].into_iter().enumerate() {
         let x = index as f64 * 0.6 - 0.8;
         for (z, material) in [
@@ -40,9 +40,11 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
             (0.4, dielectric("plastic", Vec3::new(0.6, 0.1, 0.1), roughness)),
         ] {
             let material: Material = material;
-            let material = builder.add_material(material);
-            let ball = builder.add_mesh("ball", shapes::icosphere(0.25, 5), material);
-            builder.instance("ball", ball, DMat4::from_translation(DVec3::new(x, 0.25, z)));
+            builder.place(
+                shapes::icosphere(0.25, 5),
+                material,
+                DMat4::from_translation(DVec3::new(x, 0.25, z)),
+            );
         }
     }
     builder.light(
@@ -61,32 +63,16 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
     let eye = DVec3::new(0.3, 1.9, 3.4);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.15, 0.0));
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
-    let shadows =
-        ShadowSettings { method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
-    let world = World::new(scene, eye);
-    let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
-    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
-    let mut film = Film::new(
-        SIZE.0,
-        SIZE.1,
-        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
-    );
-    assert!(film.add(&world, &camera, 64, &AtomicBool::new(false)));
+    let shadows = traced_shadows(samples);
+    let film = film(scene, (pose, PROJECTION), SIZE, centered(of_bounces(1)), 64);
     let y = |c: DVec3| color::luminance(c);
     let of = |p: &[f32; 3]| y(Vec3::from_array(*p).as_dvec3());
     // The light itself, where visible, would outshine all else.
     let reference = film.mean(|parts| parts.total() - parts.emission);
     let glows = film.mean(|parts| parts.emission);
     let mean = reference.iter().map(|c| y(*c)).sum::<f64>() / reference.len() as f64;
-    let settings = RenderSettings {
-        exposure: exposure_for(mean, 0.2),
-        clustered_lights: ClusteredLightSettings {
-            enabled: false,
-            ..ClusteredLightSettings::default()
-        },
-        shadows,
-        ..RenderSettings::default()
-    };
+    let settings =
+        RenderSettings { clustered_lights: unclustered(), shadows, ..exposed(mean, 0.2) };
     let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<f64> = raster
         .nits
@@ -124,8 +110,7 @@ fn compare(name: &str, renderer: &mut Renderer, scene: &Scene, samples: u32) -> 
 
 #[test]
 fn direct_light_and_shadows_match_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let lumens = LightStrength::Lumens(Lumen(2000.0));
     let cone = Cone::new(0.3, 0.6).unwrap();
     let cases = [
@@ -153,8 +138,7 @@ fn direct_light_and_shadows_match_path_tracer() {
 /// light comes from.
 #[test]
 fn large_panels_conserve_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for size in [30.0, 300.0] {
         let emitter = Emitter::Rectangle { width: size, height: size, sides: Sides::One };
         let scene = scene(emitter, LightStrength::Nits(Nit(100.0)));
@@ -168,28 +152,19 @@ fn large_panels_conserve_energy() {
 /// any exposure, and no light from it.
 #[test]
 fn unlit_surfaces_show_their_base_color_and_emit_no_light() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let color = Vec3::new(0.5, 0.18, 0.9);
     let mut builder = SceneBuilder::new("unlit");
-    let floor = builder.add_material(dielectric("floor", Vec3::ONE, 0.5));
-    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
-    builder.instance("floor", plane, DMat4::IDENTITY);
+    builder.floor(6.0, dielectric("floor", Vec3::ONE, 0.5));
     // Emission is ignored on an unlit material.
     let flat =
         Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
-    let flat = builder.add_material(flat);
-    let block = builder.add_mesh("block", shapes::cuboid(Vec3::splat(0.8)), flat);
-    builder.instance("block", block, DMat4::from_translation(DVec3::Y * 0.4));
+    builder.place(shapes::cuboid(Vec3::splat(0.8)), flat, DMat4::from_translation(DVec3::Y * 0.4));
     let scene = builder.build().unwrap();
     let eye = DVec3::new(0.3, 1.9, 3.4);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.3, 0.0));
     let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
-    let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
-    let world = World::new(&scene, eye);
-    let mut film =
-        Film::new(SIZE.0, SIZE.1, FilmSettings { pixel_jitter: false, ..FilmSettings::default() });
-    assert!(film.add(&world, &camera, 8, &AtomicBool::new(false)));
+    let film = film(&scene, (pose, PROJECTION), SIZE, centered(PathSettings::default()), 8);
     assert!(film.mean(|parts| parts.total()).iter().all(|light| *light == DVec3::ZERO));
     for ev100 in [-2.0, 6.0, 15.0] {
         let exposure = exposure_for(1.2 * f64::exp2(ev100), 1.0);
@@ -220,8 +195,7 @@ fn unlit_surfaces_show_their_base_color_and_emit_no_light() {
 
 #[test]
 fn emissive_triangles_match_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
     let corners =
         [DVec3::new(0.9, 1.6, 0.4), DVec3::new(1.7, 1.9, -0.3), DVec3::new(1.1, 2.3, 0.7)];
@@ -250,8 +224,7 @@ fn emissive_triangles_match_path_tracer() {
 /// 1280 triangles as 64 lights, each with a shadow ray of its own.
 #[test]
 fn merged_emissive_ball_matches_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((guard, mut renderer)) = renderer() else { return };
     let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
     let ball = Primitive { material: Some(scene.materials.len()), ..shapes::icosphere(0.3, 3) };
     scene.materials.push(Material {

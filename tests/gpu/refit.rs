@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 
 use crate::common::{
     confetti::{confetti, pose},
-    exposure_for, gpu, perspective,
+    exposed, perspective, renderer,
 };
 use glam::{DVec3, Vec3};
 use sunny16::{
@@ -22,11 +22,7 @@ const TRACED: ShadowSettings =
     ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 1, resolution: 256 };
 
 fn settings() -> RenderSettings {
-    RenderSettings {
-        exposure: exposure_for(10_000.0, 0.5),
-        shadows: TRACED,
-        ..RenderSettings::default()
-    }
+    RenderSettings { shadows: TRACED, ..exposed(10_000.0, 0.5) }
 }
 
 /// Contents of two device buffers.
@@ -130,8 +126,7 @@ fn with_sun(mut scene: Scene) -> Scene {
 
 #[test]
 fn refit_bounds_match_deformed_vertices() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
     let mut scenes =
         vec![("confetti".to_string(), confetti(300), vec![pose(0.0), pose(0.4), pose(-0.2)])];
@@ -173,8 +168,7 @@ fn refit_bounds_match_deformed_vertices() {
 /// Shadows of the refitted BVHs equal those of BVHs over the same vertices deformed by the host.
 #[test]
 fn shadows_follow_deformation_and_degraded_bvhs_are_rebuilt() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = confetti(400);
     let view =
         perspective(DVec3::new(0.0, 4.0, 7.0), DVec3::new(0.0, 0.5, 0.0), 0.9, 0.1, (160, 120));

@@ -1,6 +1,6 @@
 //! Shadow maps against boxes whose shadows are known in closed form.
 
-use crate::common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
+use crate::common::{Place, exposed, gpu, hit_plane, nits, perspective, picture, renderer};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{RenderSettings, Renderer, ShadowSettings},
@@ -21,10 +21,12 @@ const CENTER: DVec3 = DVec3::new(0.2, 0.9, -0.1);
 fn boxed(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("box");
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
-    builder.instance("plane", plane, DMat4::from_translation(offset));
-    let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(BOX as f32)), matte);
-    builder.instance("cube", cube, DMat4::from_translation(offset + CENTER));
+    builder.place(shapes::plane(Vec2::splat(20.0), 1, 1), matte, DMat4::from_translation(offset));
+    builder.place(
+        shapes::cuboid(Vec3::splat(BOX as f32)),
+        matte,
+        DMat4::from_translation(offset + CENTER),
+    );
     light(&mut builder);
     builder.build().unwrap()
 }
@@ -47,7 +49,7 @@ fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
 fn settings(enabled: bool) -> RenderSettings {
     let shadows =
         ShadowSettings { enabled, method: ShadowMethod::Maps, ..ShadowSettings::default() };
-    RenderSettings { exposure: exposure_for(60.0, 0.5), shadows, ..RenderSettings::default() }
+    RenderSettings { shadows, ..exposed(60.0, 0.5) }
 }
 
 /// Compares each pixel of the plane with the closed form; within `edge` (m) of the shadow's edge
@@ -166,15 +168,12 @@ fn sun_shadow_matches_closed_form() {
 #[test]
 fn shadow_touches_the_box() {
     // A box on the ground: its shadow must touch it, without light leaking under it.
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let lamp = DVec3::new(-2.0, 1.5, 0.0);
     let mut builder = SceneBuilder::new("contact");
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
-    builder.instance("plane", plane, DMat4::IDENTITY);
-    let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), matte);
-    builder.instance("cube", cube, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.floor(20.0, matte);
+    builder.place(shapes::cuboid(Vec3::ONE), matte, DMat4::from_translation(DVec3::Y * 0.5));
     builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, lamp);
     let scene = builder.build().unwrap();
     // Looking along Z at the foot of the far side, x = 0.5.
@@ -235,10 +234,8 @@ fn curled_sheet_does_not_leak() {
         let (angle, radius) = (4.6 * u, 0.042 + 0.028 * u);
         Vec3::new(radius * angle.sin(), 0.13 * (1.0 - v), radius * angle.cos())
     });
-    let curl = builder.add_mesh("curl", curl, paper);
-    builder.instance("curl", curl, DMat4::from_rotation_y(100f64.to_radians()));
-    let table = builder.add_mesh("table", shapes::plane(Vec2::splat(2.0), 1, 1), paper);
-    builder.instance("table", table, DMat4::IDENTITY);
+    builder.place(curl, paper, DMat4::from_rotation_y(100f64.to_radians()));
+    builder.floor(2.0, paper);
     let lamp = look_at_transform(DVec3::new(1.37, 0.7, 1.57), DVec3::new(0.07, 0.07, 0.22));
     builder.spot_light_lumens("lamp", Lumen(1300.0), Vec3::ONE, (0.7, 1.08), lamp);
     let scene = builder.build().unwrap();
@@ -281,8 +278,7 @@ fn add_light(
 /// A plane does not shadow itself at any grazing angle.
 #[test]
 fn tilted_planes_do_not_shade_themselves() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for kind in 0..3 {
         for degrees in [30.0, 60.0, 80.0, 86.0, 89.0f64] {
             let mut builder = SceneBuilder::new("tilt");
@@ -319,8 +315,7 @@ fn tilted_planes_do_not_shade_themselves() {
 /// terminator.
 #[test]
 fn round_surfaces_do_not_shade_themselves() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, hollow) in [("ball", false), ("bowl", true)] {
         for kind in 0..3 {
             let mut builder = SceneBuilder::new(name);
@@ -335,8 +330,7 @@ fn round_surfaces_do_not_shade_themselves() {
                 let y = if hollow { -b.cos() } else { b.cos() };
                 Vec3::new(b.sin() * a.cos(), y, b.sin() * a.sin()) * 0.3
             });
-            let ball = builder.add_mesh(name, ball, matte);
-            builder.instance(name, ball, DMat4::IDENTITY);
+            builder.place(ball, matte, DMat4::IDENTITY);
             let way = DVec3::new(0.9, 0.8, 0.4).normalize();
             add_light(&mut builder, kind, way * 2.0, (Lumen(9000.0), (0.7, 0.9)));
             let scene = builder.build().unwrap();
@@ -391,8 +385,7 @@ fn cached_maps_equal_redrawn_maps() {
 /// Each cascade has its own level there, and they blend without a step.
 #[test]
 fn no_step_is_seen_between_cascades() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view =
         perspective(DVec3::new(0.0, 12.0, 6.0), DVec3::new(0.0, 0.0, -22.0), 0.8, 0.05, (9, 400));
     let mut jumps = 0;
@@ -401,8 +394,11 @@ fn no_step_is_seen_between_cascades() {
         let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
         let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(200.0), 1, 1), matte);
         builder.instance("plane", plane, DMat4::IDENTITY);
-        let roof = builder.add_mesh("roof", shapes::cuboid(Vec3::new(4.0, 0.2, 180.0)), matte);
-        builder.instance("roof", roof, DMat4::from_translation(DVec3::new(2.0 + edge, 1.0, 0.0)));
+        builder.place(
+            shapes::cuboid(Vec3::new(4.0, 0.2, 180.0)),
+            matte,
+            DMat4::from_translation(DVec3::new(2.0 + edge, 1.0, 0.0)),
+        );
         builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();
         let lit = |enabled: bool, renderer: &mut Renderer| {

@@ -1,12 +1,14 @@
 //! Traced shadows on the device against the host's BVH and against closed forms.
 
 use crate::common::{
-    Guard, aov3, exposure_for, gpu, hit_plane, parallel, perspective, picture, pixel_ray,
+    Guard, Place, aov3, exposed, exposure_for, gpu, hit_plane, parallel, perspective, picture,
+    pixel_ray, renderer, unclustered,
 };
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::{Ray, SceneBvh, SceneTlas, casts_shadow},
-    frame::{Aov, ClusteredLightSettings, RenderSettings, Renderer, ShadowSettings},
+    frame::{Aov, RenderSettings, Renderer, ShadowSettings},
+    gpu::GpuError,
     gpu_scene::View,
     photometry::{
         Candela, Lux, Nit,
@@ -28,17 +30,10 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> RenderSettings {
         samples,
         ..ShadowSettings::default()
     };
-    let light_lists =
-        ClusteredLightSettings { enabled: false, ..ClusteredLightSettings::default() };
+    let light_lists = unclustered();
     let aovs = vec![Aov::DirectDiffuse];
     // So bright that every light gets the requested number of rays.
-    RenderSettings {
-        exposure: exposure_for(nits, 64.0),
-        shadows,
-        clustered_lights: light_lists,
-        aovs,
-        ..RenderSettings::default()
-    }
+    RenderSettings { shadows, clustered_lights: light_lists, aovs, ..exposed(nits, 64.0) }
 }
 
 /// Visibility of the light in each pixel; none where it is dark even without shadows. A ratio of
@@ -151,8 +146,7 @@ const LAMP: DVec3 = DVec3::new(-0.7, 2.1, 0.6);
 fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("boxes");
     let matte = builder.add_material(diffuse_material());
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), matte);
-    builder.instance("floor", floor, DMat4::from_translation(offset));
+    builder.place(shapes::plane(Vec2::splat(12.0), 1, 1), matte, DMat4::from_translation(offset));
     let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(0.5)), matte);
     let turned = |angle: f64, place: DVec3| {
         DMat4::from_rotation_translation(DQuat::from_rotation_y(angle), offset + place)
@@ -183,8 +177,7 @@ fn over(offset: DVec3) -> View {
 
 #[test]
 fn shadows_match_host_at_the_origin_and_ten_kilometers_away() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for offset in [DVec3::ZERO, DVec3::new(10_000.3, 40.0, -9_000.7)] {
         let scene = boxes(offset, |b| {
             b.point_light_candela("lamp", Candela(300.0), Vec3::ONE, offset + LAMP);
@@ -209,8 +202,7 @@ fn shadows_match_host_at_the_origin_and_ten_kilometers_away() {
 
 #[test]
 fn alpha_masks_shape_shadows_and_glass_casts_none() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let leaves = |alpha: AlphaMode, sampler: Sampler| {
         boxes(DVec3::ZERO, |b| {
             let picture = textures::picture(64, 64, |u, v| {
@@ -227,9 +219,11 @@ fn alpha_masks_shape_shadows_and_glass_casts_none() {
             reference.transform = [[2.0, 0.3, 0.1], [-0.2, 2.0, 0.4]];
             let leaf =
                 Material { alpha, base_color_texture: Some(reference), ..diffuse_material() };
-            let leaf = b.add_material(leaf);
-            let mesh = b.add_mesh("leaf", shapes::plane(Vec2::splat(1.2), 3, 3), leaf);
-            b.instance("leaf", mesh, DMat4::from_translation(DVec3::new(-0.3, 1.0, 0.3)));
+            b.place(
+                shapes::plane(Vec2::splat(1.2), 3, 3),
+                leaf,
+                DMat4::from_translation(DVec3::new(-0.3, 1.0, 0.3)),
+            );
             b.point_light_candela("lamp", Candela(300.0), Vec3::ONE, LAMP);
         })
     };
@@ -261,10 +255,12 @@ fn penumbra(
 ) -> Vec<(f64, f64)> {
     let mut builder = SceneBuilder::new("half plane");
     let matte = builder.add_material(diffuse_material());
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(30.0), 1, 1), matte);
-    builder.instance("floor", floor, DMat4::IDENTITY);
-    let half = builder.add_mesh("half", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
-    builder.instance("half", half, DMat4::from_translation(DVec3::new(-10.0, EDGE, 0.0)));
+    builder.floor(30.0, matte);
+    builder.place(
+        shapes::plane(Vec2::splat(20.0), 1, 1),
+        matte,
+        DMat4::from_translation(DVec3::new(-10.0, EDGE, 0.0)),
+    );
     // Downward; the light's X is the world's.
     light(&mut builder, look_at_transform(DVec3::new(0.0, HEIGHT, 0.0), DVec3::ZERO));
     let scene = builder.build().unwrap();
@@ -403,8 +399,7 @@ fn lamps() -> Vec<AddLight> {
 
 #[test]
 fn closed_boxes_do_not_leak() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut checked = 0;
     for lamp in lamps() {
         for (turn, inside) in [(0.0, false), (0.37, false), (0.0, true), (0.37, true)] {
@@ -413,8 +408,11 @@ fn closed_boxes_do_not_leak() {
             let cube = builder.add_mesh("box", shapes::cuboid(Vec3::new(3.0, 2.5, 4.0)), matte);
             let pose = DQuat::from_rotation_y(turn) * DQuat::from_rotation_x(turn * 0.5);
             builder.instance("box", cube, DMat4::from_quat(pose));
-            let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
-            builder.instance("floor", floor, DMat4::from_translation(DVec3::Y * -3.0));
+            builder.place(
+                shapes::plane(Vec2::splat(20.0), 1, 1),
+                matte,
+                DMat4::from_translation(DVec3::Y * -3.0),
+            );
             let (in_there, out_there) = (DVec3::new(0.4, 0.3, -0.5), DVec3::new(2.5, 3.0, 2.8));
             lamp(&mut builder, if inside { in_there } else { out_there }, DVec3::ZERO);
             let scene = builder.build().unwrap();
@@ -443,8 +441,7 @@ fn closed_boxes_do_not_leak() {
 
 #[test]
 fn plane_does_not_shadow_itself_to_the_horizon() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // One plane of two triangles, from the camera's feet to two kilometers, under a low sun.
     for (size, low) in [(4000.0f32, 0.05), (4000.0, 1.0), (4.0, 0.02)] {
         let mut builder = SceneBuilder::new("plain");
@@ -473,8 +470,7 @@ fn plane_does_not_shadow_itself_to_the_horizon() {
 
 #[test]
 fn smooth_balls_have_no_faceted_terminator() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("ball");
     let matte = builder.add_material(diffuse_material());
     let ball = builder.add_mesh("ball", shapes::uv_sphere(0.5, 24, 12), matte);
@@ -491,8 +487,7 @@ fn smooth_balls_have_no_faceted_terminator() {
 
 #[test]
 fn lights_without_shadows_match_disabled_shadows() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut scene = boxes(DVec3::ZERO, |b| {
         b.point_light_candela("lamp", Candela(300.0), Vec3::ONE, LAMP);
         b.sun("sun", Lux(30.0), Vec3::ONE, DVec3::new(0.3, -1.0, 0.1));
@@ -513,5 +508,8 @@ fn lights_without_shadows_match_disabled_shadows() {
     // Rays without a BVH are an error, not a picture without shadows.
     let bare = renderer.upload(&scene).unwrap();
     let error = renderer.render(&bare, &view, &settings(true, 1, 20.0)).unwrap_err();
-    assert!(error.to_string().contains("upload_for"), "{error}");
+    assert!(
+        matches!(&error, GpuError::Pipeline { pipeline, .. } if pipeline == "traced shadows"),
+        "{error:?}"
+    );
 }

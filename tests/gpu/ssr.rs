@@ -1,9 +1,8 @@
 //! Screen-space reflections on the device: against the path tracer, under camera and object motion,
 //! and stable in still views.
 
-use std::sync::atomic::AtomicBool;
-
-use crate::common::{even, exposure_for, gpu, perspective};
+use crate::common::traced::{film, floats, of_bounces};
+use crate::common::{Place, even, exposed, exposure_for, gpu, perspective, renderer};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     camera::ToneMapper,
@@ -12,7 +11,7 @@ use sunny16::{
         AntiAliasing, Aov, RenderSettings, RenderedImage, SsrAov, SsrReprojection, SsrSettings,
     },
     gpu_scene::{GpuScene, View},
-    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    reference::FilmSettings,
     scene::{
         Material, Projection, Scene,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
@@ -73,30 +72,29 @@ fn room(ground: Ground) -> Scene {
         .enumerate()
         .map(|(i, &c)| builder.add_material(emissive_material(&format!("glow {i}"), c)))
         .collect();
-    let mut card = |name: &str, corner: Vec3, x: Vec3, y: Vec3, color: usize| {
-        let mesh = builder.add_mesh(
-            name,
+    let mut card = |corner: Vec3, x: Vec3, y: Vec3, color: usize| {
+        builder.place(
             shapes::quad(corner + y, x, -y, 1, 1),
             colors[color % colors.len()],
+            DMat4::IDENTITY,
         );
-        builder.instance(name, mesh, DMat4::IDENTITY);
     };
     if ground == Ground::Corridor {
         for i in 0..12 {
             for (j, side) in [-1.5f32, 1.5].into_iter().enumerate() {
                 let corner = Vec3::new(side, 0.0, 2.0 - i as f32);
-                card("side", corner, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j);
-                card("side", corner + Vec3::Y * 1.1, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j + 3);
+                card(corner, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j);
+                card(corner + Vec3::Y * 1.1, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j + 3);
             }
         }
-        card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
+        card(Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
     } else {
         // No part of the ramp's wall lies outside of the picture.
         let (columns, rows) = if ground == Ground::Ramp { (3..11, 2) } else { (0..14, 4) };
         for i in columns {
             for j in 0..rows {
                 let corner = Vec3::new(-7.0 + i as f32, 0.8 * j as f32 - 0.4, -5.0);
-                card("wall", corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
+                card(corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
             }
         }
     }
@@ -121,12 +119,11 @@ fn room(ground: Ground) -> Scene {
         builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
     }
     let mut mirror = |name: &str, shape, roughness: f32, place: DVec3| {
-        let material = builder.add_material(Material {
-            double_sided: true,
-            ..metal(name, Vec3::splat(0.9), roughness)
-        });
-        let mesh = builder.add_mesh(name, shape, material);
-        builder.instance(name, mesh, DMat4::from_translation(place));
+        builder.place(
+            shape,
+            Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) },
+            DMat4::from_translation(place),
+        );
     };
     let flat = |x: f32, width: f32| {
         shapes::quad(Vec3::new(x, 0.0, -10.0), Vec3::X * width, Vec3::Z * 14.0, 1, 1)
@@ -174,12 +171,7 @@ fn ssr() -> SsrSettings {
 }
 
 fn settings(ssr: SsrSettings) -> RenderSettings {
-    RenderSettings {
-        exposure: exposure_for(MOST, 0.8),
-        ssr,
-        aovs: watched(),
-        ..RenderSettings::default()
-    }
+    RenderSettings { ssr, aovs: watched(), ..exposed(MOST, 0.8) }
 }
 
 /// AOVs besides the picture: where reflections hit; all of SSR if pictures are saved.
@@ -277,15 +269,12 @@ fn traced(
     size: (u32, u32),
     samples: u32,
 ) -> Vec<[f32; 3]> {
-    let world = World::new(scene, eye);
     let projection =
         Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
-    let (width, height) = (size.0 as usize, size.1 as usize);
-    let pinhole = Pinhole::new(look_at_transform(eye, at), projection, width, height);
-    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
-    let mut film = Film::new(width, height, FilmSettings { path: walk, ..FilmSettings::default() });
-    film.add(&world, &pinhole, samples, &AtomicBool::new(false));
-    film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
+    let camera = (look_at_transform(eye, at), projection);
+    let settings = FilmSettings { path: of_bounces(1), ..FilmSettings::default() };
+    let size = (size.0 as usize, size.1 as usize);
+    floats(&film(scene, camera, size, settings, samples).mean(|parts| parts.total()))
 }
 
 /// FLIP where all rays hit, between a still view's anti-aliased picture and the path tracer's; and
@@ -547,8 +536,7 @@ fn compare_ssr_settings() {
 /// SSR debug AOVs, still views and the compared methods have their own pipelines.
 #[test]
 fn ssr_debug_aovs_do_not_change_the_image() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
     let (eye, at) = eye();
     for way in [SsrReprojection::Virtual, SsrReprojection::Smallest] {
@@ -581,8 +569,7 @@ fn ssr_debug_aovs_do_not_change_the_image() {
 /// through the passes that share neighbors' rays.
 #[test]
 fn unshared_rays_match_shared_rays() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for environment in [None, even(20.0)] {
         let mut scene = room(Ground::Floor(0.2));
         scene.environment = environment;
@@ -618,8 +605,7 @@ fn unshared_rays_match_shared_rays() {
 
 #[test]
 fn exposure_step_does_not_change_reflections() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
     let (eye, at) = eye();
     let mut run = |step: f64| {
@@ -648,8 +634,7 @@ fn exposure_step_does_not_change_reflections() {
 
 #[test]
 fn still_views_do_not_flicker() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal)] {
         let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
         let (eye, at) = eye();

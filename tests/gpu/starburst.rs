@@ -3,10 +3,10 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::common::{add_square, exposure_for, gpu, perspective, pixel_ray};
+use crate::common::{add_square, exposed, green, perspective, pixel_ray, renderer, total};
 use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
-    camera::{CameraEffects, Iris, post_effects::Starburst},
+    camera::{CameraEffects, Iris, effects::Starburst},
     frame::{RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,
     optics::{aperture::Aperture, starburst},
@@ -47,21 +47,12 @@ fn burst(blades: u32, f_number: f64) -> Starburst {
 
 fn render(renderer: &mut Renderer, scene: &Scene, settings: Option<Starburst>) -> RenderedImage {
     let effects = CameraEffects { starburst: settings, ..CameraEffects::default() };
-    let settings =
-        RenderSettings { exposure: exposure_for(WHITE, 1.0), effects, ..RenderSettings::default() };
+    let settings = RenderSettings { effects, ..exposed(WHITE, 1.0) };
     let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
     on_device.enable_offscreen_flares(renderer.gpu(), scene).unwrap();
     let picture = renderer.render(&on_device, &camera(), &settings).unwrap();
     assert!(picture.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0));
     picture
-}
-
-fn green(picture: &RenderedImage) -> Vec<f64> {
-    picture.nits.iter().map(|c| f64::from(c[1])).collect()
-}
-
-fn total(picture: &RenderedImage) -> f64 {
-    green(picture).iter().sum()
 }
 
 /// A light of these candela at a position, and black squares (center, side).
@@ -84,8 +75,7 @@ fn on_pixel(x: usize, y: usize, distance: f64) -> DVec3 {
 
 #[test]
 fn starburst_of_a_point_light_conserves_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (blades, f_number, x, y) in [(6, 16.0, 160, 120), (0, 8.0, 160, 120), (5, 2.8, 100, 170)] {
         let place = on_pixel(x, y, 4.0);
         let candela = 2.0 * WHITE * 1000.0 * 16.0 * pitch().powi(2);
@@ -130,8 +120,7 @@ fn starburst_of_a_point_light_conserves_energy() {
 
 #[test]
 fn emissive_surfaces_conserve_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for side in [0.9, 9.0] {
         let mut builder = SceneBuilder::new("glow");
         add_square(&mut builder, on_pixel(170, 110, 4.0), side * 4.0 * pitch(), Vec3::splat(2e6));
@@ -158,8 +147,7 @@ fn emissive_surfaces_conserve_energy() {
 
 #[test]
 fn starburst_of_an_area_light_conserves_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let sphere = Emitter::Sphere { radius: 0.05 };
     let panel = Emitter::Rectangle { width: 0.2, height: 0.05, sides: Sides::One };
     for (emitter, what) in [(sphere, "sphere"), (panel, "panel")] {
@@ -211,8 +199,7 @@ fn spikes(picture: &RenderedImage, (x, y): (usize, usize), ring: std::ops::Range
 
 #[test]
 fn spike_count_matches_blades() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = lamp(2.0 * WHITE * 3e4 * 16.0 * pitch().powi(2), on_pixel(160, 120, 4.0), &[]);
     for (blades, want) in [(5, 10), (6, 6), (8, 8)] {
         let picture = render(&mut renderer, &scene, Some(burst(blades, 16.0)));
@@ -222,8 +209,7 @@ fn spike_count_matches_blades() {
 
 #[test]
 fn occluded_lights_have_no_starburst() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let settings = Some(burst(6, 16.0));
     let candela = 2.0 * WHITE * 1000.0 * 16.0 * pitch().powi(2);
     // Between two columns of pixels.
@@ -270,8 +256,7 @@ fn occluded_lights_have_no_starburst() {
 
 #[test]
 fn offscreen_lights_cast_starbursts_unless_occluded() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // 40 pixels to the right of the border, 2 m away.
     let place = dvec3(200.0 * pitch() * 2.0, 0.0, -2.0);
     let candela = WHITE * 1e5 * 4.0 * pitch().powi(2);
@@ -290,8 +275,7 @@ fn offscreen_lights_cast_starbursts_unless_occluded() {
 
 #[test]
 fn sun_disk_blurs_its_spikes_and_conserves_energy() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("sun");
     let pose = look_at_transform(DVec3::ZERO, -on_pixel(150, 100, 1.0));
     // Large and dim: the disk's luminance stays within half floats.
@@ -312,8 +296,7 @@ fn sun_disk_blurs_its_spikes_and_conserves_energy() {
 
 #[test]
 fn disabled_starbursts_have_no_passes_and_extreme_settings_are_harmless() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = lamp(1e4, on_pixel(160, 120, 4.0), &[]);
     let plain = render(&mut renderer, &scene, None);
     assert!(

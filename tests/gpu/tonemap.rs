@@ -1,6 +1,6 @@
 //! Tone mappers on the device against the host, from black to the maximum of half floats.
 
-use crate::common::{exposure_for, gpu, parallel};
+use crate::common::{exposed, parallel, renderer};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
@@ -34,8 +34,7 @@ fn srgb(x: f64) -> f64 {
 
 #[test]
 fn gpu_tone_mapping_matches_cpu() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let levels = levels();
     let mut builder = SceneBuilder::new("ramp");
     for (row, hue) in HUES.iter().enumerate() {
@@ -55,11 +54,7 @@ fn gpu_tone_mapping_matches_cpu() {
     let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 4.0, 10.0, size);
     for tone_mapper in ToneMapper::ALL {
         // White is 1 nit: exposed values are the emission itself.
-        let settings = RenderSettings {
-            tone_mapper,
-            exposure: exposure_for(1.0, 1.0),
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { tone_mapper, ..exposed(1.0, 1.0) };
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
         let (mut worst, mut min, mut max) = (0f64, f32::MAX, 0f32);
         let mut seen = std::collections::BTreeSet::new();

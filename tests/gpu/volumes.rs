@@ -1,12 +1,12 @@
 //! Participating volumes on the device: closed forms, quadrature, and the path tracer.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::Arc;
 
-use crate::common::{exposure_for, gpu, nits, parallel, perspective, picture};
+use crate::common::traced::{film, floats, mean_flip, of_bounces};
+use crate::common::{Place, exposed, nits, parallel, perspective, picture, renderer, unshadowed};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
-    compare::flip,
     frame::{RenderSettings, Renderer, ShadowSettings, VolumeSettings},
     gpu_scene::View,
     photometry::{
@@ -14,10 +14,7 @@ use sunny16::{
         environment::{RadianceMap, RowMapping},
         lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
-    reference::{
-        Film, FilmSettings, LightComponents, PathSettings, Pinhole, World,
-        volumes::henyey_greenstein,
-    },
+    reference::{FilmSettings, LightComponents, volumes::henyey_greenstein},
     scene::{
         Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene,
         VolumeShape,
@@ -50,7 +47,7 @@ fn around(nits: f32) -> Option<Environment> {
 }
 
 fn settings(white: f64) -> RenderSettings {
-    RenderSettings { exposure: exposure_for(white, 0.5), ..RenderSettings::default() }
+    exposed(white, 0.5)
 }
 
 /// A cloud: a grid without symmetry, empty at its border.
@@ -82,8 +79,7 @@ fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
 
 #[test]
 fn transmittance_follows_beer_lambert() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let turned = DMat4::from_rotation_y(0.4) * boxed(DVec3::new(2.0, 30.0, 30.0));
     for (place, length) in [(boxed(DVec3::new(2.0, 30.0, 30.0)), 2.0), (turned, 2.0 / 0.4f64.cos())]
     {
@@ -117,8 +113,7 @@ fn transmittance_follows_beer_lambert() {
 /// range.
 #[test]
 fn half_resolution_compositing_is_distance_aware() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("steps");
     crate::common::add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
     crate::common::add_square(&mut builder, DVec3::new(0.0, 0.0, -6.0), 100.0, Vec3::splat(100.0));
@@ -149,8 +144,7 @@ fn half_resolution_compositing_is_distance_aware() {
 
 #[test]
 fn single_scattering_of_the_sun_matches_closed_form() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (absorption, scattering, thickness, lux) = (0.2, 0.5, 2.0, 1000.0);
     let extinction = absorption + scattering;
     for (g, cosine, behind) in
@@ -195,8 +189,7 @@ fn single_scattering_of_the_sun_matches_closed_form() {
 
 #[test]
 fn inscattering_of_lights_matches_quadrature() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let lamp = DVec3::new(0.3, 0.4, 0.5);
     let (g, scattering, extinction) = (0.5, 0.3, 0.4);
     let pose = look_at_transform(lamp, DVec3::new(0.2, 0.0, 0.0));
@@ -261,12 +254,9 @@ fn inscattering_of_lights_matches_quadrature() {
 
 #[test]
 fn lights_are_attenuated_through_fog() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("behind");
-    let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
-    let plane = builder.add_mesh("wall", shapes::plane(Vec2::splat(2.0), 1, 1), wall);
-    builder.instance("wall", plane, DMat4::IDENTITY);
+    builder.floor(2.0, dielectric("wall", Vec3::splat(0.5), 1.0));
     builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, 4.0 * DVec3::Y);
     let mut scene = builder.build().unwrap();
     let view = perspective(DVec3::new(0.0, 0.5, 0.1), DVec3::ZERO, 0.3, 0.01, (16, 16));
@@ -291,8 +281,7 @@ fn lights_are_attenuated_through_fog() {
 
 #[test]
 fn volumes_attenuate_lights_without_shadows() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     // A wall below fog of optical depth 0.9, below a board: the board blocks lights that cast
     // shadows, the fog attenuates all.
     let rectangle = Emitter::Rectangle { width: 0.03, height: 0.03, sides: Sides::One };
@@ -324,7 +313,7 @@ fn volumes_attenuate_lights_without_shadows() {
         let dim = nits(&clear, 8, 8) * (-0.9f64).exp();
         let hidden = picture(&mut renderer, &scene, &view, &settings(1.0));
         assert_eq!(nits(&hidden, 8, 8), DVec3::ZERO, "{name} hidden");
-        let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+        let shadows = unshadowed();
         let no_pass =
             picture(&mut renderer, &scene, &view, &RenderSettings { shadows, ..settings(1.0) });
         near(nits(&no_pass, 8, 8), dim, 5e-3, &format!("{name}, shadow passes off"));
@@ -347,8 +336,7 @@ fn volumes_attenuate_lights_without_shadows() {
 
 #[test]
 fn uniform_environment_is_single_scattered() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut scene = Scene { environment: around(100.0), ..Scene::default() };
     let ball = filled(boxed(DVec3::splat(2.0)), 0.0, 0.4, 0.6);
     scene.volumes = vec![ParticipatingVolume { density: Some(cloud(16)), ..ball.clone() }, ball];
@@ -364,18 +352,10 @@ const PROJECTION: Projection =
     Projection::Perspective { vertical_fov: 0.7, aspect: None, near: 0.05, far: None };
 
 /// The path tracer's picture of single scattering.
-fn traced(
-    scene: &Scene,
-    pose: DMat4,
-    (width, height): (usize, usize),
-    samples: u32,
-) -> Vec<[f32; 3]> {
-    let world = World::new(scene, pose.w_axis.truncate());
-    let camera = Pinhole::new(pose, PROJECTION, width, height);
-    let walk = PathSettings { bounces: 1, ..PathSettings::default() };
-    let mut film = Film::new(width, height, FilmSettings { path: walk, ..FilmSettings::default() });
-    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-    film.mean(LightComponents::total).iter().map(|p| p.as_vec3().to_array()).collect()
+fn traced(scene: &Scene, pose: DMat4, size: (usize, usize), samples: u32) -> Vec<[f32; 3]> {
+    let settings = FilmSettings { path: of_bounces(1), ..FilmSettings::default() };
+    let film = film(scene, (pose, PROJECTION), size, settings, samples);
+    floats(&film.mean(LightComponents::total))
 }
 
 fn flip_of(
@@ -386,14 +366,10 @@ fn flip_of(
     width: u32,
 ) -> f64 {
     let exposure = settings.exposure.multiplier() as f32;
-    let shown = |pixels: &[[f32; 3]]| -> Vec<[f32; 3]> {
-        pixels
-            .iter()
-            .map(|p| ToneMapper::Linear.apply(Vec3::from_array(*p) * exposure).to_array())
-            .collect()
-    };
-    let map = flip::ldr(&shown(test), &shown(reference), width as usize, flip::PIXELS_PER_DEGREE);
-    let error = map.iter().map(|v| f64::from(*v)).sum::<f64>() / map.len() as f64;
+    let linear =
+        |p: &[f32; 3]| ToneMapper::Linear.apply(Vec3::from_array(*p) * exposure).to_array();
+    let shown = |pixels: &[[f32; 3]]| pixels.iter().map(linear).collect::<Vec<_>>();
+    let error = mean_flip(&shown(test), &shown(reference), width as usize);
     println!("{name}: FLIP {error:.4}, mean {:.4} for {:.4}", mean(test).y, mean(reference).y);
     error
 }
@@ -402,8 +378,7 @@ fn flip_of(
 fn shafts(emitter: Emitter, strength: LightStrength) -> Scene {
     let mut builder = SceneBuilder::new("shafts");
     let gray = builder.add_material(dielectric("gray", Vec3::splat(0.4), 0.9));
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), gray);
-    builder.instance("floor", floor, DMat4::IDENTITY);
+    builder.floor(12.0, gray);
     let post = builder.add_mesh("post", shapes::cuboid(Vec3::new(0.15, 1.6, 0.15)), gray);
     for x in [-0.8, -0.2, 0.4, 1.0] {
         builder.instance("post", post, DMat4::from_translation(DVec3::new(x, 0.8, -0.5)));
@@ -436,8 +411,7 @@ fn beside(
 
 #[test]
 fn light_shafts_match_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let cone = Cone::new(0.2, 0.6).unwrap();
     let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
     let candela = |cd| LightStrength::Candela(Candela(cd));
@@ -471,8 +445,7 @@ fn clouds(mesh: bool) -> Scene {
     let mut builder = SceneBuilder::new("cloud");
     let gray = builder
         .add_material(Material { double_sided: true, ..dielectric("gray", Vec3::splat(0.4), 0.9) });
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(12.0), 1, 1), gray);
-    builder.instance("floor", floor, DMat4::IDENTITY);
+    builder.floor(12.0, gray);
     let ball = builder.add_mesh("ball", shapes::icosphere(0.8, 4), gray);
     let node = builder.add_node("ball", DMat4::from_translation(DVec3::new(0.2, 1.2, 0.0)));
     builder.sun("sun", Lux(10_000.0), Vec3::ONE, DVec3::new(-0.5, -1.0, -0.2));
@@ -494,8 +467,7 @@ fn clouds(mesh: bool) -> Scene {
 
 #[test]
 fn cloud_self_shadowing_matches_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     for (name, mesh) in [("a cloud from a grid", false), ("a mesh", true)] {
         let error = beside(&mut renderer, name, &clouds(mesh), ShadowMethod::Traced, 1500.0);
         assert!(error < 0.05, "{name}: {error}");
@@ -504,8 +476,7 @@ fn cloud_self_shadowing_matches_path_tracer() {
 
 #[test]
 fn half_resolution_raymarching_matches_full() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let eye = DVec3::new(0.6, 1.3, 4.0);
     let view = View::new(look_at_transform(eye, DVec3::new(0.0, 0.8, 0.0)), &PROJECTION, 97, 63);
     let scene = clouds(false);
@@ -520,8 +491,7 @@ fn half_resolution_raymarching_matches_full() {
 /// Fog in front of a pane attenuates it and adds its inscattered light.
 #[test]
 fn fog_attenuates_transparent_surfaces() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("pane");
     let pane = Material {
         alpha: sunny16::scene::AlphaMode::Blend,

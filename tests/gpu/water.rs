@@ -1,15 +1,16 @@
 //! Water: attenuation by depth, and pictures against the path tracer.
 
-use std::{
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{path::Path, sync::Arc};
 
-use crate::common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pixel_of, pixel_ray};
+use crate::common::gi_reference::mean;
+use crate::common::traced::{centered, clipped, doubles, film, mean_flip, of_bounces, save_ppm};
+use crate::common::{
+    Place, exposed, exposure_for, exr_channel, gpu, green, nits, parallel, picture, pixel_of,
+    pixel_ray, renderer, traced_shadows,
+};
 use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
-    compare::flip::{self, PIXELS_PER_DEGREE},
-    frame::{RenderSettings, Renderer, ShadowSettings},
+    frame::{RenderSettings, Renderer},
     gpu_scene::View,
     photometry::{
         Lux, color,
@@ -17,11 +18,11 @@ use sunny16::{
         lights::{Emitter, LightStrength},
         water::{self, WaterCoefficients, WaterKind},
     },
-    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    reference::FilmSettings,
     scene::{
         Environment, Material, Projection, Scene, Specular, WaterSettings,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
-        look::{RefractionMethod, ShadowMethod},
+        look::RefractionMethod,
         procedural::shapes,
     },
     settings::CausticSettings,
@@ -40,16 +41,17 @@ fn steps() -> Scene {
             DMat4::from_translation(DVec3::new(index as f64 * 1.2 - 1.2, -depth, 0.0)),
         );
     }
-    let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
-    let surface = builder.add_mesh("surface", shapes::plane(Vec2::new(6.0, 6.0), 1, 1), sheet);
-    builder.instance("surface", surface, DMat4::IDENTITY);
+    builder.place(
+        shapes::plane(Vec2::new(6.0, 6.0), 1, 1),
+        dielectric("water", Vec3::ONE, 0.0),
+        DMat4::IDENTITY,
+    );
     builder.build().unwrap()
 }
 
 #[test]
 fn depth_attenuation_matches_beer_lambert() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let view = parallel(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4), 1.0, 20.0, (64, 32));
     for (name, kind) in WaterKind::ALL {
         let mut scene = steps();
@@ -62,11 +64,7 @@ fn depth_attenuation_matches_beer_lambert() {
         };
         scene.add_water(1, &settings).unwrap();
         for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-            let settings = RenderSettings {
-                exposure: exposure_for(100.0, 0.5),
-                refraction,
-                ..RenderSettings::default()
-            };
+            let settings = RenderSettings { refraction, ..exposed(100.0, 0.5) };
             let picture = picture(&mut renderer, &scene, &view, &settings);
             let through =
                 100.0 * (1.0 - water::fresnel(1.0, water::IOR)) / (water::IOR * water::IOR);
@@ -87,16 +85,17 @@ fn depth_attenuation_matches_beer_lambert() {
 /// Single scattering of water over a black floor, by the closed form and by the path tracer.
 #[test]
 fn single_scattering_matches_closed_form() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let coefficients = WaterCoefficients {
         absorption: DVec3::new(0.5, 0.2, 0.05),
         scattering: DVec3::new(0.02, 0.02, 0.04),
     };
     let mut builder = SceneBuilder::new("deep");
-    let black = builder.add_material(metal("black", Vec3::ZERO, 1.0));
-    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 1, 1), black);
-    builder.instance("floor", floor, DMat4::from_translation(DVec3::Y * -3.0));
+    builder.place(
+        shapes::plane(Vec2::splat(40.0), 1, 1),
+        metal("black", Vec3::ZERO, 1.0),
+        DMat4::from_translation(DVec3::Y * -3.0),
+    );
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(40.0), 1, 1), sheet);
     builder.instance("surface", surface, DMat4::IDENTITY);
@@ -117,11 +116,7 @@ fn single_scattering_matches_closed_form() {
         / (4.0 * std::f64::consts::PI);
     let view = parallel(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4), 1.0, 20.0, (32, 16));
     for refraction in [RefractionMethod::Traced, RefractionMethod::Screen] {
-        let settings = RenderSettings {
-            exposure: exposure_for(want.max_element(), 0.5),
-            refraction,
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { refraction, ..exposed(want.max_element(), 0.5) };
         let got = nits(&picture(&mut renderer, &scene, &view, &settings), 16, 8);
         let error = ((got - want) / want).abs().max_element();
         println!(
@@ -135,16 +130,8 @@ fn single_scattering_matches_closed_form() {
     let pose = look_at_transform(DVec3::new(0.0, 3.0, 0.0), DVec3::new(0.0, 0.0, 1e-4));
     let projection =
         Projection::Orthographic { half_width: 1.0, half_height: 1.0, near: 0.1, far: 20.0 };
-    let (world, camera) =
-        (World::new(&scene, DVec3::Y * 3.0), Pinhole::new(pose, projection, 16, 16));
     for (bounces, min, max) in [(3, 0.97, 1.03), (12, 1.0, 1.4)] {
-        let walk = PathSettings { bounces, ..PathSettings::default() };
-        let mut film = Film::new(
-            16,
-            16,
-            FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
-        );
-        assert!(film.add(&world, &camera, 512, &AtomicBool::new(false)));
+        let film = film(&scene, (pose, projection), (16, 16), centered(of_bounces(bounces)), 512);
         let mean = film.mean(|parts| parts.total()).iter().sum::<DVec3>() / 256.0;
         println!(
             "scattered, path tracer of {bounces} bounces: {mean}, over the closed form {}",
@@ -165,14 +152,9 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
     let dark = builder.add_material(dielectric("dark tile", Vec3::new(0.15, 0.2, 0.3), 1.0));
     let stone = builder.add_material(dielectric("stone", Vec3::new(0.5, 0.45, 0.4), 1.0));
     for stripe in 0..8 {
-        let tile = builder.add_mesh(
-            "tile",
+        builder.place(
             shapes::plane(Vec2::new(0.5, 4.0), 1, 1),
             if stripe % 2 == 0 { light } else { dark },
-        );
-        builder.instance(
-            "tile",
-            tile,
             DMat4::from_translation(DVec3::new(f64::from(stripe) * 0.5 - 1.75, -0.6, 0.0)),
         );
     }
@@ -182,14 +164,18 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
         (Vec3::new(4.0, 1.0, 0.4), DVec3::new(0.0, -0.3, -2.2)),
         (Vec3::new(4.0, 1.0, 0.4), DVec3::new(0.0, -0.3, 2.2)),
     ] {
-        let wall = builder.add_mesh("wall", shapes::cuboid(size), stone);
-        builder.instance("wall", wall, DMat4::from_translation(at));
+        builder.place(shapes::cuboid(size), stone, DMat4::from_translation(at));
     }
-    let column = builder.add_mesh("column", shapes::cylinder(0.25, 2.0, 48), stone);
-    builder.instance("column", column, DMat4::from_translation(DVec3::new(0.6, 0.0, -0.5)));
-    let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
-    let surface = builder.add_mesh("surface", shapes::plane(Vec2::new(4.0, 4.0), 1, 1), sheet);
-    builder.instance("surface", surface, DMat4::IDENTITY);
+    builder.place(
+        shapes::cylinder(0.25, 2.0, 48),
+        stone,
+        DMat4::from_translation(DVec3::new(0.6, 0.0, -0.5)),
+    );
+    builder.place(
+        shapes::plane(Vec2::new(4.0, 4.0), 1, 1),
+        dielectric("water", Vec3::ONE, 0.0),
+        DMat4::IDENTITY,
+    );
     let towards = look_at_transform(DVec3::new(3.0, 6.0, 2.0), DVec3::ZERO);
     let disk = Emitter::Sun { angular_radius: sun };
     builder.light(
@@ -221,16 +207,8 @@ fn reference(
     (pose, projection): (DMat4, Projection),
 ) -> (Vec<DVec3>, bool) {
     let traced = |samples: u32| {
-        let world = World::new(scene, EYE);
-        let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
-        let walk = PathSettings { bounces: 8, ..PathSettings::default() };
-        let mut film = Film::new(
-            SIZE.0,
-            SIZE.1,
-            FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
-        );
-        assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
-        film.mean(|parts| parts.total())
+        film(scene, (pose, projection), SIZE, centered(of_bounces(8)), samples)
+            .mean(|parts| parts.total())
     };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/water/{name}.exr"));
     if std::env::var_os("SUNNY16_WRITE").is_some() {
@@ -249,9 +227,6 @@ fn reference(
     let [r, g, b] = ["R", "G", "B"].map(|channel| exr_channel(&file, channel));
     let kept: Vec<DVec3> =
         r.iter().zip(&g).zip(&b).map(|((r, g), b)| Vec3::new(*r, *g, *b).as_dvec3()).collect();
-    let mean = |picture: &[DVec3]| {
-        picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64
-    };
     let now = mean(&traced(16));
     assert!((now / mean(&kept) - 1.0).abs() < 0.02, "{name}: {now} nits, kept {}", mean(&kept));
     (kept, true)
@@ -271,33 +246,14 @@ fn compare_with_path_tracer(
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let (reference, quiet) = reference(name, samples, scene, (pose, projection));
     let exposure = exposure_for(5000.0, 0.6);
-    let shadows =
-        ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
+    let shadows = traced_shadows(32);
     let settings = RenderSettings { exposure, shadows, ..RenderSettings::default() };
     let raster = picture(renderer, scene, &view, &settings);
-    let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
-    let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
-        let display = |c: &DVec3| {
-            (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array()
-        };
-        picture.iter().map(display).collect()
-    };
-    if let Some(folder) = std::env::var_os("SUNNY16_PICTURES") {
-        for (kind, picture) in [("raster", &raster), ("path", &reference)] {
-            let bytes: Vec<u8> = shown(picture)
-                .iter()
-                .flat_map(|c| c.map(|v| (color::srgb_oetf(f64::from(v)) * 255.0 + 0.5) as u8))
-                .collect();
-            let file = std::path::Path::new(&folder).join(format!("water-{name}-{kind}.ppm"));
-            let head = format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1);
-            std::fs::write(file, [head.into_bytes(), bytes].concat()).unwrap();
-        }
-    }
-    let map = flip::ldr(&shown(&raster), &shown(&reference), SIZE.0, PIXELS_PER_DEGREE);
-    let flip = map.iter().map(|&e| f64::from(e)).sum::<f64>() / map.len() as f64;
-    let mean = |picture: &[DVec3]| {
-        picture.iter().map(|c| color::luminance(*c)).sum::<f64>() / picture.len() as f64
-    };
+    let raster = doubles(&raster.nits);
+    let shown = |picture: &[DVec3]| clipped(picture, exposure);
+    save_ppm(&format!("water-{name}-raster"), &shown(&raster), SIZE.0);
+    save_ppm(&format!("water-{name}-path"), &shown(&reference), SIZE.0);
+    let flip = mean_flip(&shown(&raster), &shown(&reference), SIZE.0);
     let bias = mean(&raster) / mean(&reference) - 1.0;
     println!("{name}: FLIP {flip:.4}, mean {:+.2} %", bias * 100.0);
     (if quiet { flip } else { 0.0 }, bias)
@@ -305,8 +261,7 @@ fn compare_with_path_tracer(
 
 #[test]
 fn level_water_matches_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let level =
         WaterSettings { slope: 0.0, slope_still: 0.0, shore: 0.0, ..WaterSettings::default() };
     let (flip, bias) =
@@ -317,8 +272,7 @@ fn level_water_matches_path_tracer() {
 
 #[test]
 fn frozen_waves_match_path_tracer() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let coefficients =
         WaterCoefficients { scattering: DVec3::ZERO, ..WaterKind::Coastal.coefficients() };
     let waves = WaterSettings {
@@ -396,16 +350,17 @@ fn gathered(
 
 #[test]
 fn caustics_match_refracted_beams() {
-    let Some(guard) = gpu() else { return };
-    let mut renderer = guard.renderer();
+    let Some((_guard, mut renderer)) = renderer() else { return };
     let (depth, towards) = (0.6, DVec3::new(3.0, 6.0, 2.0).normalize());
     let mut builder = SceneBuilder::new("bed");
-    let matte = builder.add_material(Material {
-        specular: Specular { factor: 0.0, ..Specular::default() },
-        ..dielectric("matte", Vec3::splat(0.5), 1.0)
-    });
-    let bed = builder.add_mesh("bed", shapes::plane(Vec2::splat(6.0), 1, 1), matte);
-    builder.instance("bed", bed, DMat4::from_translation(DVec3::Y * -depth));
+    builder.place(
+        shapes::plane(Vec2::splat(6.0), 1, 1),
+        Material {
+            specular: Specular { factor: 0.0, ..Specular::default() },
+            ..dielectric("matte", Vec3::splat(0.5), 1.0)
+        },
+        DMat4::from_translation(DVec3::Y * -depth),
+    );
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(4.0), 1, 1), sheet);
     builder.instance("surface", surface, DMat4::IDENTITY);
@@ -445,7 +400,7 @@ fn caustics_match_refracted_beams() {
             ..RenderSettings::default()
         };
         let picture = picture(&mut renderer, &scene, &view, &settings);
-        (picture.nits.iter().map(|p| f64::from(p[1])).collect::<Vec<f64>>(), scene)
+        (green(&picture), scene)
     };
     let (level, scene) = pictured(false, true, 16);
     assert!(pictured(true, false, 16).0 == level, "passes.caustics.enabled = false");
@@ -482,7 +437,7 @@ fn caustics_match_refracted_beams() {
 #[test]
 #[ignore = "minutes; writes pictures"]
 fn pictures_of_caustics() {
-    let (Some(guard), Some(folder)) = (gpu(), std::env::var_os("SUNNY16_PICTURES")) else { return };
+    let (Some(guard), Some(_)) = (gpu(), std::env::var_os("SUNNY16_PICTURES")) else { return };
     let mut renderer = guard.renderer();
     let (width, height) = (400, 300);
     let projection =
@@ -498,23 +453,11 @@ fn pictures_of_caustics() {
         ..WaterSettings::default()
     };
     let write = |name: &str, pixels: &[DVec3]| {
-        let display = |c: &DVec3| {
-            (*c * exposure.multiplier())
-                .to_array()
-                .map(|v| (color::srgb_oetf(v.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
-        };
-        let bytes: Vec<u8> = pixels.iter().flat_map(display).collect();
-        let head = format!("P6\n{width} {height}\n255\n");
-        let file = Path::new(&folder).join(format!("caustics-{name}.ppm"));
-        std::fs::write(file, [head.into_bytes(), bytes].concat()).unwrap();
+        save_ppm(&format!("caustics-{name}"), &clipped(pixels, exposure), width as usize);
     };
     for (name, caustics) in [("without", false), ("with", true)] {
         let scene = pool(&WaterSettings { caustics, ..waves.clone() }, 0.015);
-        let shadows = ShadowSettings {
-            method: ShadowMethod::Traced,
-            samples: 32,
-            ..ShadowSettings::default()
-        };
+        let shadows = traced_shadows(32);
         let settings = RenderSettings {
             exposure,
             shadows,
@@ -522,23 +465,20 @@ fn pictures_of_caustics() {
             ..RenderSettings::default()
         };
         let nits = picture(&mut renderer, &scene, &view, &settings).nits;
-        write(name, &nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect::<Vec<_>>());
+        write(name, &doubles(&nits));
     }
     let scene = pool(&waves, 0.015);
-    let (world, camera) = (
-        World::new(&scene, view.position),
-        Pinhole::new(pose, projection, width as usize, height as usize),
-    );
-    let walk = PathSettings { bounces: 8, ..PathSettings::default() };
-    let mut film = Film::new(
-        width as usize,
-        height as usize,
-        FilmSettings { path: walk, pixel_jitter: false, ..FilmSettings::default() },
-    );
     let samples = std::env::var("SUNNY16_SAMPLES")
         .ok()
         .and_then(|samples| samples.parse().ok())
         .unwrap_or(512);
-    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    let size = (width as usize, height as usize);
+    let film = film(
+        &scene,
+        (pose, projection),
+        size,
+        FilmSettings { path: of_bounces(8), ..FilmSettings::default() },
+        samples,
+    );
     write("path", &film.mean(|parts| parts.total()));
 }

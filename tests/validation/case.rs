@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
+use crate::glb::glb;
 use glam::{DMat4, DVec3};
 use serde_json::Value;
 use sunny16::scene::{
@@ -229,11 +230,11 @@ pub fn place(
 }
 
 /// The file with equal parts of its binary chunk stored once: many balls share a mesh.
-fn shared(glb: &[u8]) -> Vec<u8> {
-    let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
+fn shared(file: &[u8]) -> Vec<u8> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
     let json_length = word(12);
-    let mut document: Value = serde_json::from_slice(&glb[20..20 + json_length]).unwrap();
-    let binary = &glb[28 + json_length..];
+    let mut document: Value = serde_json::from_slice(&file[20..20 + json_length]).unwrap();
+    let binary = &file[28 + json_length..];
     let mut kept: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut packed = Vec::new();
     for view in document["bufferViews"].as_array_mut().unwrap() {
@@ -249,15 +250,5 @@ fn shared(glb: &[u8]) -> Vec<u8> {
         view["byteOffset"] = at.into();
     }
     document["buffers"][0]["byteLength"] = packed.len().into();
-    let mut json = serde_json::to_vec(&document).unwrap();
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let mut out = b"glTF".to_vec();
-    for number in [2, 28 + json.len() + packed.len(), json.len(), 0x4e4f_534a] {
-        out.extend((number as u32).to_le_bytes());
-    }
-    out.extend(&json);
-    out.extend((packed.len() as u32).to_le_bytes());
-    out.extend(0x004e_4942u32.to_le_bytes());
-    out.extend(packed);
-    out
+    glb(&document.to_string(), &packed)
 }

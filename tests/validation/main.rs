@@ -13,6 +13,8 @@ mod cornell;
 mod falloff;
 mod furnace;
 mod glass;
+#[path = "../common/glb.rs"]
+mod glb;
 mod grid;
 mod materials;
 mod pairs;

@@ -8,7 +8,7 @@ use std::{
 
 use crate::common::headless_viewer::{HeadlessViewer, WINDOW, request};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
-use glam::{DMat3, DVec2, DVec3, Vec2, Vec3};
+use glam::{DMat3, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
     camera::DisplayEncoding,
     frame::Renderer,
@@ -23,9 +23,10 @@ use sunny16::{
         procedural::shapes,
         write_glb::write_glb,
     },
-    session::{self, OpenRequest, expose},
+    session::{self, OpenRequest, Session},
     viewer::{
-        Options,
+        App, Options,
+        action::SelectionAction,
         flow::FlowBrush,
         panels::{inspector::Selection, reference_view},
     },
@@ -57,7 +58,7 @@ fn lights_scene() -> (tempfile::TempDir, PathBuf) {
 
 /// Window position of a world position, by the camera's matrix alone.
 fn seen(bench: &HeadlessViewer, place: DVec3) -> Pos2 {
-    let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
+    let view = bench.workspace().viewport.session.view();
     let clip = view.view_projection * (place - view.position).as_vec3().extend(1.0);
     let rect = bench.app.viewport_rect();
     let part = [clip.x, clip.y].map(|v| v / clip.w * 0.5 + 0.5);
@@ -66,17 +67,17 @@ fn seen(bench: &HeadlessViewer, place: DVec3) -> Pos2 {
 
 /// Size (m) of window points at a position, perpendicular to the view ray.
 fn meters(bench: &HeadlessViewer, place: DVec3, points: f32) -> f64 {
-    let right = bench.app.workspace.as_ref().unwrap().viewport.session.view().rotation.x_axis;
+    let right = bench.workspace().viewport.session.view().rotation.x_axis;
     let across = (seen(bench, place + right * 0.01) - seen(bench, place)).length();
     0.01 * f64::from(points / across)
 }
 
 fn look(bench: &HeadlessViewer) -> Look {
-    bench.app.workspace.as_ref().unwrap().document.look().unwrap()
+    bench.workspace().document.look().unwrap()
 }
 
 fn select(bench: &mut HeadlessViewer, name: &str, key: Key) {
-    bench.app.workspace.as_mut().unwrap().select(Selection::Light(name.into()));
+    bench.workspace_mut().select(Selection::Light(name.into()));
     bench.press(key, Modifiers::NONE);
     bench.frame(vec![]);
 }
@@ -87,8 +88,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.frame(vec![]);
-    let texts =
-        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let texts = |bench: &HeadlessViewer| bench.workspace().document.text().to_owned();
     let before = texts(&bench);
 
     // Arrows: half a meter along each axis, and nothing along the others.
@@ -107,9 +107,9 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     }
 
     // The camera's target: the camera turns to it without moving.
-    let pose = bench.app.workspace.as_ref().unwrap().viewport.pose();
+    let pose = bench.workspace().viewport.pose();
     let eye = pose.w_axis.truncate();
-    bench.app.workspace.as_mut().unwrap().select(Selection::Camera);
+    bench.workspace_mut().select(Selection::Camera);
     bench.frame(vec![]);
     bench.keep("target.png");
     let middle = bench.app.viewport_rect().center();
@@ -117,7 +117,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let target = {
         // Arrows are 80 points long. They start in the middle of the picture, at the depth of the
         // scene's center.
-        let scene = &bench.app.workspace.as_ref().unwrap().viewport.session.scene;
+        let scene = &bench.workspace().viewport.session.scene;
         let (low, high) = scene.bounds().unwrap();
         eye - pose.z_axis.truncate() * ((low + high) / 2.0 - eye).dot(-pose.z_axis.truncate())
     };
@@ -180,7 +180,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     bench.keep("size_panel.png");
     let width = look(&bench).lights["Panel"].width.expect("it was widened");
     assert!((width - 0.6).abs() < 0.004, "{width}");
-    let scene = &bench.app.workspace.as_ref().unwrap().viewport.session.scene;
+    let scene = &bench.workspace().viewport.session.scene;
     let panel = scene.lights.iter().rev().find(|light| light.name == "Panel").unwrap();
     assert_eq!(panel.source.authored(), LightStrength::Lumens(Lumen(1200.0)));
     // nits = lumens / (pi area) of one side.
@@ -213,7 +213,7 @@ fn recent_scenes_persist_and_invalid_files_are_reported() {
     bench.click(pos2(20.0, 12.0));
     let entry = bench.text(&file.display().to_string()).expect("the file's name in the menu");
     bench.click(entry + egui::vec2(8.0, 4.0));
-    assert!(bench.app.workspace.is_none() && bench.app.error_message().is_none());
+    assert!(bench.app.state.workspace.is_none() && bench.app.error_message().is_none());
     drop(bench);
     fs::write(dir.path().join("state/recent"), "scenes = {").unwrap();
     let bench = open(OpenRequest::default());
@@ -232,7 +232,7 @@ fn hdr_setting_persists_and_missing_support_is_reported() {
     let state = dir.path().join("state");
     let options = Options { gallery: true, state: Some(state.clone()), ..Options::default() };
     let mut bench = HeadlessViewer::with(&guard.gpu, options, WINDOW);
-    bench.app.fatal = Some("no pictures in this test".into());
+    bench.app.state.fatal = Some("no pictures in this test".into());
     bench.app.open(&request(&file));
     bench.frame(vec![]);
     assert!(!bench.app.settings().hdr, "off at first");
@@ -279,8 +279,8 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [1280, 240]);
-    bench.app.workspace.as_mut().unwrap().viewport.resize([64, 48], 1).unwrap();
-    bench.app.workspace.as_mut().unwrap().select(Selection::Environment);
+    bench.workspace_mut().viewport.resize([64, 48], 1).unwrap();
+    bench.workspace_mut().select(Selection::Environment);
     bench.frame(vec![]);
     let header = bench.text("environment.*").expect("the list of the environment");
     bench.click(header + egui::vec2(4.0, 4.0));
@@ -291,13 +291,13 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     bench.keep("listed.png");
     assert!(bench.text("12.5").is_some(), "the field shows what the look has: {:?}", bench.texts);
 
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Flip);
     bench.until("a verdict", |app| {
-        app.reference_view.summary.contains("FLIP") && app.reference_view.samples() >= 4
+        app.state.reference_view.summary.contains("FLIP") && app.state.reference_view.samples() >= 4
     });
     bench.frame(vec![]);
     bench.keep("reference_bar.png");
-    let reading = bench.app.reference_view.status_text();
+    let reading = bench.app.state.reference_view.status_text();
     assert!(
         bench.texts.iter().any(|(text, _)| text.contains("spp")
             && text.contains("FLIP")
@@ -329,7 +329,7 @@ fn typed_values_apply_on_enter_as_one_undo_step() {
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     select(&mut bench, "Panel", Key::Escape);
-    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let text = bench.workspace().document.text().to_owned();
     let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength();
     for (shown, entry, lumens) in
         [("1200", "1500.25", 1500.25), ("1500.25", "12.5", 12.5), ("12.5", "2e3", 2000.0)]
@@ -351,11 +351,7 @@ fn typed_values_apply_on_enter_as_one_undo_step() {
     for _ in 0..3 {
         bench.press(Key::Z, Modifiers::COMMAND);
     }
-    assert_eq!(
-        bench.app.workspace.as_ref().unwrap().document.text(),
-        text,
-        "three entries, three steps"
-    );
+    assert_eq!(bench.workspace().document.text(), text, "three entries, three steps");
 }
 
 #[test]
@@ -363,7 +359,7 @@ fn shortcuts_do_not_move_the_camera_and_arrows_do() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
-    let pose = |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.pose();
+    let pose = |bench: &HeadlessViewer| bench.workspace().viewport.pose();
     let before = pose(&bench);
     let key = |key, pressed, modifiers| Event::Key {
         key,
@@ -422,17 +418,15 @@ fn unsaved_changes_always_prompt() {
     let state = dir.path().join("state");
     let options = || Options { gallery: true, state: Some(state.clone()), ..Options::default() };
     let mut bench = HeadlessViewer::with(&guard.gpu, options(), WINDOW);
-    bench.app.fatal = Some("no pictures in this test".into());
+    bench.app.state.fatal = Some("no pictures in this test".into());
     let corridor = request(std::path::Path::new("builtin:corridor"));
     bench.app.open(&corridor);
     bench.frame(vec![]);
     bench.press(Key::P, Modifiers::COMMAND);
     bench.frame(vec![Event::Text("camera.lens.f_stop=11".into())]);
     bench.press(Key::Enter, Modifiers::NONE);
-    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
-    let opened = |bench: &HeadlessViewer| {
-        bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone()
-    };
+    assert_eq!(look(&bench).camera.dials.f_stop, Some(11.0));
+    let opened = |bench: &HeadlessViewer| bench.workspace().viewport.session.request.scene.clone();
     bench.app.open(&request(&file));
     bench.frame(vec![]);
     bench.frame(vec![]);
@@ -440,20 +434,20 @@ fn unsaved_changes_always_prompt() {
     assert!(bench.text("The look has unsaved changes").is_some(), "{:?}", bench.texts);
     bench.press(Key::Escape, Modifiers::NONE);
     bench.frame(vec![]);
-    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
+    assert_eq!(look(&bench).camera.dials.f_stop, Some(11.0));
     // After a forced close the next start offers the changes, also without a file.
     bench.app.close();
     bench.app.close();
     assert!(bench.app.closes);
     drop(bench);
     let mut next = HeadlessViewer::with(&guard.gpu, options(), WINDOW);
-    next.app.fatal = Some("no pictures in this test".into());
+    next.app.state.fatal = Some("no pictures in this test".into());
     next.app.open(&corridor);
     next.frame(vec![]);
     next.frame(vec![]);
     let at = next.text("Restore").expect("an earlier run's changes");
     next.click(at + egui::vec2(4.0, 4.0));
-    assert_eq!(look(&next).camera.f_stop, Some(11.0));
+    assert_eq!(look(&next).camera.dials.f_stop, Some(11.0));
     // After discarding them, nothing is offered again.
     next.app.open(&request(&file));
     next.frame(vec![]);
@@ -476,17 +470,23 @@ fn closing_does_not_wait_for_the_current_frame() {
     bench.rest();
     // Many slow frames.
     bench.app.set(&[("passes.aa.samples", Some("64"))]);
-    bench.app.workspace.as_mut().unwrap().viewport.resize([1600, 1200], 1).unwrap();
+    bench.workspace_mut().viewport.resize([1600, 1200], 1).unwrap();
     bench.app.draw();
-    std::thread::sleep(Duration::from_millis(300));
+    // The engine reports tasks that take long; a fast device may be done before.
+    let drawing = |app: &App| {
+        let viewport = &app.state.workspace.as_ref().unwrap().viewport;
+        viewport.task().is_some() || !viewport.needs_frame()
+    };
+    bench.repeat_until("a slow frame", drawing, |bench| bench.app.draw());
     bench.app.save();
     let begun = Instant::now();
     let (leaving, painter) = bench.leave();
     let closed = begun.elapsed();
     leaving.wait();
     drop(painter);
-    println!("closed in {closed:?}, the last frame was over in {:?}", begun.elapsed());
-    assert!(closed < Duration::from_millis(50), "{closed:?}");
+    let over = begun.elapsed();
+    println!("closed in {closed:?}, the last frame was over in {over:?}");
+    assert!(closed < Duration::from_millis(50).max(over / 4), "{closed:?} of {over:?}");
     let saved = fs::read_to_string(dir.path().join("lamps.look.toml")).unwrap();
     assert!(saved.contains("samples = 64"), "{saved}");
 }
@@ -529,26 +529,25 @@ fn painted_flow_is_saved_and_reloaded() {
             bench.picture().display.clone()
         })
     };
-    bench.app.workspace.as_mut().unwrap().select(Selection::Water("Pond".into()));
-    bench.app.set_brush(FlowBrush { speed: 0.8, radius: 0.3 });
+    bench.workspace_mut().select(Selection::Water("Pond".into()));
+    bench.app.apply(SelectionAction::Brush(FlowBrush { speed: 0.8, radius: 0.3 }));
     bench.press(Key::B, Modifiers::NONE);
     bench.frame(vec![]);
-    let (still, text) =
-        (shown(&mut bench), bench.app.workspace.as_ref().unwrap().document.text().to_owned());
+    let (still, text) = (shown(&mut bench), bench.workspace().document.text().to_owned());
     let at = |x: f64, z: f64| DVec3::new(x, 0.1, z);
     let (from, to) = (at(-0.5, 0.5), at(0.7, -0.1));
     bench.drag(seen(&bench, from), seen(&bench, to), PointerButton::Primary);
     bench.frame(vec![]);
     bench.keep("flow.png");
     let painted = shown(&mut bench);
-    let scene = bench.app.workspace.as_ref().unwrap().viewport.session.scene.clone();
+    let scene = bench.workspace().viewport.session.scene.clone();
     let water =
         |scene: &Scene| scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
     assert!(!long || painted != still, "ripples go with the flow");
     // A stroke is one step of undo and redo.
     bench.press(Key::Z, Modifiers::COMMAND);
-    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
-    assert_ne!(water(&bench.app.workspace.as_ref().unwrap().viewport.session.scene), water(&scene));
+    assert_eq!(bench.workspace().document.text(), text);
+    assert_ne!(water(&bench.workspace().viewport.session.scene), water(&scene));
     assert_eq!(shown(&mut bench), still);
     bench.press(Key::Y, Modifiers::COMMAND);
     assert_eq!(shown(&mut bench), painted);
@@ -577,13 +576,10 @@ fn painted_flow_is_saved_and_reloaded() {
     );
     // The picture is that of the painted flow.
     let Some(painted) = painted else { return };
-    let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let on_device = opened.upload(&mut renderer).unwrap();
-    let view = opened.view();
-    let exposed =
-        expose::determine_exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
-    let settings = opened.final_settings(&exposed, vec![]).unwrap();
-    let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
+    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
+    let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
     assert_eq!(rendered.display, painted, "bit for bit what `render` writes of what was saved");
 }
 
@@ -594,16 +590,15 @@ fn sun_ring_sets_the_azimuth() {
     let sky = "[environment.sun]\nelevation = 30.0\nazimuth = 200.0\n";
     fs::write(dir.path().join("lamps.look.toml"), sky).unwrap();
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
-    bench.app.workspace.as_mut().unwrap().select(Selection::Environment);
+    bench.workspace_mut().select(Selection::Environment);
     bench.press(Key::R, Modifiers::NONE);
     bench.frame(vec![]);
     bench.keep("sun.png");
-    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let text = bench.workspace().document.text().to_owned();
     // The ring's center is the orbit's center: the middle of the picture, at the depth of the
     // scene's center.
-    let view = bench.app.workspace.as_ref().unwrap().viewport.session.view();
-    let (low, high) =
-        bench.app.workspace.as_ref().unwrap().viewport.session.scene.bounds().unwrap();
+    let view = bench.workspace().viewport.session.view();
+    let (low, high) = bench.workspace().viewport.session.scene.bounds().unwrap();
     let forward = view.forward.as_dvec3();
     let center = view.position + forward * ((low + high) / 2.0 - view.position).dot(forward);
     let radius = meters(&bench, center, 120.0);
@@ -618,5 +613,5 @@ fn sun_ring_sets_the_azimuth() {
     assert!((azimuth - 235.0).abs() < 0.4, "{azimuth}");
     assert!((environment.sun_elevation.unwrap().to_degrees() - 30.0).abs() < 1e-9);
     bench.press(Key::Z, Modifiers::COMMAND);
-    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.workspace().document.text(), text);
 }

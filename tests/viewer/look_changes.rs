@@ -7,11 +7,11 @@ use crate::{
 use sunny16::{session::expose::ExposureState, viewer::viewport::EngineCounts};
 
 fn counts(bench: &HeadlessViewer) -> EngineCounts {
-    bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().counts
+    bench.workspace().viewport.last_frame.as_ref().unwrap().counts
 }
 
 fn exposed(bench: &HeadlessViewer) -> ExposureState {
-    *bench.app.workspace.as_ref().unwrap().viewport.exposed().unwrap()
+    *bench.workspace().viewport.exposed().unwrap()
 }
 
 fn mean_nits(bench: &HeadlessViewer) -> f64 {

@@ -62,7 +62,7 @@ pub fn lights_scene(more: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn text(bench: &HeadlessViewer) -> String {
-    bench.app.workspace.as_ref().unwrap().document.text().to_owned()
+    bench.workspace().document.text().to_owned()
 }
 
 fn says(bench: &HeadlessViewer, part: &str) -> bool {
@@ -84,26 +84,18 @@ fn input_is_displayed_in_the_same_frame() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
     // A long wait: frames are counted, not time.
-    bench
-        .app
-        .workspace
-        .as_mut()
-        .unwrap()
-        .viewport
-        .set_max_wait(Some(std::time::Duration::from_secs(250)));
+    bench.workspace_mut().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
     let counted = |bench: &HeadlessViewer| bench.app.pacing().answered();
     let before = counted(&bench);
     let mut done = 0;
     let mut shown = |bench: &mut HeadlessViewer, what: &str, events: Vec<Event>| {
-        let number = |bench: &HeadlessViewer| {
-            bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number
-        };
-        let order =
-            |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.request_id();
+        let number =
+            |bench: &HeadlessViewer| bench.workspace().viewport.last_frame.as_ref().unwrap().number;
+        let order = |bench: &HeadlessViewer| bench.workspace().viewport.request_id();
         let (old, wished, pixels) = (number(bench), order(bench), bench.last.clone());
         bench.frame(events);
         assert_ne!(order(bench), wished, "{what} asks for another picture");
-        let finished = bench.app.workspace.as_ref().unwrap().viewport.last_frame.clone().unwrap();
+        let finished = bench.workspace().viewport.last_frame.clone().unwrap();
         assert_eq!(
             finished.request_id,
             order(bench),
@@ -193,14 +185,14 @@ fn no_frame_waits_for_the_path_tracer() {
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Wipe);
     bench.until("the path tracer is at work", |app| {
-        app.reference_view.samples() > 0 && app.reference_view.is_tracing()
+        app.state.reference_view.samples() > 0 && app.state.reference_view.is_tracing()
     });
     // A frame that waited for the tracer would get one of its pictures.
-    let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.reference_view.samples());
+    let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.state.reference_view.samples());
     while pictures < 6 {
-        let line = bench.app.reference_view.wipe;
+        let line = bench.app.state.reference_view.wipe;
         let before = bench.last.clone();
         // The line moves back and forth, and each frame shows it at its position.
         let bracket = if frames / 16 % 2 == 0 { Key::OpenBracket } else { Key::CloseBracket };
@@ -212,20 +204,20 @@ fn no_frame_waits_for_the_path_tracer() {
             modifiers: Modifiers::NONE,
         };
         bench.frame(vec![event(true)]);
-        assert_ne!(bench.app.reference_view.wipe, line);
+        assert_ne!(bench.app.state.reference_view.wipe, line);
         assert_ne!(bench.last, before, "the line is shown where it is");
         bench.frame(vec![event(false)]);
         frames += 2;
         assert!(frames < 100_000, "the path tracer does not go on: {samples} samples");
-        if bench.app.reference_view.samples() != samples {
-            (pictures, samples) = (pictures + 1, bench.app.reference_view.samples());
+        if bench.app.state.reference_view.samples() != samples {
+            (pictures, samples) = (pictures + 1, bench.app.state.reference_view.samples());
         }
-        if !bench.app.reference_view.is_tracing() {
+        if !bench.app.state.reference_view.is_tracing() {
             break;
         }
     }
     // Taps between two frames are all counted.
-    let line = bench.app.reference_view.wipe;
+    let line = bench.app.state.reference_view.wipe;
     let tap = |pressed| Event::Key {
         key: Key::OpenBracket,
         physical_key: None,
@@ -235,27 +227,21 @@ fn no_frame_waits_for_the_path_tracer() {
     };
     bench.frame(vec![tap(true), tap(false), tap(true), tap(false)]);
     assert!(
-        (line - bench.app.reference_view.wipe - 0.04).abs() < 1e-6,
+        (line - bench.app.state.reference_view.wipe - 0.04).abs() < 1e-6,
         "{line} to {}",
-        bench.app.reference_view.wipe
+        bench.app.state.reference_view.wipe
     );
     println!(
         "{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples"
     );
     assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
     // Camera input does not wait either: the tracer cancels its work.
-    bench
-        .app
-        .workspace
-        .as_mut()
-        .unwrap()
-        .viewport
-        .set_max_wait(Some(std::time::Duration::from_secs(250)));
+    bench.workspace_mut().viewport.set_max_wait(Some(std::time::Duration::from_secs(250)));
     let at = bench.middle() + vec2(60.0, 40.0);
     bench.drag(at, at + vec2(40.0, 0.0), PointerButton::Middle);
-    let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
+    let viewport = &bench.workspace().viewport;
     assert_eq!(viewport.last_frame.as_ref().unwrap().request_id, viewport.request_id());
-    assert_eq!(bench.app.reference_view.samples(), 0, "another view");
+    assert_eq!(bench.app.state.reference_view.samples(), 0, "another view");
 }
 
 #[test]
@@ -265,7 +251,7 @@ fn solo_changes_the_picture_and_not_the_look() {
     let look = dir.path().join("lamps.look.toml");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     let shines = |bench: &HeadlessViewer| {
-        let work = bench.app.workspace.as_ref().unwrap();
+        let work = bench.workspace();
         ["Spot", "Panel"].map(|name| {
             work.viewport.session.look.lights.get(name).and_then(|l| l.enabled) != Some(false)
         })
@@ -286,7 +272,7 @@ fn solo_changes_the_picture_and_not_the_look() {
     assert!(says(&bench, "solo: Spot"), "it is said: {:?}", bench.texts);
     bench.keep("solo.png");
     assert_eq!(text(&bench), before);
-    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "there is nothing to save");
+    assert!(!bench.workspace().document.changed(), "there is nothing to save");
     // A change meanwhile goes to the look, and the light stays soloed.
     bench.app.set(&[("lights.Panel.lumens", Some("900"))]);
     assert_eq!(shines(&bench), [true, false]);
@@ -318,7 +304,7 @@ fn palette_actions_apply_and_report_accepted_values() {
     palette(&mut bench, "view.tool=highlight");
     assert!(says(&bench, "where the highlight of Spot"), "{:?}", bench.texts);
     palette(&mut bench, "view.compare=side by side");
-    assert_eq!(bench.app.reference_view.mode, reference_view::CompareMode::SideBySide);
+    assert_eq!(bench.app.state.reference_view.mode, reference_view::CompareMode::SideBySide);
     for (line, part) in [
         ("view.tool=hammer", "view.tool = hammer: expected point, move"),
         ("view.select=Missing", "view.select = Missing: expected camera"),
@@ -330,7 +316,7 @@ fn palette_actions_apply_and_report_accepted_values() {
         let said = bench.app.error_message().unwrap_or_default();
         assert!(said.contains(part), "{line}: {said}");
     }
-    assert!(!bench.app.workspace.as_ref().unwrap().document.changed(), "none of it is the look's");
+    assert!(!bench.workspace().document.changed(), "none of it is the look's");
 }
 
 #[test]
@@ -351,7 +337,7 @@ fn copied_readings_match_the_picture() {
     bench.frame(vec![Event::PointerMoved(at)]);
     bench.frame(vec![]);
     bench.frame(vec![Event::Copy]);
-    let reading = bench.app.workspace.as_ref().unwrap().reading().expect("a reading");
+    let reading = bench.workspace().reading().expect("a reading");
     let picture = bench.picture();
     assert_eq!(reading.pixel, [x, y]);
     assert_eq!(reading.nits, picture.nits[y * picture.width + x]);
@@ -462,7 +448,7 @@ fn offers_of(
     watched: &Mutex<Vec<choice::Offer>>,
     page: Selection,
 ) -> BTreeSet<choice::Offer> {
-    bench.app.workspace.as_mut().unwrap().select(page);
+    bench.workspace_mut().select(page);
     bench.frame(vec![]);
     watched.lock().unwrap().clear();
     bench.frame(vec![]);
@@ -471,7 +457,7 @@ fn offers_of(
 
 /// Restores a text of the look.
 fn put_back(bench: &mut HeadlessViewer, text: &str) {
-    bench.app.workspace.as_mut().unwrap().document.replace(text.into(), "all of it");
+    bench.workspace_mut().document.replace(text.into(), "all of it");
     bench.app.set(&[]);
 }
 
@@ -486,7 +472,7 @@ fn choose(bench: &mut HeadlessViewer, (list, changes): &choice::Offer) {
         changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
     bench.app.set(&step);
     assert_eq!(bench.app.error_message(), None, "list {list}: {changes:?}");
-    let values = bench.app.workspace.as_ref().unwrap().document.values();
+    let values = bench.workspace().document.values();
     for (path, value) in changes {
         assert_eq!(
             values.contains_key(path),
@@ -553,7 +539,7 @@ fn light_units_convert_into_each_other() {
         let page = || Selection::Light(light.into());
         // Illuminance for a sun, intensity for all others, by any unit.
         let strength = |bench: &HeadlessViewer| {
-            let viewport = &bench.app.workspace.as_ref().unwrap().viewport;
+            let viewport = &bench.workspace().viewport;
             let node = &viewport.current_scene().nodes[viewport.light_nodes(light)[0]];
             let light = &viewport.current_scene().lights[node.light.unwrap()];
             light.candela().map_or_else(|| light.source.lux(1.0).get(), Candela::get)
@@ -591,9 +577,7 @@ fn scenes_load_in_the_background() {
     let Some(guard) = crate::common::gpu() else { return };
     let (dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
-    let opened = |bench: &HeadlessViewer| {
-        bench.app.workspace.as_ref().unwrap().viewport.session.request.scene.clone()
-    };
+    let opened = |bench: &HeadlessViewer| bench.workspace().viewport.session.request.scene.clone();
     bench.patient = false;
     // A quarter of a million triangles: not loaded by the next frame.
     let large = request(std::path::Path::new("builtin:atrium"));
@@ -715,7 +699,7 @@ fn panels_are_readable_at_each_scale() {
     let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [560, 200]);
     bench.rest();
     // The existing picture is shown in each size; no others are drawn.
-    bench.app.fatal = Some("no more pictures".into());
+    bench.app.state.fatal = Some("no more pictures".into());
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     let mut wrong = Vec::new();
     for window in windows() {
@@ -743,7 +727,7 @@ fn panels_are_readable_at_each_scale() {
                 bench.texts.iter().any(|(text, _)| text.contains(word) && !text.ends_with("..."));
             assert!(whole, "{word} at {window:?}: {:?}", bench.texts);
         }
-        bench.app.workspace.as_mut().unwrap().select(Selection::Light("Spot".into()));
+        bench.workspace_mut().select(Selection::Light("Spot".into()));
         bench.app.set_tool(Tool::Shadow);
         bench.press(Key::H, Modifiers::NONE);
         bench.frame(vec![]);
@@ -752,12 +736,12 @@ fn panels_are_readable_at_each_scale() {
         bench.press(Key::H, Modifiers::NONE);
         bench.press(Key::Escape, Modifiers::NONE);
         for (mode, name) in reference_view::CompareMode::ALL {
-            bench.app.reference_view.set_mode(mode);
+            bench.app.state.reference_view.set_mode(mode);
             bench.frame(vec![]);
             bench.frame(vec![]);
             check(&mut bench, name);
         }
-        bench.app.reference_view.set_mode(reference_view::CompareMode::Raster);
+        bench.app.state.reference_view.set_mode(reference_view::CompareMode::Raster);
         bench.frame(vec![]);
         // The picture alone, in the whole width.
         bench.press(Key::Space, Modifiers::COMMAND);
@@ -799,7 +783,7 @@ fn pages_and_dialogs_are_readable_at_each_scale() {
             ("material", Selection::Material("Gray".into())),
         ];
         for (name, page) in pages {
-            bench.app.workspace.as_mut().unwrap().select(page);
+            bench.workspace_mut().select(page);
             check(&mut bench, name, false);
         }
         bench.press(Key::X, Modifiers::NONE);

@@ -6,16 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::headless_viewer::{HeadlessViewer, WINDOW, project, request};
+use crate::common::headless_viewer::{HANG, HeadlessViewer, WINDOW, project, request};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
-use glam::{Vec3, vec3};
+use glam::{Mat3, Vec3, vec3};
 use sunny16::{
     camera::{DisplayEncoding, display::tone_map_hdr, exposure::Receptor},
-    frame::{RenderSettings, RenderedImage, Renderer, incident},
+    frame::{RenderedImage, Renderer, incident},
     gpu::{Gpu, fault_injection::Fault, vk},
-    session::{self, OpenRequest, Size, expose},
+    session::{self, OpenRequest, Session, Size},
     viewer::{
         App,
+        action::{DocumentAction, EngineAction},
         panels::{inspector::Selection, mixer::Fader, reference_view, viewport::Tool},
         shader_reload::ShaderSources,
         viewport::{Job, Sequence},
@@ -24,18 +25,13 @@ use sunny16::{
 
 /// The command line's picture of the same look, in this size.
 fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
-    let session = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
-    let mut renderer = Renderer::new(gpu).unwrap();
-    let on_device = session.upload(&mut renderer).unwrap();
-    let view = session.view();
-    let exposed =
-        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let white_balance =
-        expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)
-            .unwrap();
-    let settings =
-        RenderSettings { white_balance, ..session.final_settings(&exposed, vec![]).unwrap() };
-    renderer.render_still(&on_device, &view, &settings, session.still_samples()).unwrap()
+    let opened = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
+    let samples = opened.still_samples();
+    let mut session = Session::open(Renderer::new(gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let white_balance = session.white_balance(exposed.exposure).unwrap();
+    let settings = session.picture_settings(&exposed, white_balance, vec![]).unwrap();
+    session.still(&settings, samples, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -58,7 +54,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     bench.press(Key::Enter, Modifiers::NONE);
     bench.rest();
     let stops = bench.picture().exposure.stops_above(before.exposure);
-    let f_stop = bench.app.workspace.as_ref().unwrap().viewport.session.look.camera.f_stop;
+    let f_stop = bench.workspace().viewport.session.look.camera.dials.f_stop;
     assert_eq!(f_stop, Some(4.0));
     assert!(stops.abs() > 0.1, "the dial exposes: {stops}");
     bench.press(Key::Z, Modifiers::COMMAND);
@@ -68,18 +64,15 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
 
     // Aim a light by a click on a surface.
     let name = sunny16_lights(&bench)[0].clone();
-    bench.app.workspace.as_mut().unwrap().select(Selection::Light(name.clone()));
+    bench.workspace_mut().select(Selection::Light(name.clone()));
     bench.app.set_tool(Tool::Aim);
     let at = bench.middle();
     bench.rest();
     bench.click(at);
     bench.rest();
-    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
-    let aim = bench.app.workspace.as_ref().unwrap().viewport.session.look.lights[&name]
-        .aim
-        .expect("aimed");
-    let point =
-        bench.app.workspace.as_ref().unwrap().surface().expect("a surface under the pointer").point;
+    let text = bench.workspace().document.text().to_owned();
+    let aim = bench.workspace().viewport.session.look.lights[&name].aim.expect("aimed");
+    let point = bench.workspace().surface().expect("a surface under the pointer").point;
     assert!(
         (aim - point).length() < 2e-5,
         "{aim} is where the click met the surface, {point}: {text}"
@@ -90,11 +83,11 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     bench.app.set_tool(Tool::Meter);
     bench.click(at);
     bench.rest();
-    let surface = bench.app.workspace.as_ref().unwrap().surface().unwrap();
-    let read = bench.app.workspace.as_ref().unwrap().incident().expect("a reading").to_owned();
+    let surface = bench.workspace().surface().unwrap();
+    let read = bench.workspace().incident().expect("a reading").to_owned();
     let session = session::open(&OpenRequest { size: Some(size), ..request(&file) }).unwrap();
     let mut scene = session::read(&request(&file)).unwrap().scene;
-    bench.app.workspace.as_ref().unwrap().document.look().unwrap().apply(&mut scene).unwrap();
+    bench.workspace().document.look().unwrap().apply(&mut scene).unwrap();
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let lux = incident::illuminance(
         &mut renderer,
@@ -111,11 +104,11 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     bench.rest();
     let saved = bench.picture().clone();
     bench.press(Key::S, Modifiers::COMMAND);
-    assert!(!bench.app.workspace.as_ref().unwrap().document.changed());
+    assert!(!bench.workspace().document.changed());
     drop(bench);
     let mut again = HeadlessViewer::new(&guard.gpu, request(&file));
     // The same panels, and so the same picture size.
-    again.app.workspace.as_mut().unwrap().select(Selection::Light(name));
+    again.workspace_mut().select(Selection::Light(name));
     again.rest();
     let size = again.size();
     assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
@@ -128,7 +121,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
 }
 
 fn sunny16_lights(bench: &HeadlessViewer) -> Vec<String> {
-    let work = bench.app.workspace.as_ref().unwrap();
+    let work = bench.workspace();
     work.viewport
         .base()
         .lights
@@ -218,41 +211,23 @@ fn camera_moves_and_returns_to_the_look() {
         .set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
     bench.rest();
     let metered = |bench: &HeadlessViewer| {
-        bench
-            .app
-            .workspace
-            .as_ref()
-            .unwrap()
-            .viewport
-            .exposed()
-            .unwrap()
-            .metered
-            .unwrap()
-            .ev100()
-            .get()
+        bench.workspace().viewport.exposed().unwrap().metered.unwrap().ev100().get()
     };
-    let (before, pose) =
-        (bench.picture().display.clone(), bench.app.workspace.as_ref().unwrap().viewport.pose());
+    let (before, pose) = (bench.picture().display.clone(), bench.workspace().viewport.pose());
     let read = metered(&bench);
     let at = bench.middle();
     bench.drag(at, at + vec2(160.0, 60.0), PointerButton::Middle);
     bench.rest();
     assert!((metered(&bench) - read).abs() > 1e-3, "another view, another reading: {read}");
-    let undone = bench.app.workspace.as_mut().unwrap().document.undo();
+    let undone = bench.workspace_mut().document.undo();
     assert!(undone.is_some());
-    let moved = bench.app.workspace.as_ref().unwrap().viewport.pose();
+    let moved = bench.workspace().viewport.pose();
     assert!((moved.w_axis - pose.w_axis).length() > 1e-3, "the drag goes around the target");
     assert_ne!(bench.picture().display, before);
-    assert!(
-        !bench.app.workspace.as_ref().unwrap().document.changed(),
-        "looking around is no change of the look"
-    );
+    assert!(!bench.workspace().document.changed(), "looking around is no change of the look");
     bench.press(Key::Home, Modifiers::NONE);
     bench.rest();
-    assert!(
-        (bench.app.workspace.as_ref().unwrap().viewport.pose().w_axis - pose.w_axis).length()
-            < 1e-9
-    );
+    assert!((bench.workspace().viewport.pose().w_axis - pose.w_axis).length() < 1e-9);
 }
 
 #[test]
@@ -261,14 +236,15 @@ fn the_reference_accumulates_beside_the_picture() {
     let mut bench =
         HeadlessViewer::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
     bench.rest();
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Wipe);
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Wipe);
     bench.until("the path tracer begins", |app| {
-        app.reference_view.samples() >= 4 && app.reference_view.summary.starts_with("mean")
+        app.state.reference_view.samples() >= 4
+            && app.state.reference_view.summary.starts_with("mean")
     });
     bench.frame(vec![]);
     bench.keep("wipe.png");
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
-    bench.until("a difference is shown", |app| app.reference_view.summary.contains("FLIP"));
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Flip);
+    bench.until("a difference is shown", |app| app.state.reference_view.summary.contains("FLIP"));
     bench.frame(vec![]);
     bench.keep("flip.png");
     // The displayed picture as a file: it is display-referred, and differs in nothing.
@@ -277,20 +253,20 @@ fn the_reference_accumulates_beside_the_picture() {
     let picture = bench.picture();
     sunny16::output::write_png(&png, picture.width, picture.height, &picture.display).unwrap();
     bench.app.open_file(&png);
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Flip);
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Flip);
     bench.until("the same picture", |app| {
-        app.reference_view.summary == "mean +0.00 % as shown, FLIP 0.0000"
+        app.state.reference_view.summary == "mean +0.00 % as shown, FLIP 0.0000"
     });
-    bench.app.reference_view.set_mode(reference_view::CompareMode::Stops);
+    bench.app.state.reference_view.set_mode(reference_view::CompareMode::Stops);
     bench.until("no stops of bytes", |app| {
-        app.reference_view.summary.contains("scene-linear reference")
+        app.state.reference_view.summary.contains("scene-linear reference")
     });
-    bench.app.reference_view.use_path_tracer();
-    bench.until("the path tracer again", |app| app.reference_view.samples() > 0);
+    bench.app.state.reference_view.use_path_tracer();
+    bench.until("the path tracer again", |app| app.state.reference_view.samples() > 0);
     // Another view restarts the reference.
     let at = bench.middle();
     bench.drag(at, at + vec2(30.0, 0.0), PointerButton::Middle);
-    assert_eq!(bench.app.reference_view.samples(), 0);
+    assert_eq!(bench.app.state.reference_view.samples(), 0);
 }
 
 #[test]
@@ -351,6 +327,16 @@ fn shaders() -> tempfile::TempDir {
     dir
 }
 
+/// Writes a file whose time of change is `later` seconds after the present, so that each differs.
+fn write_at(file: &std::path::Path, text: &str, later: u64) {
+    // Outside of the watched folder, and moved into it at once.
+    let other = file.ancestors().nth(3).unwrap().join("written");
+    fs::write(&other, text).unwrap();
+    let time = std::time::SystemTime::now() + Duration::from_secs(later);
+    fs::File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+    fs::rename(other, file).unwrap();
+}
+
 #[test]
 fn shaders_reload_on_save_and_errors_are_shown() {
     let Some(guard) = crate::common::gpu() else { return };
@@ -364,27 +350,26 @@ fn shaders_reload_on_save_and_errors_are_shown() {
     let text = fs::read_to_string(&file).unwrap();
     bench.app.take_shaders(ShaderSources::below(dir.path()).expect("the build's compiler is here"));
     // Channels are swapped: red for blue.
-    fs::write(
+    write_at(
         &file,
-        text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
-    )
-    .unwrap();
+        &text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);"),
+        0,
+    );
     bench.press(Key::F5, Modifiers::NONE);
     let swapped: Vec<u8> =
         before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
     assert_ne!(swapped, before.display);
     let shows = |app: &App, bytes: &[u8]| {
-        app.workspace
+        app.state
+            .workspace
             .as_ref()
             .and_then(|work| work.viewport.last_frame.as_ref())
             .is_some_and(|f| f.image.display == bytes)
     };
     bench.until("the picture by the other shader", |app| shows(app, &swapped));
     // An error is reported with its location, and the picture stays.
-    let wait = Duration::from_millis(30);
-    std::thread::sleep(wait);
-    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);"))
-        .unwrap();
+    let broken = text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);");
+    write_at(&file, &broken, 1);
     bench.until("the compiler's complaint", |app| {
         app.error_message().is_some_and(|said| said.contains("tonemap.frag:"))
     });
@@ -396,22 +381,20 @@ fn shaders_reload_on_save_and_errors_are_shown() {
     bench.rest();
     assert_eq!(bench.picture().display, swapped);
     // A binding that the program does not provide is rejected.
-    std::thread::sleep(wait);
     let other = text.replace(
         "void main() {",
         "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {",
     );
     let other =
         other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
-    fs::write(&file, other).unwrap();
+    write_at(&file, &other, 2);
     bench.until("what does not fit", |app| {
         app.error_message().is_some_and(|said| said.contains("resource 'other'"))
     });
     // Back to the build's shaders: exactly the first picture.
-    std::thread::sleep(wait);
-    fs::write(&file, &text).unwrap();
+    write_at(&file, &text, 3);
     bench.until("the first picture", |app| shows(app, &before.display));
-    assert!(bench.app.fatal.is_none());
+    assert!(bench.app.state.fatal.is_none());
 }
 
 #[test]
@@ -420,19 +403,17 @@ fn invalid_values_change_nothing_and_unfit_ones_can_be_undone() {
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    let (before, text) = (
-        bench.picture().display.clone(),
-        bench.app.workspace.as_ref().unwrap().document.text().to_owned(),
-    );
+    let (before, text) =
+        (bench.picture().display.clone(), bench.workspace().document.text().to_owned());
     bench.app.set(&[("camera.lens.f_stop", Some("0"))]);
-    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.workspace().document.text(), text);
     // No light of this name: the text has it, and the picture shows the last look that fits.
     bench.app.set(&[("lights.Missing.lumens", Some("5"))]);
     bench.rest();
     assert_eq!(bench.picture().display, before);
     bench.press(Key::Z, Modifiers::COMMAND);
     bench.rest();
-    assert_eq!(bench.app.workspace.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.workspace().document.text(), text);
     assert_eq!(bench.picture().display, before);
 }
 
@@ -442,16 +423,14 @@ fn lost_device_is_reported_and_the_look_is_kept() {
     let Some(guard) = crate::common::gpu_with(vec![fault]) else { return };
     let (dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
-    let started = Instant::now();
-    for iso in 1.. {
-        if bench.app.fatal.is_some() || started.elapsed().as_secs() > 120 {
-            break;
-        }
-        bench.app.set(&[("camera.body.iso", Some(&format!("{}", 100 + iso)))]);
+    let mut iso = 100;
+    let lost = |app: &App| app.state.fatal.is_some();
+    bench.repeat_until("a lost device", lost, |bench| {
+        iso += 1;
+        bench.app.set(&[("camera.body.iso", Some(&format!("{iso}")))]);
         bench.app.frame(RawInput::default()).textures_delta.clear();
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let fatal = bench.app.fatal.clone().expect("the fault was met");
+    });
+    let fatal = bench.app.state.fatal.clone().expect("the fault was met");
     assert!(fatal.contains("lost"), "{fatal}");
     let copy = fs::read_to_string(dir.path().join("still_life.look.toml.autosave"))
         .expect("the copy for accidents");
@@ -483,7 +462,7 @@ fn resizing_does_not_grow_memory() {
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();
-    let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+    let viewport = &mut bench.workspace_mut().viewport;
     for size in [[1, 1], [3, 200], [200, 3], [0, 0], [64, 48]] {
         viewport.resize(size, 1).unwrap();
         viewport.settle(false).unwrap();
@@ -513,8 +492,8 @@ fn resizing_does_not_grow_memory() {
     for reload in 0..if long { 100 } else { 2 } {
         bench.app.open(&request(&file));
         bench.app.finish_opening();
-        bench.app.workspace.as_mut().unwrap().viewport.resize([64, 48], 1).unwrap();
-        let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+        bench.workspace_mut().viewport.resize([64, 48], 1).unwrap();
+        let viewport = &mut bench.workspace_mut().viewport;
         for _ in 0..9 {
             viewport.invalidate();
             viewport.settle(false).unwrap();
@@ -536,7 +515,7 @@ fn open_errors_are_reported_and_the_gallery_needs_no_scene() {
     let mut bench = HeadlessViewer::new(&guard.gpu, OpenRequest::default());
     bench.frame(vec![]);
     bench.keep("gallery.png");
-    assert!(bench.app.workspace.is_none());
+    assert!(bench.app.state.workspace.is_none());
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in
         [("a.glb", &b"glTF nonsense"[..]), ("b.ies", b"x"), ("c.txt", b""), ("d.exr", b"no")]
@@ -545,12 +524,12 @@ fn open_errors_are_reported_and_the_gallery_needs_no_scene() {
         fs::write(&file, bytes).unwrap();
         bench.app.open_file(&file);
         bench.frame(vec![]);
-        assert!(bench.app.workspace.is_none());
+        assert!(bench.app.state.workspace.is_none());
         assert!(bench.app.error_message().is_some_and(|text| !text.is_empty()), "{name}");
     }
     bench.app.open(&request(std::path::Path::new("builtin:cornell")));
     bench.rest();
-    assert!(bench.app.workspace.is_some());
+    assert!(bench.app.state.workspace.is_some());
 }
 
 #[test]
@@ -562,19 +541,18 @@ fn window_stays_responsive_during_slow_pictures() {
     // Frames of the window while the picture is redrawn continuously: each is as short as without
     // drawing. The software driver shares its processors with the picture, so most frames are
     // checked, not the worst.
-    let alone = bench.app.workspace.as_ref().unwrap().viewport.frame_ms;
+    let alone = bench.workspace().viewport.frame_ms;
     let mut frames = 0;
-    let number = |bench: &HeadlessViewer| {
-        bench.app.workspace.as_ref().unwrap().viewport.last_frame.as_ref().unwrap().number
-    };
+    let number =
+        |bench: &HeadlessViewer| bench.workspace().viewport.last_frame.as_ref().unwrap().number;
     let first = number(&bench);
-    bench.app.workspace.as_mut().unwrap().viewport.invalidate();
+    bench.workspace_mut().viewport.invalidate();
     let started = Instant::now();
     while number(&bench) == first {
         bench.app.frame(RawInput::default()).textures_delta.clear();
         frames += 1;
         std::thread::sleep(Duration::from_millis(2));
-        assert!(started.elapsed().as_secs() < 300);
+        assert!(started.elapsed() < HANG);
     }
     println!("{frames} frames of the window in one of the picture ({alone:.0} ms)");
     assert!(alone < 200.0 || frames > 3, "{frames} in {alone} ms");
@@ -590,35 +568,28 @@ fn playback_and_paused_views_match_render() {
         ..OpenRequest::default()
     };
     let mut bench = HeadlessViewer::new(&guard.gpu, request.clone());
-    let engine_time =
-        |bench: &HeadlessViewer| bench.app.workspace.as_ref().unwrap().viewport.time();
+    let engine_time = |bench: &HeadlessViewer| bench.workspace().viewport.time();
     assert_eq!(engine_time(&bench), Some(0.0));
-    bench.app.workspace.as_mut().unwrap().viewport.resize([64, 36], 1).unwrap();
-    let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+    bench.workspace_mut().viewport.resize([64, 36], 1).unwrap();
+    let viewport = &mut bench.workspace_mut().viewport;
     viewport.settle(true).unwrap();
     let first = viewport.last_frame.as_ref().unwrap().image.display.clone();
     viewport.set_playing(true);
-    let started = Instant::now();
-    while viewport.time().unwrap() < 0.3 {
-        viewport.draw().unwrap();
-        std::thread::sleep(Duration::from_millis(2));
-        assert!(started.elapsed().as_secs() < 300, "time stands still");
-    }
+    let passed = |app: &App| app.state.workspace.as_ref().unwrap().viewport.time().unwrap() >= 0.3;
+    bench.repeat_until("time to pass", passed, |bench| {
+        bench.workspace_mut().viewport.draw().unwrap();
+    });
+    let viewport = &mut bench.workspace_mut().viewport;
     viewport.set_playing(false);
     viewport.seek(0.5);
     viewport.settle(true).unwrap();
     let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
     assert_ne!(shown, first, "things move");
-    let session = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
-    let mut session = session;
-    let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let on_device = session.upload(&mut renderer).unwrap();
-    let view = session.view();
-    let exposed =
-        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let mut settings = session.final_settings(&exposed, vec![]).unwrap();
-    session.set_motion(&mut settings, &on_device);
-    let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
+    let opened = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
+    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
+    let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
     assert_eq!(rendered.display, shown, "bit for bit what `render --time 0.5` writes");
 
     // The same time as the second picture of a sequence.
@@ -628,9 +599,9 @@ fn playback_and_paused_views_match_render() {
         first: 0.25,
         fps: 4.0,
         count: 2,
-        size: bench.app.workspace.as_ref().unwrap().viewport.full_size(),
+        size: bench.workspace().viewport.full_size(),
     };
-    bench.app.workspace.as_mut().unwrap().viewport.submit_job(Job::WriteSequence(sequence));
+    bench.workspace_mut().viewport.submit_job(Job::WriteSequence(sequence));
     bench.until("two pictures", |_| dir.path().join("a.0001.png").exists());
     bench.rest();
     let bytes = fs::read(dir.path().join("a.0001.png")).unwrap();
@@ -647,19 +618,15 @@ fn mixer_matches_the_renderer() {
     let (_dir, file) = project("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     let small = |bench: &mut HeadlessViewer| {
-        let viewport = &mut bench.app.workspace.as_mut().unwrap().viewport;
+        let viewport = &mut bench.workspace_mut().viewport;
         viewport.resize([96, 54], 1).unwrap();
         viewport.settle(true).unwrap();
     };
     small(&mut bench);
-    bench.app.separate_lights();
-    let order = bench.app.workspace.as_ref().unwrap().viewport.request_id();
-    let started = Instant::now();
-    while !bench.app.mixer.ready(order) {
-        bench.app.draw();
-        std::thread::sleep(Duration::from_millis(10));
-        assert!(started.elapsed().as_secs() < 300, "the lights are not drawn");
-    }
+    bench.app.apply(EngineAction::SeparateLights);
+    let order = bench.workspace().viewport.request_id();
+    let ready = |app: &App| app.state.mixer.ready(order);
+    bench.repeat_until("the separate lights", ready, |bench| bench.app.draw());
     let near = |sum: &[[f32; 3]], picture: &[[f32; 3]], most: f64| {
         let total =
             |pixels: &[[f32; 3]]| pixels.iter().flatten().map(|v| f64::from(*v)).sum::<f64>();
@@ -672,17 +639,17 @@ fn mixer_matches_the_renderer() {
         println!("mean {:+.3} %, in each pixel {:.3} %", mean * 100.0, each * 100.0);
         assert!(mean.abs() < most && each < 4.0 * most, "{mean} {each}");
     };
-    near(&bench.app.mixer.sum().unwrap(), &bench.picture().nits.clone(), 0.002);
-    bench.app.mixer.open = true;
+    near(&bench.app.state.mixer.sum().unwrap(), &bench.picture().nits.clone(), 0.002);
+    bench.app.state.mixer.open = true;
     // One light two stops down and another off: the same as rendering that.
     let names = sunny16_lights(&bench);
-    assert!(bench.app.mixer.set(&names[0], Fader { stops: -2.0, off: false }));
-    assert!(bench.app.mixer.set(&names[1], Fader { stops: 0.0, off: true }));
-    let sum = bench.app.mixer.sum().unwrap();
-    bench.app.apply_mix_to_look();
+    assert!(bench.app.state.mixer.set(&names[0], Fader { stops: -2.0, off: false }));
+    assert!(bench.app.state.mixer.set(&names[1], Fader { stops: 0.0, off: true }));
+    let sum = bench.app.state.mixer.sum().unwrap();
+    bench.app.apply(DocumentAction::ApplyMix);
     small(&mut bench);
     near(&sum, &bench.picture().nits.clone(), 0.002);
-    let text = bench.app.workspace.as_ref().unwrap().document.text().to_owned();
+    let text = bench.workspace().document.text().to_owned();
     assert!(text.contains("enabled = false"), "{text}");
 }
 
@@ -699,7 +666,8 @@ fn exposure_adapts_during_playback() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request);
     bench.rest();
     let ev = |app: &App| {
-        app.workspace
+        app.state
+            .workspace
             .as_ref()
             .unwrap()
             .viewport
@@ -712,11 +680,11 @@ fn exposure_adapts_during_playback() {
             .get()
     };
     let near = ev(&bench.app);
-    bench.app.workspace.as_mut().unwrap().viewport.set_playing(true);
+    bench.workspace_mut().viewport.set_playing(true);
     bench.until("the exposure to follow the lamp", |app| near - ev(app) > 9.0);
-    let playing = bench.app.workspace.as_ref().unwrap().viewport.moving();
+    let playing = bench.workspace().viewport.moving();
     assert!(playing, "it followed while the scene was played");
-    bench.app.workspace.as_mut().unwrap().viewport.set_playing(false);
+    bench.workspace_mut().viewport.set_playing(false);
     bench.rest();
     let far = ev(&bench.app);
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");

@@ -442,7 +442,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     driver.key("ctrl+s");
     driver.until("the light's aim in the file", || text().contains("aim ="));
     assert!(text().starts_with("# Kept.\n") && text().contains("f_stop = 4"), "{}", text());
-    let saved: toml::Table = text().parse().unwrap();
+    let saved: toml_edit::DocumentMut = text().parse().unwrap();
     let aim = numbers(saved["lights"]["Spot"]["aim"].as_str().unwrap());
     for (aimed, point) in aim.iter().zip(numbers(&pointed["point"])) {
         assert!(

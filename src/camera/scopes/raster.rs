@@ -1,5 +1,7 @@
 //! Pictures of sRGB bytes that scopes draw on.
 
+use glam::DVec2;
+
 use super::font;
 
 /// sRGB red, green, blue.
@@ -70,6 +72,38 @@ impl Raster {
         }
     }
 
+    /// Draws connected lines; coordinates and `half_width` are in pixels. Coverage follows the
+    /// distance of the pixel center from the edge, and overlaps at joints are blended once.
+    pub fn polyline(&mut self, points: &[DVec2], half_width: f64, color: Rgb) {
+        let mut covered = vec![0f64; self.width * self.height];
+        let reach = half_width + 1.0;
+        for pair in points.windows(2) {
+            let &[a, b] = pair else { continue };
+            if !(a.is_finite() && b.is_finite()) {
+                continue;
+            }
+            let (low, high) = (a.min(b) - reach, a.max(b) + reach);
+            let clamp = |x: f64, max: usize| x.clamp(0.0, max as f64) as usize;
+            for y in clamp(low.y.floor(), self.height)..clamp(high.y.ceil(), self.height) {
+                for x in clamp(low.x.floor(), self.width)..clamp(high.x.ceil(), self.width) {
+                    let p = DVec2::new(x as f64 + 0.5, y as f64 + 0.5);
+                    let along =
+                        ((p - a).dot(b - a) / (b - a).length_squared().max(1e-12)).clamp(0.0, 1.0);
+                    let distance = p.distance(a + (b - a) * along);
+                    if let Some(part) = covered.get_mut(y * self.width + x) {
+                        *part = part.max((half_width + 0.5 - distance).clamp(0.0, 1.0));
+                    }
+                }
+            }
+        }
+        let pixels = self.rgba.as_chunks_mut::<4>().0.iter_mut();
+        for (pixel, part) in pixels.zip(covered).filter(|(_, part)| *part > 0.0) {
+            for (old, new) in pixel.iter_mut().zip(color) {
+                *old = (f64::from(*old) + (f64::from(new) - f64::from(*old)) * part).round() as u8;
+            }
+        }
+    }
+
     /// Copies another picture onto this one, its upper left corner at a position.
     pub fn paste(&mut self, [x, y]: [usize; 2], other: &Self) {
         for row in 0..other.height {
@@ -100,6 +134,19 @@ impl Raster {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_anti_aliased() {
+        let mut raster = Raster::new(8, 5, [0; 3]);
+        let row = |y: f64| [DVec2::new(-9.0, y), DVec2::new(4.0, y), DVec2::new(99.0, y)];
+        raster.polyline(&row(2.5), 0.5, [200; 3]);
+        assert_eq!(raster.get(4, 2), Some([200; 3]), "the joint is blended once");
+        assert_eq!(raster.get(4, 1), Some([0; 3]));
+        raster.polyline(&row(1.0), 0.5, [100; 3]);
+        assert_eq!(raster.get(0, 0), Some([50; 3]), "half covered");
+        raster.polyline(&[DVec2::NAN, DVec2::ONE], 9.0, [255; 3]);
+        assert_eq!(raster.get(4, 4), Some([0; 3]));
+    }
 
     #[test]
     fn a_raster_keeps_what_is_drawn_inside_of_it() {

@@ -2,11 +2,13 @@
 //! writes Rust. The build script runs it.
 //!
 //! A file holds `struct`s with a comment and a member per line, and `const` scalars; other lines
-//! are for shaders alone. Every struct, member and constant needs a comment, which becomes its
-//! documentation. Offsets follow the scalar block layout (`GL_EXT_scalar_block_layout`) and are
-//! asserted at compile time, so a member that the host would align otherwise fails the build.
+//! are for shaders alone. A member may have a scalar, vector, matrix or another of these structs as
+//! its type, or an array of these; a constant may be the length. Every struct, member and constant
+//! needs a comment, which becomes its documentation. Offsets follow the scalar block layout
+//! (`GL_EXT_scalar_block_layout`) and are asserted at compile time, so a member that the host would
+//! align otherwise fails the build.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 /// A file of `shaders/shared/`.
 pub struct SharedFile<'a> {
@@ -25,8 +27,9 @@ pub struct SharedFile<'a> {
 /// The file, line and remedy if a declaration cannot be converted or has no comment.
 pub fn generate(files: &[SharedFile<'_>], host_types: &[&str]) -> Result<String, String> {
     let mut out = String::new();
+    let names = Names::new(files, host_types);
     for file in files {
-        module(&mut out, file, host_types)?;
+        module(&mut out, file, host_types, &names)?;
     }
     out.push_str("/// Layouts of all structs, by module.\n");
     out.push_str("pub const LAYOUTS: &[&[super::reflect::HostLayout]] = &[");
@@ -37,6 +40,50 @@ pub fn generate(files: &[SharedFile<'_>], host_types: &[&str]) -> Result<String,
     Ok(out)
 }
 
+/// Names of all files that a member's type may contain.
+struct Names<'a> {
+    /// Module of each struct.
+    structs: HashMap<&'a str, &'a str>,
+    /// Values of the integer constants.
+    lengths: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    fn new(files: &[SharedFile<'a>], host_types: &[&str]) -> Self {
+        let mut names = Self { structs: HashMap::new(), lengths: HashMap::new() };
+        for file in files {
+            for line in file.source.lines().map(str::trim) {
+                let name = line.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {"));
+                if let Some(name) = name.filter(|name| !host_types.contains(name)) {
+                    names.structs.insert(name, file.name);
+                }
+                let length = line.strip_prefix("const ").and_then(constant);
+                if let Some((name, _, value)) = length
+                    && let Ok(value) = value.parse()
+                {
+                    names.lengths.insert(name, value);
+                }
+            }
+        }
+        names
+    }
+}
+
+/// Size of a type: bytes, and structs in addition.
+#[derive(Clone, Default)]
+struct Size {
+    bytes: usize,
+    structs: Vec<String>,
+}
+
+impl Size {
+    /// Rust expression of the size.
+    fn expression(&self) -> String {
+        let structs = self.structs.iter().map(|name| format!(" + std::mem::size_of::<{name}>()"));
+        structs.fold(self.bytes.to_string(), |sum, size| sum + &size)
+    }
+}
+
 /// A member of a struct.
 struct Member {
     line: usize,
@@ -45,7 +92,12 @@ struct Member {
     doc: Vec<String>,
 }
 
-fn module(out: &mut String, file: &SharedFile<'_>, host_types: &[&str]) -> Result<(), String> {
+fn module(
+    out: &mut String,
+    file: &SharedFile<'_>,
+    host_types: &[&str],
+    names: &Names<'_>,
+) -> Result<(), String> {
     let mut lines = file.source.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let head: Vec<_> = file
         .source
@@ -71,7 +123,7 @@ fn module(out: &mut String, file: &SharedFile<'_>, host_types: &[&str]) -> Resul
                 if doc.is_empty() {
                     return fail("add a comment above the struct");
                 }
-                host_struct(&mut body, name, &doc, &members).map_err(|(line, what)| {
+                host_struct(&mut body, name, &doc, &members, names).map_err(|(line, what)| {
                     format!("shaders/shared/{}.glsl:{line}: {what}", file.name)
                 })?;
                 structs.push(name);
@@ -142,15 +194,16 @@ fn host_struct(
     name: &str,
     doc: &[String],
     members: &[Member],
+    names: &Names<'_>,
 ) -> Result<(), (usize, String)> {
     let mut fields = String::new();
     let mut layout = String::new();
     let mut checks = String::new();
-    let mut offset = 0;
+    let mut offset = Size::default();
     for Member { line, name: field, ty, doc } in members {
-        let (host, size) = host_type(ty).ok_or_else(|| {
-            let expected = "expected float, int, uint, a vector of float or uint, mat4, or an \
-                            array of these";
+        let (host, size) = host_type(ty, names).ok_or_else(|| {
+            let expected = "expected float, int, uint, a vector of float or uint, mat4, a struct \
+                            of shaders/shared, or an array of these";
             (*line, format!("{name}.{field}: no host type for {ty}; {expected}"))
         })?;
         documentation(&mut fields, "        ", doc);
@@ -158,13 +211,16 @@ fn host_struct(
         write!(layout, "({field:?}, std::mem::offset_of!({name}, {field})), ").unwrap_or_default();
         write!(
             checks,
-            "assert!(std::mem::offset_of!({name}, {field}) == {offset}, \
-             \"the host aligns {name}.{field} otherwise: add padding\"); "
+            "assert!(std::mem::offset_of!({name}, {field}) == {}, \
+             \"the host aligns {name}.{field} otherwise: add padding\"); ",
+            offset.expression()
         )
         .unwrap_or_default();
-        offset += size;
+        offset.bytes += size.bytes;
+        offset.structs.extend(size.structs);
     }
     documentation(out, "    ", doc);
+    let size = offset.expression();
     write!(
         out,
         "    #[repr(C)]
@@ -183,7 +239,7 @@ fn host_struct(
 
     const _: () = {{
         {checks}
-        assert!(std::mem::size_of::<{name}>() == {offset}, \"the host pads {name}: add padding\");
+        assert!(std::mem::size_of::<{name}>() == {size}, \"the host pads {name}: add padding\");
     }};
 
 "
@@ -192,12 +248,18 @@ fn host_struct(
     Ok(())
 }
 
-/// Host type and size in bytes of a GLSL type.
-fn host_type(ty: &str) -> Option<(String, usize)> {
+/// Host type and size of a GLSL type.
+fn host_type(ty: &str, names: &Names<'_>) -> Option<(String, Size)> {
     if let Some((element, length)) = ty.strip_suffix(']').and_then(|ty| ty.split_once('[')) {
-        let length: usize = length.parse().ok()?;
-        let (host, size) = host_type(element)?;
-        return Some((format!("[{host}; {length}]"), size * length));
+        let length = length.parse().ok().or_else(|| names.lengths.get(length).copied())?;
+        let (host, size) = host_type(element, names)?;
+        let size =
+            Size { bytes: size.bytes * length, structs: vec![size.structs; length].concat() };
+        return Some((format!("[{host}; {length}]"), size));
+    }
+    if let Some(module) = names.structs.get(ty) {
+        let host = format!("super::{module}::{ty}");
+        return Some((host.clone(), Size { bytes: 0, structs: vec![host] }));
     }
     let (host, words) = match ty {
         "float" => ("f32", 1),
@@ -212,7 +274,7 @@ fn host_type(ty: &str) -> Option<(String, usize)> {
         "mat4" => ("glam::Mat4", 16),
         _ => return None,
     };
-    Some((host.to_owned(), 4 * words))
+    Some((host.to_owned(), Size { bytes: 4 * words, structs: Vec::new() }))
 }
 
 /// Name, host type and value of `uint NAME = VALUE;` or `float NAME = VALUE;`.
@@ -278,6 +340,27 @@ mod tests {
         .unwrap();
         assert!(rust.contains("/// Mask.\n    pub const MASK: u32 = 0xff;"), "{rust}");
         assert!(rust.contains("/// Half.\n    pub const HALF: f32 = 0.5;"), "{rust}");
+    }
+
+    #[test]
+    fn structs_nest_across_files_and_constants_are_lengths() {
+        let inner = "// Head.\n\n// Two.\nconst uint TWO = 2u;\n// Inner.\nstruct Inner {\n    \
+                     // A.\n    vec2 a;\n};\n";
+        let outer = "// Head.\n\n// Outer.\nstruct Outer {\n    // A.\n    uint a;\n    \
+                     // B.\n    Inner b;\n    // C.\n    vec4 c[TWO];\n    // D.\n    \
+                     uint d;\n};\n";
+        let files = [("first", outer), ("second", inner)];
+        let files = files.map(|(name, source)| SharedFile { name, source });
+        let rust = generate(&files, &[]).unwrap();
+        for part in [
+            "pub b: super::second::Inner,",
+            "pub c: [glam::Vec4; 2],",
+            "offset_of!(Outer, b) == 4,",
+            "offset_of!(Outer, c) == 4 + std::mem::size_of::<super::second::Inner>(),",
+            "offset_of!(Outer, d) == 36 + std::mem::size_of::<super::second::Inner>(),",
+        ] {
+            assert!(rust.contains(part), "{part} in {rust}");
+        }
     }
 
     #[test]

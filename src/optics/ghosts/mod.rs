@@ -6,29 +6,32 @@
 //! Two methods trace the mesh: matrices (`GhostMethod::Paraxial`, Lee and Eisemann, "Practical
 //! Real-Time Lens-Flare Rendering", EGSR 2013) and exact rays (`GhostMethod::Traced`, Hullin,
 //! Eisemann, Seidel and Lee, "Physically-Based Real-Time Lens Flare Rendering", SIGGRAPH 2011).
-//! `reference_tracer` counts random rays instead and shares neither.
+//! The device traces them (`passes::lens_ghosts`); `tests/common/ghost_meshes` has both methods on
+//! the host, and counts random rays as a reference that shares neither.
 //!
 //! Quantities are relative to the illuminance (lx) on a plane perpendicular to the beam:
 //! illuminance is a ratio, flux (lm) an area (m2).
 
-mod beam;
-mod mesh;
-mod node;
 mod paraxial;
 pub mod reference_tracer;
-mod spot;
 
 use std::sync::Arc;
 
 use glam::DVec2;
 
-pub use beam::Beam;
-pub use mesh::{GhostMesh, GhostMethod};
-pub use node::{EntranceWindow, GhostMeshNode};
 pub use paraxial::{Crossing, ParaxialGhost};
-pub use spot::GhostSpot;
 
-use super::{lens::Lens, paraxial::ReflectionPair, trace::Losses};
+use super::{lens::Lens, trace::Losses};
+
+/// Tracing method of ghosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GhostMethod {
+    /// Ray transfer matrices: accurate near the axis.
+    Paraxial,
+    /// Exact rays.
+    #[default]
+    Traced,
+}
 
 /// Anti-reflection coatings of a lens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,68 +77,18 @@ pub struct LensGhosts {
 /// Default of `LensGhosts::cull_threshold`, a fraction of white: half of an 8-bit step.
 pub const DEFAULT_CULL_THRESHOLD: f64 = 1.0 / 512.0;
 
-/// One ghost of a beam.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ghost {
-    /// Surfaces that reflect it.
-    pub bounces: ReflectionPair,
-    /// Its moments in the sensor plane, including light outside of the image.
-    pub spot: GhostSpot,
-}
-
 /// A drawn ghost stays until its maximum luminance falls below this fraction of the threshold. The
 /// hysteresis keeps ghosts of flickering lights from popping.
 pub const HYSTERESIS: f64 = 0.5;
 
-/// True if a ghost is drawn, from its maximum luminance relative to white, the threshold, and
-/// whether the last frame drew it.
-#[must_use]
-pub fn is_drawn(peak: f64, least: f64, was_drawn: bool) -> bool {
-    peak >= if was_drawn { least * HYSTERESIS } else { least }
-}
-
-/// Counts of drawn and culled ghosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GhostStats {
-    /// Number of drawn ghosts.
-    pub drawn: usize,
-    /// Number of culled ghosts that have light.
-    pub dropped: usize,
-    /// Flux (lm per lx) of drawn ghosts.
-    pub flux: f64,
-    /// Flux (lm per lx) of culled ghosts.
-    pub flux_dropped: f64,
-}
-
-impl GhostStats {
-    /// Adds a ghost to the counts.
-    pub fn count(&mut self, spot: &GhostSpot, drawn: bool) {
-        if drawn {
-            self.drawn += 1;
-            self.flux += spot.flux;
-        } else if spot.flux > 0.0 {
-            self.dropped += 1;
-            self.flux_dropped += spot.flux;
-        }
-    }
-
-    /// Culled fraction of the flux, 0 to 1.
-    #[must_use]
-    pub fn dropped_fraction(&self) -> f64 {
-        let all = self.flux + self.flux_dropped;
-        if all > 0.0 { self.flux_dropped / all } else { 0.0 }
-    }
-}
-
 impl Lens {
-    /// All ghosts of a beam at a wavelength (m), in the order of `reflection_pairs`.
+    /// Radius (m) of a sphere around the first surface, and z (m) of its center.
     #[must_use]
-    pub fn survey(&self, tier: GhostMethod, beam: &Beam, wavelength: f64) -> Vec<Ghost> {
-        let spot = |bounces| {
-            self.adaptive_ghost_mesh(tier, bounces, beam, wavelength)
-                .map_or_else(GhostSpot::default, |grid| grid.spot())
-        };
-        self.reflection_pairs().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
+    pub fn front(&self) -> (f64, f64) {
+        let Some(first) = self.surfaces().first() else { return (0.0, 0.0) };
+        let bent = (first.curvature * first.semi_aperture).clamp(-1.0, 1.0);
+        let sag = first.semi_aperture * bent / (1.0 + (1.0 - bent * bent).sqrt());
+        (first.semi_aperture.hypot(sag / 2.0), first.vertex + sag / 2.0)
     }
 
     /// Pixel luminance (nit) per ghost illuminance (lx) on the sensor at a wavelength (m). It is
@@ -152,6 +105,3 @@ impl Lens {
         if scale.is_finite() { scale } else { 0.0 }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use glam::Vec3;
 
-use crate::photometry::area::brdf::schlick_weight;
+use crate::photometry::fresnel::schlick_weight;
 
 /// Entries on each side of the table; the first is at 0, the last at 1.
 pub const DFG_SIZE: usize = 32;

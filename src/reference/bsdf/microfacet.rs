@@ -1,6 +1,7 @@
 //! Microfacet distributions and interface optics. Directions are unit vectors in the shading frame:
 //! z is the shading normal, x the tangent.
 
+pub(super) use crate::photometry::fresnel::schlick_weight as schlick;
 use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
@@ -49,11 +50,6 @@ pub(super) fn lambda(v: DVec3, alpha: Alpha) -> f64 {
 /// Density (1/sr) of the normals visible from `v`, over `v.h`. Heitz 2014, equation 19.
 pub(super) fn visible_normal_pdf(v: DVec3, h: DVec3, alpha: Alpha) -> f64 {
     ggx(h, alpha) / (v.z * (1.0 + lambda(v, alpha)))
-}
-
-/// Weight of F90 = 1. Schlick 1994, equation 15.
-pub(super) fn schlick(vh: f64) -> f64 {
-    (1.0 - vh).clamp(0.0, 1.0).powi(5)
 }
 
 /// Fresnel reflectance of a smooth dielectric interface for unpolarized light (Born and Wolf,

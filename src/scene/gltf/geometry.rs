@@ -1,8 +1,9 @@
 //! Conversion of a primitive to a triangle list (glTF 2.0 section 3.7.2.1).
 
-use std::{collections::HashMap, sync::Arc};
+mod tangents;
 
-use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
+use std::sync::Arc;
+
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use serde_json::Value;
 
@@ -15,9 +16,6 @@ use crate::scene::{
     Primitive,
     animation::{Deform, Influences, MorphTarget},
 };
-
-/// Maximum triangles at one vertex: beyond it MikkTSpace takes quadratic time and deep recursion.
-const MAX_VALENCE: u32 = 1024;
 
 /// A limit was exceeded, which ends the import.
 pub(super) struct TooLarge(pub(super) String);
@@ -294,14 +292,14 @@ impl Source<'_> {
             repair_normals(&mut vertices, &faces, &at, report);
         }
         if !vertices.tangents.is_empty() {
-            repair_tangents(&mut vertices, &at, report);
+            tangents::repair(&mut vertices, &at, report);
         } else if let Some(set) = self.tangent_uv
             && !faces.is_empty()
         {
             let missing = if set == 0 { vertices.uv0.is_empty() } else { vertices.uv1.is_empty() };
             if !missing {
                 self.store.spend(faces.len() as u64 * 96).map_err(too_large)?;
-                faces = tangents(&mut vertices, &faces, set, &at, report);
+                faces = tangents::generate(&mut vertices, &faces, set, &at, report);
             }
         }
         if moves {
@@ -681,294 +679,5 @@ fn repair_normals(
     }
 }
 
-/// An arbitrary unit tangent perpendicular to a normal.
-fn some_tangent(normal: Vec3) -> Vec4 {
-    let tangent = normal.any_orthonormal_vector();
-    if tangent.is_finite() { tangent.extend(1.0) } else { Vec4::new(1.0, 0.0, 0.0, 1.0) }
-}
-
-fn repair_tangents(vertices: &mut Vertices, at: &At<'_>, report: &mut ImportReport) {
-    let mut missing = 0usize;
-    for (tangent, normal) in vertices.tangents.iter_mut().zip(&vertices.normals) {
-        let sign = if tangent.w < 0.0 { -1.0 } else { 1.0 };
-        *tangent = match tangent.truncate().as_dvec3().try_normalize() {
-            Some(unit) => unit.as_vec3().normalize().extend(sign),
-            None => {
-                missing += 1;
-                some_tangent(*normal)
-            }
-        };
-    }
-    if missing > 0 {
-        report.repair(
-            at,
-            format!("{missing} tangents are zero or not finite; arbitrary ones are used"),
-        );
-    }
-}
-
-/// Adapter of the triangles for MikkTSpace.
-struct Mikk<'a> {
-    vertices: &'a Vertices,
-    uvs: &'a [Vec2],
-    faces: &'a [[u32; 3]],
-    /// Keeps products of coordinates within range; tangents do not depend on scale.
-    scale: f64,
-    out: Vec<Option<[f32; 4]>>,
-}
-
-impl Mikk<'_> {
-    fn corner(&self, face: usize, vert: usize) -> usize {
-        self.faces.get(face).and_then(|face| face.get(vert)).map_or(0, |&i| i as usize)
-    }
-}
-
-impl Geometry for Mikk<'_> {
-    fn num_faces(&self) -> usize {
-        self.faces.len()
-    }
-
-    fn num_vertices_of_face(&self, _: usize) -> usize {
-        3
-    }
-
-    fn position(&self, face: usize, vert: usize) -> [f32; 3] {
-        let position =
-            self.vertices.positions.get(self.corner(face, vert)).copied().unwrap_or_default();
-        if self.scale == 1.0 {
-            position.to_array()
-        } else {
-            (position.as_dvec3() * self.scale).as_vec3().to_array()
-        }
-    }
-
-    fn normal(&self, face: usize, vert: usize) -> [f32; 3] {
-        self.vertices.normals.get(self.corner(face, vert)).copied().unwrap_or(Vec3::Y).to_array()
-    }
-
-    fn tex_coord(&self, face: usize, vert: usize) -> [f32; 2] {
-        self.uvs.get(self.corner(face, vert)).copied().unwrap_or_default().to_array()
-    }
-
-    fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, vert: usize) {
-        if let Some(slot) = self.out.get_mut(face * 3 + vert) {
-            *slot = space.map(|space| space.tangent_encoded());
-        }
-    }
-}
-
-/// Maximum number of triangles at one point as MikkTSpace welds vertices: by position, normal and
-/// texture coordinates.
-fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
-    let mut corners = vec![0u32; vertices.positions.len()];
-    for &i in faces.iter().flatten() {
-        if let Some(corners) = corners.get_mut(i as usize) {
-            *corners += 1;
-        }
-    }
-    let mut counts: HashMap<[u32; 8], u32> = HashMap::new();
-    let mut max = 0;
-    for (((p, n), uv), corners) in
-        vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners)
-    {
-        // Adding zero turns -0 into +0.
-        let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
-        let count = counts.entry(key).or_insert(0);
-        *count += corners;
-        max = max.max(*count);
-    }
-    max
-}
-
-/// Generates tangents as section 3.7.2.1 specifies; corners with different tangents are split.
-fn tangents(
-    vertices: &mut Vertices,
-    faces: &[[u32; 3]],
-    set: u8,
-    at: &At<'_>,
-    report: &mut ImportReport,
-) -> Vec<[u32; 3]> {
-    let uvs = if set == 0 { &vertices.uv0 } else { &vertices.uv1 };
-    let largest = vertices.positions.iter().fold(0.0f32, |max, p| max.max(p.abs().max_element()));
-    let wild = uvs.iter().any(|uv| uv.abs().max_element() > 1e12);
-    if wild || valence(vertices, uvs, faces) > MAX_VALENCE {
-        report.info(
-            at,
-            "too many triangles share one point to generate tangents; arbitrary ones are used",
-        );
-        vertices.tangents = vertices.normals.iter().map(|&normal| some_tangent(normal)).collect();
-        return faces.to_vec();
-    }
-    let scale = if largest > 1e9 { 1.0 / f64::from(largest) } else { 1.0 };
-    let mut mikk = Mikk { vertices, uvs, faces, scale, out: vec![None; faces.len() * 3] };
-    // The library asserts its own invariants; if a mesh violates one, the file must still load.
-    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        generate_tangents(&mut mikk).is_ok()
-    }));
-    let made = mikk.out;
-    if !matches!(ran, Ok(true)) {
-        report.info(at, "tangents could not be generated; arbitrary ones are used");
-    }
-    // The new vertices of one old vertex form a chain, nearly always of one or two.
-    let mut heads = vec![u32::MAX; vertices.positions.len()];
-    let (mut order, mut values, mut chain): (Vec<u32>, Vec<Vec4>, Vec<u32>) =
-        (Vec::new(), Vec::new(), Vec::new());
-    let mut out = Vec::with_capacity(faces.len());
-    for (face, made) in faces.iter().zip(made.as_chunks::<3>().0) {
-        let mut corner = [0u32; 3];
-        for ((slot, &vertex), made) in corner.iter_mut().zip(face).zip(made) {
-            let unit = made.and_then(|t| {
-                let t = Vec4::from_array(t);
-                // V runs down in glTF and up in MikkTSpace, so the handedness is the opposite.
-                t.truncate()
-                    .try_normalize()
-                    .map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))
-            });
-            let normal = vertices.normals.get(vertex as usize).copied().unwrap_or(Vec3::Y);
-            let tangent = unit.filter(|t| t.is_finite()).unwrap_or_else(|| some_tangent(normal));
-            let Some(head) = heads.get_mut(vertex as usize) else { continue };
-            let mut link = *head;
-            while let Some(value) = values.get(link as usize)
-                && *value != tangent
-            {
-                link = chain.get(link as usize).copied().unwrap_or(u32::MAX);
-            }
-            if link == u32::MAX {
-                link = u32::try_from(order.len()).unwrap_or(u32::MAX);
-                order.push(vertex);
-                values.push(tangent);
-                chain.push(*head);
-                *head = link;
-            }
-            *slot = link;
-        }
-        out.push(corner);
-    }
-    *vertices = vertices.gather(&order);
-    vertices.tangents = values;
-    out
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strips_and_fans_keep_their_winding() {
-        assert_eq!(
-            triangles(4, &[0, 1, 2, 3, 4]),
-            [[0, 1, 2]],
-            "an incomplete triangle is left out"
-        );
-        assert_eq!(triangles(5, &[0, 1, 2, 3, 4]), [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
-        assert_eq!(triangles(6, &[0, 1, 2, 3]), [[0, 1, 2], [0, 2, 3]]);
-        assert_eq!(
-            triangles(5, &[0, 1, 1, 2, 3]),
-            [[1, 2, 3]],
-            "a degenerate triangle still swaps the order"
-        );
-        for mode in 4..=6 {
-            assert!(triangles(mode, &[]).is_empty() && triangles(mode, &[0, 1]).is_empty());
-        }
-    }
-
-    fn quad() -> (Vertices, Vec<[u32; 3]>) {
-        let positions = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
-        // The image is upright: v runs down.
-        let uv0 = positions.iter().map(|p| Vec2::new(p.x, 1.0 - p.y)).collect();
-        (
-            Vertices { positions, uv0, normals: vec![Vec3::Z; 4], ..Vertices::default() },
-            vec![[0, 1, 2], [0, 2, 3]],
-        )
-    }
-
-    #[test]
-    fn tangents_of_a_quad_follow_u_and_bitangents_point_up_the_picture() {
-        let (mut vertices, faces) = quad();
-        let root = At::ROOT;
-        let faces = tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-        assert_eq!(vertices.positions.len(), 4, "equal corners are joined again");
-        assert_eq!(faces, [[0, 1, 2], [0, 2, 3]]);
-        for (tangent, normal) in vertices.tangents.iter().zip(&vertices.normals) {
-            assert!((tangent.truncate() - Vec3::X).length() < 1e-6, "{tangent}");
-            let bitangent = normal.cross(tangent.truncate()) * tangent.w;
-            assert!((bitangent - Vec3::Y).length() < 1e-6, "{bitangent}");
-        }
-    }
-
-    #[test]
-    fn a_mirrored_quad_has_the_opposite_handedness() {
-        let (mut vertices, faces) = quad();
-        for uv in &mut vertices.uv0 {
-            uv.x = -uv.x;
-        }
-        let root = At::ROOT;
-        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-        for tangent in &vertices.tangents {
-            assert!((*tangent - Vec4::new(-1.0, 0.0, 0.0, -1.0)).length() < 1e-6, "{tangent}");
-        }
-    }
-
-    #[test]
-    fn tangents_without_texture_area_are_still_unit_vectors() {
-        let (mut vertices, faces) = quad();
-        vertices.uv0 = vec![Vec2::ZERO; 4];
-        vertices.positions[1] = Vec3::splat(3e38);
-        let root = At::ROOT;
-        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-        assert!(
-            vertices
-                .tangents
-                .iter()
-                .all(|t| (t.truncate().length() - 1.0).abs() < 1e-5 && t.w.abs() == 1.0)
-        );
-    }
-
-    #[test]
-    fn a_hub_of_very_many_triangles_takes_no_time() {
-        let (mut vertices, _) = quad();
-        let faces = vec![[0u32, 1, 2]; 200_000];
-        let root = At::ROOT;
-        let start = std::time::Instant::now();
-        tangents(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-        assert!(start.elapsed().as_secs() < 10);
-        assert_eq!(vertices.tangents.len(), 4);
-    }
-
-    #[test]
-    fn flat_normals_split_the_corners() {
-        let mut vertices = Vertices {
-            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
-            ..Vertices::default()
-        };
-        let faces = flat(&mut vertices, &[[0, 1, 2], [0, 2, 3], [0, 1, 1]], false);
-        assert_eq!(faces, [[0, 1, 2], [3, 4, 5]]);
-        assert_eq!(vertices.normals, [Vec3::Z, Vec3::Z, Vec3::Z, Vec3::X, Vec3::X, Vec3::X]);
-        assert_eq!(vertices.positions.len(), 6);
-    }
-
-    #[test]
-    fn zero_normals_become_those_of_the_triangle() {
-        let mut vertices = Vertices {
-            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
-            normals: vec![Vec3::ZERO, Vec3::new(0.0, 0.0, 3.0), Vec3::NAN],
-            ..Vertices::default()
-        };
-        let mut report = ImportReport::default();
-        let root = At::ROOT;
-        repair_normals(&mut vertices, &[[0, 1, 2]], &root, &mut report);
-        assert_eq!(vertices.normals, [Vec3::Z; 3]);
-        assert_eq!(report.into_notes().len(), 1);
-    }
-
-    #[test]
-    fn unused_vertices_are_left_out() {
-        let mut vertices = Vertices {
-            positions: vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::Z],
-            ..Vertices::default()
-        };
-        assert_eq!(compact(&mut vertices, vec![[3, 1, 2]]), [[2, 0, 1]]);
-        assert_eq!(vertices.positions, [Vec3::X, Vec3::Y, Vec3::Z]);
-    }
-}
+mod tests;

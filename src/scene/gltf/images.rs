@@ -3,12 +3,10 @@
 
 use std::{
     borrow::Cow,
-    io::Cursor,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
-use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -21,7 +19,10 @@ use super::{
     report::{At, ImportReport, one_line},
     uri,
 };
-use crate::scene::Image;
+use crate::{
+    image_io::coded_image::{CodeReader, Codec},
+    scene::Image,
+};
 
 /// The error pattern: magenta and black, 8 x 8 texels.
 fn error_pattern(name: String) -> Image {
@@ -163,18 +164,15 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             return ktx2::decode(bytes, color);
         }
         let whole = with_end(bytes);
-        let image = reader(&whole)
-            .and_then(image::DynamicImage::from_decoder)
-            .map_err(|error| error.to_string())?;
-        let deep = image.color().bytes_per_pixel() > image.color().channel_count();
-        let notes = if deep {
+        let image = reader(&whole)?.decode()?;
+        let notes = if image.is_wide {
             vec!["16 bits a channel are converted to eight".to_owned()]
         } else {
             Vec::new()
         };
-        let image = image.into_rgba8();
-        let (width, height) = (image.width(), image.height());
-        Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes })
+        let [width, height] = image.size;
+        let rgba8 = image.into_rgba8();
+        Ok(Decoded { width, height, rgba8, blocks: None, srgb: None, notes })
     };
     // Such decoders have panicked on malformed files.
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -185,26 +183,18 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     }
 }
 
-fn format(bytes: &[u8]) -> Option<ImageFormat> {
-    match recognize(bytes) {
-        Some("image/png") => Some(ImageFormat::Png),
-        Some("image/jpeg") => Some(ImageFormat::Jpeg),
-        Some("image/webp") => Some(ImageFormat::WebP),
-        _ => None,
-    }
-}
-
-fn reader(bytes: &[u8]) -> Result<impl ImageDecoder + '_, image::ImageError> {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_IMAGE_SIZE);
-    limits.max_image_height = Some(MAX_IMAGE_SIZE);
-    limits.max_alloc = Some(MAX_IMAGE_ALLOCATION);
-    let mut reader = match format(bytes) {
-        Some(format) => ImageReader::with_format(Cursor::new(bytes), format),
-        None => ImageReader::new(Cursor::new(bytes)),
+fn reader(bytes: &[u8]) -> Result<CodeReader<'_>, String> {
+    let codec = match recognize(bytes) {
+        Some("image/png") => Codec::Png,
+        Some("image/jpeg") => Codec::Jpeg,
+        Some("image/webp") => Codec::WebP,
+        _ => return Err("The image format could not be determined".into()),
     };
-    reader.limits(limits);
-    reader.into_decoder()
+    let reader = CodeReader::new(bytes, codec, MAX_IMAGE_ALLOCATION)?;
+    if reader.size().iter().any(|side| *side > MAX_IMAGE_SIZE) {
+        return Err("Image size exceeds limit".into());
+    }
+    Ok(reader)
 }
 
 /// Bytes of the decoded pixels.
@@ -213,13 +203,9 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
         let run = AssertUnwindSafe(|| ktx2::decoded_bytes(bytes));
         return catch_unwind(run).unwrap_or_else(|_| Err("the decoder failed".into()));
     }
-    let decoder =
-        catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
-    match decoder {
-        Ok(Ok((width, height))) => Ok(u64::from(width) * u64::from(height) * 4),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the decoder failed".into()),
-    }
+    let size = catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|reader| reader.size())));
+    let [width, height] = size.unwrap_or_else(|_| Err("the decoder failed".into()))?;
+    Ok(u64::from(width) * u64::from(height) * 4)
 }
 
 /// An image's name, its encoded bytes if it must be decoded, its uses, and its structural error.
@@ -447,6 +433,10 @@ pub(super) fn source(texture: &Value) -> Option<usize> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
+    use std::io::Cursor;
+
+    use image::ImageFormat;
+
     use super::*;
 
     fn png(width: u32, height: u32) -> Vec<u8> {

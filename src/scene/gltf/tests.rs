@@ -29,6 +29,14 @@ fn read(value: &Value) -> Result<Scene, ImportError> {
     load_bytes("test.gltf", value.to_string().as_bytes(), &NoFiles)
 }
 
+/// The place where a document violates the specification.
+fn violated(value: &Value) -> String {
+    match read(value) {
+        Err(ImportError::Violation { place, .. }) => place,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn kinds(scene: &Scene, kind: NoteKind) -> Vec<&str> {
     scene.notes.iter().filter(|note| note.kind == kind).map(|note| note.location.as_str()).collect()
 }
@@ -450,11 +458,7 @@ fn a_very_deep_hierarchy_does_not_exhaust_the_stack() {
     assert_eq!((scene.walk().len(), scene.instanced_triangles()), (depth, 1));
     nodes[depth - 1] = json!({"children": [0]});
     value["nodes"] = json!(nodes);
-    let error = read(&value).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "test.gltf: /nodes/0: the node is its own ancestor; export the file again as a tree"
-    );
+    assert_eq!(violated(&value), "/nodes/0");
 }
 
 #[test]
@@ -598,13 +602,7 @@ fn refusals_name_file_place_and_remedy() {
 fn a_count_without_bytes_is_refused() {
     let mut value = triangle();
     value["accessors"][0]["count"] = json!(4_000_000_000u64);
-    let error = read(&value).unwrap_err().to_string();
-    assert!(
-        error.starts_with(
-            "test.gltf: /meshes/0/primitives/0/attributes/POSITION: 4000000000 elements"
-        ),
-        "{error}"
-    );
+    assert_eq!(violated(&value), "/meshes/0/primitives/0/attributes/POSITION");
     value["accessors"][0].as_object_mut().unwrap().remove("bufferView");
     assert!(matches!(read(&value), Err(ImportError::TooLarge { .. })));
 }
@@ -655,11 +653,7 @@ fn indices_beyond_the_vertices_drop_their_triangles_and_restarts_are_refused() {
     let scene = read(&with_indices([0, 1, 3])).unwrap();
     assert_eq!(scene.instanced_triangles(), 0);
     assert!(kinds(&scene, NoteKind::Repaired).contains(&"/meshes/0/primitives/0/indices"));
-    let error = read(&with_indices([0, 1, 255])).unwrap_err().to_string();
-    assert!(
-        error.starts_with("test.gltf: /meshes/0/primitives/0/indices: index 2 is 255"),
-        "{error}"
-    );
+    assert_eq!(violated(&with_indices([0, 1, 255])), "/meshes/0/primitives/0/indices");
     assert_eq!(
         read(&with_indices([2, 1, 0])).unwrap().meshes[0].primitives[0].normals[0],
         Vec3::NEG_Z

@@ -1,10 +1,12 @@
-//! `camera.*`: camera selection, pose and exposure settings.
+//! `camera.*`: camera selection and pose; body, lens and dials of the physical camera.
+
+use std::sync::Arc;
 
 use glam::{DMat4, DVec3};
 
-use super::{LookError, RigLook, lights::aimed, reader::Reader, rig::exposure_stop};
+use super::{LookError, lights::aimed, metering, prescription::load, reader::Reader, rig};
 use crate::{
-    camera::{Exposure, ExposureDials},
+    camera::{Body, Camera, CameraLens, CameraMotion, Dials, EffectSettings},
     photometry::Ev100,
 };
 
@@ -35,18 +37,14 @@ pub struct CameraLook {
     pub target: Option<DVec3>,
     /// `roll` (rad), clockwise seen from behind the camera.
     pub roll: Option<f64>,
-    /// `body.iso`.
-    pub iso: Option<f64>,
-    /// `body.shutter` in seconds; written as a number or as `"1/60"`.
-    pub shutter: Option<f64>,
-    /// `lens.f_stop`.
-    pub f_stop: Option<f64>,
-    /// `exposure.ev100`: overrides the exposure settings.
-    pub ev100: Option<f64>,
-    /// `exposure.compensation` in stops, brighter above 0.
-    pub compensation: Option<f64>,
-    /// Sensor, lens and motion.
-    pub rig: RigLook,
+    /// `body.*` except the dials.
+    pub body: Body,
+    /// `lens.*` except the dials.
+    pub lens: CameraLens,
+    /// Aperture, shutter and ISO speed, `exposure.*`, `metering.*` and `white_balance.*`.
+    pub dials: Dials,
+    /// `motion.*`.
+    pub motion: CameraMotion,
 }
 
 impl CameraLook {
@@ -66,63 +64,40 @@ impl CameraLook {
         self.roll.map_or(world, |roll| world * DMat4::from_rotation_z(-roll))
     }
 
+    /// The physical camera, with effects that are set apart. Reads the lens prescription.
+    #[must_use]
+    pub fn physical(&self, effects: EffectSettings) -> Camera {
+        let prescription = self.lens.prescription.as_deref().map(|name| load(name).map(Arc::new));
+        Camera {
+            body: self.body,
+            lens: self.lens.clone(),
+            prescription,
+            dials: self.dials,
+            motion: self.motion,
+            effects,
+        }
+    }
+
     /// Sets one property; false if this section has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        let Self { body, lens, dials, motion, .. } = self;
         match read.path {
             "camera.name" => self.name = Some(read.value.into()),
             "camera.position" => self.position = Some(read.place()?),
             "camera.target" => self.target = Some(read.place()?),
             "camera.roll" => self.roll = Some(read.in_range(-180.0, 180.0)?.to_radians()),
-            "camera.body.iso" => self.iso = Some(read.positive()?),
-            "camera.body.shutter" => self.shutter = Some(read.seconds()?),
-            "camera.lens.f_stop" => self.f_stop = Some(read.positive()?),
-            "camera.exposure.ev100" => self.ev100 = Some(read.number()?),
-            "camera.exposure.compensation" => self.compensation = Some(read.number()?),
-            _ => return self.rig.set(read),
+            "camera.body.iso" => dials.iso = Some(read.positive()?),
+            "camera.body.shutter" => dials.shutter_s = Some(read.seconds()?),
+            "camera.lens.f_stop" => dials.f_stop = Some(read.positive()?),
+            "camera.lens.t_stop" => dials.t_stop = Some(read.positive()?),
+            "camera.exposure.ev100" => dials.ev100 = Some(Ev100(read.number()?)),
+            "camera.exposure.compensation" => dials.compensation = read.number()?,
+            _ => {
+                return Ok(
+                    rig::set(body, lens, motion, read)? || metering::set(body, lens, dials, read)?
+                );
+            }
         }
         Ok(true)
-    }
-
-    /// True if the look sets the exposure, by settings or by value.
-    #[must_use]
-    pub fn has_dials(&self) -> bool {
-        self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()
-    }
-
-    /// Exposure settings. Defaults: f/8, 1/125 s, ISO 100; a T-number replaces the f-number.
-    #[must_use]
-    pub fn dials(&self) -> ExposureDials {
-        ExposureDials {
-            f_stop: exposure_stop(self.f_stop, self.rig.t_stop),
-            shutter_s: self.shutter.unwrap_or(1.0 / 125.0),
-            iso: self.iso.unwrap_or(100.0),
-        }
-    }
-
-    /// Exposure from the settings or the exposure value; `None` if the look sets neither, so that
-    /// the scene is metered.
-    ///
-    /// # Errors
-    /// Settings out of range of an exposure.
-    pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
-        if let (Some(f_stop), Some(t_stop)) = (self.f_stop, self.rig.t_stop)
-            && t_stop < f_stop
-        {
-            return Err(LookError::BadValue {
-                path: "camera.lens.t_stop".into(),
-                value: t_stop.to_string(),
-                expected: format!(
-                    "expected at least the f-number, {f_stop}: a lens transmits no more light than enters it"
-                ),
-            });
-        }
-        let exposure = if let Some(ev) = self.ev100 {
-            Exposure::from_ev100(Ev100(ev))?
-        } else if self.has_dials() {
-            self.dials().exposure()?
-        } else {
-            return Ok(None);
-        };
-        Ok(Some(exposure.compensated(self.compensation.unwrap_or(0.0))?))
     }
 }

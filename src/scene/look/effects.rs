@@ -1,7 +1,10 @@
 //! `effects.*`: overrides of camera effects.
 
 use super::{LookError, reader::Reader};
-use crate::optics::ghosts::{GhostMethod, LensCoatings};
+use crate::{
+    camera::EffectSettings,
+    optics::ghosts::{GhostMethod, LensCoatings},
+};
 
 /// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -73,120 +76,47 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Overrides of camera effects.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EffectsLook {
-    /// `depth_of_field.enabled`.
-    pub depth_of_field: Option<bool>,
-    /// `depth_of_field.f_stop`.
-    pub depth_f_stop: Option<f64>,
-    /// `depth_of_field.focus` (m).
-    pub depth_focus: Option<f64>,
-    /// `motion_blur.enabled`.
-    pub motion_blur: Option<bool>,
-    /// `motion_blur.shutter` (s).
-    pub motion_shutter: Option<f64>,
-    /// `starburst.enabled`.
-    pub starburst: Option<bool>,
-    /// `starburst.f_stop`.
-    pub starburst_f_stop: Option<f64>,
-    /// `starburst.dust`, 0 to 1.
-    pub dust: Option<f64>,
-    /// `starburst.scratches`, 0 to 1.
-    pub scratches: Option<f64>,
-    /// `starburst.seed`.
-    pub seed: Option<u32>,
-    /// `starburst.anamorphic`.
-    pub anamorphic: Option<f64>,
-    /// `starburst.punctual_lights`.
-    pub starburst_punctual_lights: Option<bool>,
-    /// `ghosts.enabled`.
-    pub ghosts: Option<bool>,
-    /// `ghosts.method`.
-    pub ghost_method: Option<GhostMethod>,
-    /// `ghosts.cull_threshold`, a fraction of white.
-    pub ghost_cull_threshold: Option<f64>,
-    /// `ghosts.coatings`.
-    pub coatings: Option<LensCoatings>,
-    /// `bloom.enabled`.
-    pub bloom: Option<bool>,
-    /// `bloom.fraction` of the light, 0 to 1.
-    pub bloom_fraction: Option<f64>,
-    /// `vignetting.enabled`.
-    pub vignetting: Option<bool>,
-    /// `vignetting.falloff_exponent`.
-    pub vignetting_falloff_exponent: Option<f64>,
-    /// `vignetting.mechanical`.
-    pub mechanical: Option<bool>,
-    /// `chromatic_aberration.enabled`.
-    pub aberration: Option<bool>,
-    /// `chromatic_aberration.amount` (percent).
-    pub aberration_amount: Option<f64>,
-    /// `distortion.enabled`.
-    pub distortion: Option<bool>,
-    /// `grain.enabled`.
-    pub grain: Option<bool>,
-    /// `grain.iso`.
-    pub grain_iso: Option<f64>,
-    /// `grain.pixel_pitch` (m).
-    pub grain_pitch: Option<f64>,
-}
-
-impl EffectsLook {
-    /// Sets one property; false if this section has none of this path.
-    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
-        match read.path {
-            "effects.depth_of_field.enabled" => self.depth_of_field = Some(read.boolean()?),
-            "effects.depth_of_field.f_stop" => {
-                self.depth_f_stop = Some(read.in_range(0.5, 1024.0)?)
-            }
-            "effects.depth_of_field.focus" => self.depth_focus = Some(read.distance()?),
-            "effects.motion_blur.enabled" => self.motion_blur = Some(read.boolean()?),
-            "effects.motion_blur.shutter" => self.motion_shutter = Some(read.seconds()?),
-            "effects.starburst.enabled" => self.starburst = Some(read.boolean()?),
-            "effects.starburst.f_stop" => self.starburst_f_stop = Some(read.in_range(0.5, 1024.0)?),
-            "effects.starburst.dust" => self.dust = Some(read.fraction()?),
-            "effects.starburst.scratches" => self.scratches = Some(read.fraction()?),
-            "effects.starburst.seed" => self.seed = Some(read.integer(0, u32::MAX)?),
-            "effects.starburst.anamorphic" => self.anamorphic = Some(read.in_range(0.25, 1.0)?),
-            "effects.starburst.punctual_lights" => {
-                self.starburst_punctual_lights = Some(read.boolean()?)
-            }
-            "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
-            "effects.ghosts.method" => self.ghost_method = Some(tier(read)?),
-            "effects.ghosts.cull_threshold" => self.ghost_cull_threshold = Some(read.fraction()?),
-            "effects.ghosts.coatings" => self.coatings = Some(films(read)?),
-            "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
-            "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
-            "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
-            "effects.vignetting.falloff_exponent" => {
-                self.vignetting_falloff_exponent = Some(read.in_range(0.0, 8.0)?)
-            }
-            "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
-            "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
-            "effects.chromatic_aberration.amount" => {
-                self.aberration_amount = Some(read.in_range(-5.0, 5.0)?)
-            }
-            "effects.distortion.enabled" => self.distortion = Some(read.boolean()?),
-            "effects.grain.enabled" => self.grain = Some(read.boolean()?),
-            "effects.grain.iso" => self.grain_iso = Some(read.in_range(1.0, 1e7)?),
-            "effects.grain.pixel_pitch" => {
-                self.grain_pitch = Some(read.in_range(0.1, 1000.0)? * 1e-6)
-            }
-            _ => return Ok(false),
+/// Sets one property; false if this section has none of this path.
+pub(super) fn set(effects: &mut EffectSettings, read: &Reader<'_>) -> Result<bool, LookError> {
+    match read.path {
+        "effects.depth_of_field.enabled" => effects.depth_of_field = Some(read.boolean()?),
+        "effects.depth_of_field.f_stop" => effects.depth_f_stop = Some(read.in_range(0.5, 1024.0)?),
+        "effects.depth_of_field.focus" => effects.depth_focus = Some(read.distance()?),
+        "effects.motion_blur.enabled" => effects.motion_blur = Some(read.boolean()?),
+        "effects.motion_blur.shutter" => effects.motion_shutter = Some(read.seconds()?),
+        "effects.starburst.enabled" => effects.starburst = Some(read.boolean()?),
+        "effects.starburst.f_stop" => effects.starburst_f_stop = Some(read.in_range(0.5, 1024.0)?),
+        "effects.starburst.dust" => effects.dust = Some(read.fraction()?),
+        "effects.starburst.scratches" => effects.scratches = Some(read.fraction()?),
+        "effects.starburst.seed" => effects.seed = Some(read.integer(0, u32::MAX)?),
+        "effects.starburst.anamorphic" => effects.anamorphic = Some(read.in_range(0.25, 1.0)?),
+        "effects.starburst.punctual_lights" => {
+            effects.starburst_punctual_lights = Some(read.boolean()?)
         }
-        Ok(true)
+        "effects.ghosts.enabled" => effects.ghosts = Some(read.boolean()?),
+        "effects.ghosts.method" => effects.ghost_method = Some(tier(read)?),
+        "effects.ghosts.cull_threshold" => effects.ghost_cull_threshold = Some(read.fraction()?),
+        "effects.ghosts.coatings" => effects.coatings = Some(films(read)?),
+        "effects.bloom.enabled" => effects.bloom = Some(read.boolean()?),
+        "effects.bloom.fraction" => effects.bloom_fraction = Some(read.fraction()?),
+        "effects.vignetting.enabled" => effects.vignetting = Some(read.boolean()?),
+        "effects.vignetting.falloff_exponent" => {
+            effects.vignetting_falloff_exponent = Some(read.in_range(0.0, 8.0)?)
+        }
+        "effects.vignetting.mechanical" => effects.mechanical = Some(read.boolean()?),
+        "effects.chromatic_aberration.enabled" => effects.aberration = Some(read.boolean()?),
+        "effects.chromatic_aberration.amount" => {
+            effects.aberration_amount = Some(read.in_range(-5.0, 5.0)?)
+        }
+        "effects.distortion.enabled" => effects.distortion = Some(read.boolean()?),
+        "effects.grain.enabled" => effects.grain = Some(read.boolean()?),
+        "effects.grain.iso" => effects.grain_iso = Some(read.in_range(1.0, 1e7)?),
+        "effects.grain.pixel_pitch" => {
+            effects.grain_pitch = Some(read.in_range(0.1, 1000.0)? * 1e-6)
+        }
+        _ => return Ok(false),
     }
-}
-
-impl EffectsLook {
-    /// True if a starburst value is set.
-    pub(super) fn sets_starburst(&self) -> bool {
-        let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
-        values.iter().any(Option::is_some)
-            || self.seed.is_some()
-            || self.starburst_punctual_lights.is_some()
-    }
+    Ok(true)
 }
 
 fn films(read: &Reader<'_>) -> Result<LensCoatings, LookError> {

@@ -1,8 +1,8 @@
 //! Errors of looks.
 
 use crate::{
-    camera::{ExposureError, LensError},
-    photometry::{color::ColorError, lights::LightError},
+    camera::{CameraError, ExposureError},
+    photometry::lights::LightError,
 };
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -34,6 +34,9 @@ pub enum LookError {
         /// Expected values.
         expected: String,
     },
+    /// Properties that contradict each other.
+    #[error("{0}")]
+    Contradiction(String),
     /// Invalid light settings.
     #[error("lights.{name}: {error}")]
     Light {
@@ -52,18 +55,13 @@ pub enum LookError {
         /// Cause, with the line number if there is one.
         detail: String,
     },
-    /// A white balance that cannot be computed.
-    #[error("{property}: {error}")]
-    WhiteBalance {
-        /// The property that sets it.
-        property: &'static str,
-        /// Cause.
-        error: ColorError,
-    },
-    /// The exposure settings give no exposure.
-    #[error("camera: {0}")]
-    Exposure(#[from] ExposureError),
-    /// Sensor, lens and focus form no image.
-    #[error("camera.lens: {0}")]
-    Lens(#[from] LensError),
+    /// Contradictory camera settings.
+    #[error(transparent)]
+    Camera(#[from] CameraError),
+}
+
+impl From<ExposureError> for LookError {
+    fn from(error: ExposureError) -> Self {
+        Self::Camera(error.into())
+    }
 }

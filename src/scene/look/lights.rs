@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,13 +11,14 @@ use glam::{DMat4, DVec3, Vec3};
 
 use super::{LookError, reader::Reader, suggestions::unknown_address};
 use crate::{
+    message::read_file,
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
         ies::{self, Tilt},
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
-    scene::{Light, Scene, address::AddressTable},
+    scene::{Light, Note, NoteKind, Scene, address::AddressTable},
     settings::{Accepts, Choice, choices::choices, define::section},
 };
 
@@ -321,6 +321,27 @@ impl LightLook {
         }
     }
 
+    /// The properties that are set and have no effect on an emitter.
+    fn ignored(&self, emitter: Emitter) -> Vec<&'static str> {
+        use LightShape::{Disk, Rectangle, Sphere, Spot, Sun, Tube};
+        let shape = LightShape::of(emitter);
+        let properties: [(_, _, &[LightShape]); 9] = [
+            ("radius", self.radius.is_some(), &[Sphere, Disk, Tube]),
+            ("width", self.width.is_some(), &[Rectangle]),
+            ("height", self.height.is_some(), &[Rectangle]),
+            ("length", self.length.is_some(), &[Tube]),
+            ("sides", self.sides.is_some(), &[Disk, Rectangle]),
+            ("inner_half_angle", self.inner_half_angle.is_some(), &[Spot]),
+            ("outer_half_angle", self.outer_half_angle.is_some(), &[Spot]),
+            ("spot_flux", self.spot_flux.is_some(), &[Spot]),
+            ("angular_diameter", self.angular_diameter.is_some(), &[Sun]),
+        ];
+        let unused = properties
+            .into_iter()
+            .filter(|(_, is_set, shapes)| *is_set && !shapes.contains(&shape));
+        unused.map(|(property, ..)| property).collect()
+    }
+
     /// Warning about a color outside of the gamut.
     pub(super) fn warning(&self, name: &str) -> Option<String> {
         let clipped = color::outside_rec709(self.chromaticity(self.kelvin?).ok()?).ok()?;
@@ -438,16 +459,17 @@ impl LightLook {
 /// Properties that set the strength of a light.
 const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
 
-/// Two strengths of one light in a file, which is ambiguous: their order has no meaning there.
-pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
+/// Paths of two strengths of one light, which is ambiguous: their order in a file has no meaning.
+pub(super) fn rivals<'a>(paths: impl Iterator<Item = &'a str>) -> Option<[&'a str; 2]> {
     let strength = |path: &str| {
         let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
         STRENGTHS.contains(&property).then(|| light.to_owned())
     };
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
-    properties.iter().find_map(|(path, _)| {
+    let mut paths = paths;
+    paths.find_map(|path| {
         let before = known.insert(strength(path)?, path)?;
-        Some([before, path.as_str()])
+        (before != path).then_some([before, path])
     })
 }
 
@@ -461,18 +483,7 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
         file: file.display().to_string(),
         detail,
     };
-    let found = fs::metadata(file).map_err(|error| invalid(format!("{error}; check the path")))?;
-    if !found.is_file() {
-        return Err(invalid("not a file; expected a photometric file".into()));
-    }
-    let length = found.len();
-    if length > ies::MAX_BYTES as u64 {
-        return Err(invalid(format!(
-            "{length} bytes exceed the maximum of a photometric file ({})",
-            ies::MAX_BYTES
-        )));
-    }
-    let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
+    let bytes = read_file(file, ies::MAX_BYTES as u64, "a photometric file").map_err(invalid)?;
     IesProfile::parse(&bytes).map_err(|error| invalid(error.to_string()))
 }
 
@@ -510,6 +521,12 @@ pub(super) fn apply(
             // Other nodes may refer to the same light: this node gets its own copy.
             let mut own = light.clone();
             look.change(name, &mut own)?;
+            let emitter = own.emitter();
+            scene.notes.extend(look.ignored(emitter).into_iter().map(|property| Note {
+                kind: NoteKind::Info,
+                location: format!("lights.{name}.{property}"),
+                message: format!("no effect on a {}", LightShape::of(emitter).name()),
+            }));
             node.light = Some(scene.lights.len());
             scene.lights.push(own);
         }
@@ -520,6 +537,8 @@ pub(super) fn apply(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::scene::{build::SceneBuilder, look::Look};
 
@@ -565,6 +584,26 @@ mod tests {
             (sun.source.nits().unwrap().get() / 1.4702e9 - 1.0).abs() < 1e-4,
             "{:?}",
             sun.source.nits()
+        );
+    }
+
+    #[test]
+    fn properties_of_another_shape_are_remarked_on() {
+        let notes = |settings: &[&str]| {
+            let mut builder = SceneBuilder::new("one lamp");
+            builder.point_light_candela("Key", Candela(100.0), Vec3::ONE, DVec3::Y);
+            let mut scene = builder.build().unwrap();
+            let mut look = Look::default();
+            settings.iter().for_each(|setting| look.assign(setting).unwrap());
+            look.apply(&mut scene).unwrap();
+            let line = |note: &Note| format!("{}: {}", note.location, note.message);
+            scene.notes.iter().map(line).collect::<Vec<_>>()
+        };
+        let spot = ["lights.Key.shape=spot", "lights.Key.outer_half_angle=60"];
+        assert!(notes(&spot).is_empty());
+        assert_eq!(
+            notes(&[spot[0], spot[1], "lights.Key.width=2"]),
+            ["lights.Key.width: no effect on a spot"]
         );
     }
 
@@ -671,18 +710,15 @@ mod tests {
         ];
         let spot = changed(&[&ies, cone[0], cone[1], cone[2]]).unwrap();
         assert_eq!(spot.candela(), Some(Candela(800.0)));
-        let inside = crate::photometry::lights::flux_per_candela_of(
-            |t| {
-                if t < 30f64.to_radians() {
-                    profile.candela(t.to_degrees(), 0.0).get()
-                } else {
-                    0.0
-                }
-            },
-            180_000,
-        );
+        // Of an axially symmetric profile, by the midpoint rule.
+        let width = 30f64.to_radians() / 30_000.0;
+        let ring = |i: i32| {
+            let theta = (f64::from(i) + 0.5) * width;
+            profile.candela(theta.to_degrees(), 0.0).get() * theta.sin()
+        };
+        let inside = std::f64::consts::TAU * (0..30_000).map(ring).sum::<f64>() * width;
         assert!(
-            (spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4,
+            (spot.lumens().unwrap().get() / inside - 1.0).abs() < 1e-4,
             "{:?} {inside:?}",
             spot.lumens()
         );
@@ -737,6 +773,27 @@ mod tests {
         assert!(error.contains("lamp.tlt") && error.contains("TILT=INCLUDE"), "{error}");
         let error = changed(&["lights.Key.ies_tilt=90"]).unwrap_err().to_string();
         assert!(error.contains("lights.Key.ies too"), "{error}");
+    }
+
+    #[test]
+    fn a_cone_that_cuts_a_profile_is_warned_about() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lamp.ies"), IES).unwrap();
+        let ies = format!("lights.Key.ies={}", dir.path().join("lamp.ies").display());
+        let warnings = |inner: &str, outer: &str| {
+            let mut builder = SceneBuilder::new("one lamp");
+            builder.point_light_candela("Key", Candela(100.0), Vec3::ONE, DVec3::Y);
+            let mut scene = builder.build().unwrap();
+            let mut look = Look::default();
+            look.assign(&ies).unwrap();
+            look.assign("lights.Key.shape=spot").unwrap();
+            look.assign(&format!("lights.Key.inner_half_angle={inner}")).unwrap();
+            look.assign(&format!("lights.Key.outer_half_angle={outer}")).unwrap();
+            look.apply(&mut scene).unwrap();
+            scene.profile_warnings()
+        };
+        assert!(warnings("10", "20")[0].starts_with("the cone of spot 'Key' removes"));
+        assert!(warnings("91", "120").is_empty(), "the file has no light beyond 90 degrees");
     }
 
     #[test]

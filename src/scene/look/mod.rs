@@ -3,7 +3,6 @@
 //! One module per section.
 
 mod camera;
-mod camera_effects;
 mod effects;
 mod environment;
 mod error;
@@ -11,7 +10,7 @@ mod extras;
 mod gi;
 mod lights;
 mod materials;
-pub mod metering;
+mod metering;
 mod overrides;
 mod prescription;
 mod probes;
@@ -25,23 +24,23 @@ mod toml_text;
 mod volumes;
 mod water;
 
+#[cfg(test)]
+mod camera_tests;
+
 pub use crate::scene::water::WaterLook;
 pub use crate::settings::{RefractionMethod, ShadowMethod};
 pub use camera::CameraLook;
-pub use effects::EffectsLook;
 pub use environment::EnvironmentLook;
 pub use error::LookError;
 pub use extras::water_from_extras;
 pub use lights::{LightLook, read_profile};
 pub use materials::MaterialLook;
-pub use metering::MeteringLook;
-pub use overrides::{Look, split_assignment};
+pub use overrides::{Look, check_assignments, split_assignment};
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use properties::{choices, is_file_property, properties, range};
 pub use renamed::RenamedPaths;
 pub(crate) use renamed::{current_path, notice as renamed_notice, old_paths, old_properties};
-pub use rig::{RigLook, ShutterType};
 pub use scene_section::SceneLook;
 pub(crate) use toml_text::{flattened, syntax_error};
 pub use volumes::VolumeLook;

@@ -1,19 +1,18 @@
 //! The look: overrides by property path, read from a file or from assignments.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    CameraLook, EffectsLook, EnvironmentLook, LightLook, LookError, MaterialLook, MeteringLook,
-    ProbeLook, RenamedPaths, SceneLook, VolumeLook, WaterLook, current_path, lights, materials,
-    probes,
+    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, RenamedPaths,
+    SceneLook, VolumeLook, WaterLook, current_path, effects, lights, materials, probes,
     properties::{description, unknown_property},
-    read_prescription,
     reader::Reader,
     toml_text::{flatten, line_of, syntax_error},
     volumes, water,
 };
 use crate::{
-    camera::Exposure,
+    camera::{Camera, EffectSettings},
+    message::read_file,
     scene::{Scene, address::AddressTable},
     settings::{GiLook, PassesLook},
 };
@@ -29,9 +28,7 @@ pub struct Look {
     /// `environment.*`.
     pub environment: EnvironmentLook,
     /// `effects.*`.
-    pub effects: EffectsLook,
-    /// `camera.metering.*`, auto exposure and `camera.white_balance.*`.
-    pub metering: MeteringLook,
+    pub effects: EffectSettings,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `gi.*`.
@@ -67,6 +64,27 @@ pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     ways.find(names).or(first)
 }
 
+/// Checks that assignments of the command line do not contradict each other. They may contradict
+/// the look file, which they override.
+///
+/// # Errors
+/// Two strengths of one light.
+pub fn check_assignments(assignments: &[String]) -> Result<(), LookError> {
+    let paths = assignments.iter().filter_map(|text| split_assignment(text));
+    match lights::rivals(paths.map(|(path, _)| path)) {
+        Some(rivals) => Err(LookError::Contradiction(two_strengths(rivals))),
+        None => Ok(()),
+    }
+}
+
+/// Message about the paths of two strengths of one light.
+fn two_strengths([one, other]: [&str; 2]) -> String {
+    let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
+    let [unit, second] =
+        [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+    format!("{light} has two strengths, {unit} and {second}; keep the one of its data sheet")
+}
+
 impl Look {
     /// Reads a look file into this look.
     ///
@@ -83,15 +101,8 @@ impl Look {
     /// An unreadable file, or one that is too large.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
         let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let length = fs::metadata(file)
-            .map_err(|error| invalid(format!("{error}; check the path of --look")))?
-            .len();
-        if length > MAX_FILE {
-            return Err(invalid(format!(
-                "{length} bytes exceed the maximum of a look file ({MAX_FILE})"
-            )));
-        }
-        fs::read_to_string(file).map_err(|error| invalid(error.to_string()))
+        let bytes = read_file(file, MAX_FILE, "a look file").map_err(invalid)?;
+        String::from_utf8(bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))
     }
 
     /// Reads the text of a look file into this look; `name` is for messages.
@@ -100,21 +111,15 @@ impl Look {
     /// Invalid TOML, an unknown property, an invalid value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let invalid = |detail: String| LookError::File { file: name.into(), detail };
-        let table: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| invalid(syntax_error(text, &error)))?;
+        let document = toml_edit::Document::parse(text)
+            .map_err(|error| invalid(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
-        flatten("", &table, &mut flat);
+        flatten("", document.as_table(), &mut flat);
         let at = |path: &str| {
             line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
         };
-        if let Some([one, other]) = lights::rivals(&flat) {
-            let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
-            let [unit, second] =
-                [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
-            let text = format!(
-                "{light} has two strengths, {unit} and {second}; keep the one of its data sheet"
-            );
-            return Err(invalid(at(other) + &text));
+        if let Some(rivals) = lights::rivals(flat.iter().map(|(path, _)| path.as_str())) {
+            return Err(invalid(at(rivals[1]) + &two_strengths(rivals)));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, _) in &flat {
@@ -140,16 +145,6 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
-    /// Warnings about numbers of the lens prescription that are replaced; empty if it cannot be
-    /// read.
-    #[must_use]
-    pub fn lens_warnings(&self) -> Vec<String> {
-        let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
-        let read = read_prescription("camera.lens.prescription", name);
-        let notes = read.map(|lens| lens.notes().to_vec()).unwrap_or_default();
-        notes.into_iter().map(|note| format!("{name}: {note}")).collect()
-    }
-
     /// Notices of properties that were set by an old name, one line each.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
@@ -167,6 +162,15 @@ impl Look {
             expected: "expected PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
         })?;
         self.set(path, value)
+    }
+
+    /// Sets each `PATH=VALUE` of the command line, in order.
+    ///
+    /// # Errors
+    /// As [`Look::assign`] and [`check_assignments`].
+    pub fn assign_all(&mut self, assignments: &[String]) -> Result<(), LookError> {
+        check_assignments(assignments)?;
+        assignments.iter().try_for_each(|assignment| self.assign(assignment))
     }
 
     /// Sets one property; file names are relative to the working directory.
@@ -187,8 +191,8 @@ impl Look {
         }
         let read = Reader { path, value: bare, folder, expected: description(path) };
         let set = match path.split('.').next() {
-            Some("effects") => self.effects.set(&read)?,
-            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
+            Some("effects") => effects::set(&mut self.effects, &read)?,
+            Some("camera") => self.camera.set(&read)?,
             Some("passes") => read.set(&mut self.passes)?,
             Some("gi") => read.set(&mut self.gi)?,
             Some("environment") => read.set(&mut self.environment)?,
@@ -203,12 +207,10 @@ impl Look {
         if set { Ok(()) } else { Err(unknown_property(path)) }
     }
 
-    /// `CameraLook::exposure`.
-    ///
-    /// # Errors
-    /// Settings out of range of an exposure.
-    pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
-        self.camera.exposure()
+    /// The physical camera, with the look's effects. Reads the lens prescription.
+    #[must_use]
+    pub fn physical_camera(&self) -> Camera {
+        self.camera.physical(self.effects)
     }
 
     /// Applies the overrides that change a scene: environment, probes, materials, water, volumes,
@@ -250,7 +252,10 @@ impl Look {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::camera::ExposureControl;
 
     #[test]
     fn names_and_values_of_an_assignment_may_contain_equals_signs() {
@@ -290,7 +295,7 @@ mod tests {
             set.assign(assignment).unwrap();
         }
         assert_eq!(read, set);
-        let ev = read.exposure().unwrap().unwrap().ev100().get();
+        let ev = read.camera.dials.exposure().unwrap().ev100().get();
         assert!((ev - 6.877_744).abs() < 1e-6, "formulas, section 1: {ev}");
     }
 
@@ -300,6 +305,25 @@ mod tests {
         assert!(error.contains("camera.lens.f_stop"), "{error}");
         let error = Look::default().assign("lights.Key.lumen=2").unwrap_err().to_string();
         assert!(error.contains("lights.*.lumens"), "{error}");
+    }
+
+    #[test]
+    fn two_strengths_of_one_light_are_refused_on_the_command_line() {
+        let assign = |assignments: &[&str]| {
+            let mut look = Look::default();
+            look.parse("a", "lights.Key.lux = 3\n").unwrap();
+            let assignments: Vec<String> = assignments.iter().map(|&text| text.into()).collect();
+            look.assign_all(&assignments).map(|()| look)
+        };
+        let error = assign(&["lights.Key.lumens=800", "lights.Key.candela=9"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "lights.Key has two strengths, lumens and candela; keep the one of its data sheet"
+        );
+        // The command line overrides the file, and the last of two values applies.
+        assign(&["lights.Key.lumens=800", "lights.Rim.candela=9"]).unwrap();
+        let last = assign(&["lights.Key.lumens=800", "lights.Key.lumens=900"]).unwrap();
+        assert_eq!(last, assign(&["lights.Key.lumens=900"]).unwrap());
     }
 
     #[test]
@@ -330,6 +354,6 @@ mod tests {
 
     #[test]
     fn without_dials_the_scene_is_metered() {
-        assert_eq!(Look::default().exposure().unwrap(), None);
+        assert_eq!(Look::default().camera.dials.control(), ExposureControl::Auto);
     }
 }

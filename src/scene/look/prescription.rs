@@ -1,9 +1,12 @@
 //! Lens prescriptions by name: builtin ones and files.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use super::{LookError, suggestions::nearest};
-use crate::optics::{Prescription, library, parse::MAX_BYTES};
+use crate::{
+    message::read_file,
+    optics::{Prescription, library, parse::MAX_BYTES},
+};
 
 /// Prefix of the names of builtin lenses.
 pub const BUILTIN: &str = crate::settings::BUILTIN;
@@ -13,40 +16,39 @@ pub const BUILTIN: &str = crate::settings::BUILTIN;
 /// # Errors
 /// An unknown builtin name; a file that cannot be read or is not a valid prescription.
 pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
-    let invalid =
-        |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
+    load(name).map_err(|detail| LookError::Input {
+        property: property.into(),
+        file: name.into(),
+        detail,
+    })
+}
+
+/// Reads a prescription: `builtin:NAME`, or a file.
+///
+/// # Errors
+/// The cause and remedy.
+pub(super) fn load(name: &str) -> Result<Prescription, String> {
     if let Some(lens) = name.strip_prefix(BUILTIN) {
         let found = Prescription::builtin(lens).ok_or_else(|| {
             let near = nearest(lens, library::NAMES.iter().copied());
-            invalid(format!(
-                "unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all"
-            ))
+            format!("unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all")
         })?;
-        return found.map_err(|error| invalid(error.to_string()));
+        return found.map_err(|error| error.to_string());
     }
-    let file = Path::new(name);
-    let about = fs::metadata(file).map_err(|error| {
-        let builtin = library::NAMES.contains(&name).then(|| format!(", or write {BUILTIN}{name}"));
-        invalid(format!("{error}; check the path{}", builtin.unwrap_or_default()))
+    let expected = "a lens prescription (.json)";
+    let bytes = read_file(Path::new(name), MAX_BYTES as u64, expected).map_err(|detail| {
+        let builtin = library::NAMES.contains(&name).then(|| format!("; or write {BUILTIN}{name}"));
+        detail + &builtin.unwrap_or_default()
     })?;
-    if !about.is_file() {
-        return Err(invalid("not a file; expected a lens prescription (.json)".into()));
-    }
-    if about.len() > MAX_BYTES as u64 {
-        return Err(invalid(format!(
-            "{} bytes exceed the maximum of a prescription ({MAX_BYTES})",
-            about.len()
-        )));
-    }
-    let bytes = fs::read(file).map_err(|error| invalid(error.to_string()))?;
-    let text =
-        std::str::from_utf8(&bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))?;
-    Prescription::parse(text).map_err(|error| invalid(error.to_string()))
+    let text = std::str::from_utf8(&bytes).map_err(|error| format!("not UTF-8 text: {error}"))?;
+    Prescription::parse(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -57,7 +59,7 @@ mod tests {
         };
         assert!(error("builtin:wide-23").contains("wide-22"), "{}", error("builtin:wide-23"));
         assert!(error("wide-22").contains("builtin:wide-22"));
-        assert!(error("/").contains("not a file"));
+        assert!(error("/").contains("not a regular file"));
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bad.json");
         fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();

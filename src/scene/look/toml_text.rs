@@ -1,12 +1,14 @@
 //! Text of a look file: its properties, flattened, and line numbers for messages.
 
+use toml_edit::{Document, Item, TableLike, TomlError, Value};
+
 use super::current_path;
 
 /// The properties that a look file's text sets, as (path, value); empty if it is not TOML.
 pub(crate) fn flattened(text: &str) -> Vec<(String, String)> {
     let mut flat = Vec::new();
-    if let Ok(table) = text.parse::<toml::Table>() {
-        flatten("", &table, &mut flat);
+    if let Ok(document) = Document::parse(text) {
+        flatten("", document.as_table(), &mut flat);
     }
     for (path, _) in &mut flat {
         if let Some(new) = current_path(path) {
@@ -16,25 +18,43 @@ pub(crate) fn flattened(text: &str) -> Vec<(String, String)> {
     flat
 }
 
-/// Appends a table's properties as (path, value).
-pub(super) fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
-    for (key, value) in table {
-        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-        match value {
-            toml::Value::Table(inner) => flatten(&path, inner, out),
+/// The path of a key in a table.
+fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.into() } else { format!("{prefix}.{key}") }
+}
+
+/// Appends a table's properties as (path, value), sorted by the keys of each table.
+pub(super) fn flatten(prefix: &str, table: &dyn TableLike, out: &mut Vec<(String, String)>) {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    for (key, item) in entries {
+        let path = join(prefix, key);
+        match item {
             // The form of `--set`: 100,6400.
-            toml::Value::Array(list) => {
-                out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(",")))
+            Item::Value(Value::Array(list)) => {
+                out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(",")));
             }
-            other => out.push((path, plain(other))),
+            Item::ArrayOfTables(list) => out.push((path, vec![LIST; list.len()].join(","))),
+            Item::Value(value) if !value.is_inline_table() => out.push((path, plain(value))),
+            _ => {
+                if let Some(inner) = item.as_table_like() {
+                    flatten(&path, inner, out);
+                }
+            }
         }
     }
 }
 
-/// A TOML syntax error on one line, with its line number.
-pub(crate) fn syntax_error(text: &str, error: &toml::de::Error) -> String {
+/// A TOML error on one line, with its line number.
+pub(crate) fn syntax_error(text: &str, error: &TomlError) -> String {
     let line = error.span().map_or(0, |span| line_at(text, span.start));
-    format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
+    let message = error.message().lines().next().unwrap_or_default();
+    let source = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    // The key of a property or a section; a quoted one may have spaces.
+    let key = source.split(['=', ']']).next().unwrap_or_default().trim_matches(['[', ' ', '\t']);
+    let has_space = key.contains(' ') && !key.contains(['"', '\'', '#']);
+    let hint = if has_space { "; quote names with spaces: [lights.\"Key Light\"]" } else { "" };
+    format!("line {line}: {message}{hint}")
 }
 
 /// Line number, from 1, of a byte offset in a text.
@@ -44,32 +64,50 @@ fn line_at(text: &str, place: usize) -> usize {
 
 /// Line number of a flattened property.
 pub(super) fn line_of(text: &str, path: &str) -> Option<usize> {
-    fn find(prefix: &str, table: &toml::de::DeTable<'_>, path: &str) -> Option<usize> {
-        table.iter().find_map(|(key, value)| {
-            let here = if prefix.is_empty() {
-                key.get_ref().to_string()
-            } else {
-                format!("{prefix}.{}", key.get_ref())
-            };
-            match value.get_ref() {
-                toml::de::DeValue::Table(inner) => find(&here, inner, path),
-                _ => (here == path).then(|| key.span().start),
+    fn find(prefix: &str, table: &dyn TableLike, path: &str) -> Option<usize> {
+        table.iter().find_map(|(key, item)| {
+            let here = join(prefix, key);
+            match item.as_table_like() {
+                Some(inner) => find(&here, inner, path),
+                None => (here == path).then(|| table.key(key)?.span()).flatten().map(|s| s.start),
             }
         })
     }
-    let table = toml::de::DeTable::parse(text).ok()?;
-    find("", table.get_ref(), path).map(|place| line_at(text, place))
+    let document = Document::parse(text).ok()?;
+    find("", document.as_table(), path).map(|place| line_at(text, place))
 }
+
+/// Text of a nested list, which no property takes.
+const LIST: &str = "a list";
 
 /// A scalar as text; `set` rejects types that a property does not take, such as a date or a nested
 /// list.
-fn plain(value: &toml::Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Integer(number) => number.to_string(),
-        toml::Value::Float(number) => number.to_string(),
-        toml::Value::Boolean(on) => on.to_string(),
-        toml::Value::Datetime(date) => date.to_string(),
-        toml::Value::Array(_) | toml::Value::Table(_) => "a list".into(),
+        Value::String(text) => text.value().clone(),
+        Value::Integer(number) => number.value().to_string(),
+        Value::Float(number) => number.value().to_string(),
+        Value::Boolean(on) => on.value().to_string(),
+        Value::Datetime(date) => date.value().to_string(),
+        Value::Array(_) | Value::InlineTable(_) => LIST.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_spaces_are_to_be_quoted() {
+        let told = |text: &str| {
+            Document::parse(text).err().map(|error| syntax_error(text, &error)).unwrap_or_default()
+        };
+        let error = told("# look\n[lights.Key Light]\nlumens = 800\n");
+        assert!(
+            error.starts_with("line 2: ") && error.ends_with("[lights.\"Key Light\"]"),
+            "{error}"
+        );
+        assert!(!told("a = = 1\n").contains("quote"), "{}", told("a = = 1\n"));
+        assert_eq!(told("[lights.\"Key Light\"]\nlumens = 800\n"), "");
     }
 }

@@ -27,65 +27,10 @@ use crate::{
 };
 
 /// Look of the atrium: a clear sky whose sun matches the scene's, and exposure for a sunny court.
-pub const ATRIUM_LOOK: &str = "\
-# The sky has its own sun, in the direction of the scene's.
-[lights.\"Court sun\"]
-enabled = false
-
-[environment.sun]
-azimuth = 145
-elevation = 52
-
-[environment.sky]
-turbidity = 2.5
-
-# EV100 12.6: shaded galleries are legible, sunlit surfaces near white.
-[camera.body]
-iso = 100
-shutter = \"1/100\"
-
-[camera.lens]
-f_stop = 8
-";
+pub const ATRIUM_LOOK: &str = include_str!("../../../assets/demos/atrium.look.toml");
 
 /// Look of the atrium at night, lit by its lanterns only.
-pub const LAMPS_LOOK: &str = "\
-# 36 lanterns of 470 lm, a moonless night.
-[scene]
-emissive_lights = false
-default_light = false
-
-[camera]
-name = \"Court\"
-
-# EV100 2.3.
-[camera.body]
-iso = 1600
-shutter = \"1/30\"
-sensor = \"full-frame\"
-
-[camera.lens]
-f_stop = 1.8
-
-[effects.depth_of_field]
-enabled = false
-
-[effects.motion_blur]
-enabled = false
-
-[effects.bloom]
-enabled = true
-fraction = 0.02
-
-[camera.white_balance]
-white = 3200
-
-[gi]
-enabled = true
-
-[passes.tonemap]
-operator = \"agx\"
-";
+pub const LAMPS_LOOK: &str = include_str!("../../../assets/demos/atrium_lamps.look.toml");
 
 /// A court of 19.2 m x 9.6 m with arcades and galleries around it in two stories, fluted columns,
 /// balustrades, a fountain and hanging cloth: 246,860 triangles as instanced.

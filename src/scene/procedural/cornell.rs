@@ -14,13 +14,7 @@ use crate::{
 };
 
 /// Look of the box: the panel's 1,000, 700 and 450 nit light it.
-pub const LOOK: &str = "\
-[scene]
-emissive_lights = true
-
-[camera.exposure]
-ev100 = 6.0
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/cornell.look.toml");
 
 const WHITE: Vec3 = Vec3::splat(0.73);
 const RED: Vec3 = vec3(0.63, 0.065, 0.05);

@@ -15,19 +15,7 @@ use crate::{
 };
 
 /// Look of the corridor, with its exposure. The room is dark at any exposure.
-pub const LOOK: &str = "\
-# EV100 5: a corridor at 100 to 200 lx.
-[camera.body]
-iso = 400
-shutter = \"1/50\"
-
-[camera.lens]
-f_stop = 2.8
-
-# The lamp is the only light.
-[scene]
-default_light = false
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/corridor.look.toml");
 
 /// Flux of the corridor's light.
 pub const LAMP: Lumen = Lumen(1500.0);

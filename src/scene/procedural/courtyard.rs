@@ -31,44 +31,7 @@ pub const WATER: &str = "Channel water";
 const FALLEN: &str = "Fallen leaf";
 
 /// Look of the court: the morning sun from over the wall.
-pub const LOOK: &str = "\
-[environment.sun]
-azimuth = 128
-elevation = 44
-
-[environment.sky]
-turbidity = 2.2
-
-# EV100 14.3: white plaster in the sun keeps its texture.
-[camera]
-name = \"Channel\"
-
-[camera.body]
-iso = 100
-shutter = \"1/320\"
-sensor = \"full-frame\"
-
-[camera.lens]
-f_stop = 8
-focal_length = 28
-focus = 6
-
-[effects.depth_of_field]
-enabled = false
-
-[effects.motion_blur]
-enabled = false
-
-[passes.ssr]
-enabled = true
-
-[passes.ao]
-enabled = true
-radius = 1.5
-
-[passes.tonemap]
-operator = \"agx\"
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/courtyard.look.toml");
 
 /// Half of the court (m), along X (the channel's direction) and along Z.
 const HALF: Vec2 = Vec2::new(8.0, 5.5);

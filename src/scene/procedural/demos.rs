@@ -19,80 +19,70 @@ pub struct Demo {
 }
 
 impl Demo {
+    const fn new(name: &'static str, title: &'static str, about: &'static str) -> Self {
+        Self { name, title, about, time: None, exposure_note: None }
+    }
+
     /// All demos, in the gallery's order.
     pub const ALL: [Self; 10] = [
+        Self::new(
+            "still_life",
+            "Still life",
+            "A table-top with metals, glazes, a gray card and a color chart under five lamps of known lumens.",
+        ),
+        Self::new(
+            "cornell",
+            "Cornell box",
+            "The published box: red and green walls color the areas that the panel does not reach.",
+        ),
+        Self::new(
+            "light_room",
+            "Light room",
+            "A meeting room of reflectances 0.2, 0.5 and 0.8 under six panels of 3,600 lm, for checking numbers.",
+        ),
+        Self::new(
+            "atrium",
+            "Atrium by day",
+            "A court with arcades and cloth, whose galleries get indirect light only.",
+        ),
+        Self::new(
+            "atrium_lamps",
+            "Atrium by lamp light",
+            "The same court at night by 36 lanterns of 470 lm at 2,400 K.",
+        ),
+        Self::new(
+            "courtyard",
+            "Courtyard with a channel",
+            "Orange trees, glazed tiles and a channel of clear water around five columns.",
+        ),
+        Self::new(
+            "street",
+            "Night street after rain",
+            "Street lamps, shop windows, neon and strings of bulbs, and a wet road that reflects them.",
+        ),
         Self {
-            name: "still_life",
-            title: "Still life",
-            about: "A table-top with metals, glazes, a gray card and a color chart under five lamps of known lumens.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "cornell",
-            title: "Cornell box",
-            about: "The published box: red and green walls color the areas that the panel does not reach.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "light_room",
-            title: "Light room",
-            about: "A meeting room of reflectances 0.2, 0.5 and 0.8 under six panels of 3,600 lm, for checking numbers.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "atrium",
-            title: "Atrium by day",
-            about: "A court with arcades and cloth, whose galleries get indirect light only.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "atrium_lamps",
-            title: "Atrium by lamp light",
-            about: "The same court at night by 36 lanterns of 470 lm at 2,400 K.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "courtyard",
-            title: "Courtyard with a channel",
-            about: "Orange trees, glazed tiles and a channel of clear water around five columns.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "street",
-            title: "Night street after rain",
-            about: "Street lamps, shop windows, neon and strings of bulbs, and a wet road that reflects them.",
-            time: None,
-            exposure_note: None,
-        },
-        Self {
-            name: "lens",
-            title: "A lens facing the sun",
-            about: "A double Gauss on a garden wall against a low sun, with ghosts and a starburst from the camera's own lens.",
-            time: None,
             exposure_note: Some(
                 "the sun is in the picture: the exposure is for the scene it lights",
             ),
+            ..Self::new(
+                "lens",
+                "A lens facing the sun",
+                "A double Gauss on a garden wall against a low sun, with ghosts and a starburst from the camera's own lens.",
+            )
         },
         Self {
-            name: "petals",
-            title: "Falling petals",
-            about: "A tree in the wind that sheds ten thousand petals.",
             time: Some(2.0),
-            exposure_note: None,
+            ..Self::new(
+                "petals",
+                "Falling petals",
+                "A tree in the wind that sheds ten thousand petals.",
+            )
         },
-        Self {
-            name: "corridor",
-            title: "Corridor",
-            about: "A lit corridor and a dark room behind its closed door, which stays free of light leaks.",
-            time: None,
-            exposure_note: None,
-        },
+        Self::new(
+            "corridor",
+            "Corridor",
+            "A lit corridor and a dark room behind its closed door, which stays free of light leaks.",
+        ),
     ];
 
     /// The demo with a name.

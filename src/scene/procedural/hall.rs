@@ -31,19 +31,7 @@ const ROOF_LIGHT_NAME: &str = "Roof light";
 
 /// Look of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875 nit; white
 /// is 3,686 nit.
-pub const HALL_LOOK: &str = "\
-# EV100 11.59: exposed for 5,000 lx through the roof; the LEDs are accents.
-[camera.body]
-iso = 200
-shutter = \"1/400\"
-
-[camera.lens]
-f_stop = 4.0
-
-# It represents light that has passed the roof: the roof casts no shadow.
-[lights.\"Roof light\"]
-shadow = false
-";
+pub const HALL_LOOK: &str = include_str!("../../../assets/demos/hall.look.toml");
 
 /// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods. It has about
 /// `triangles_about` triangles (at least 20,000) and `lamps` point lights (at most

@@ -27,47 +27,7 @@ use crate::{
 pub const DESIGN: &str = "dgauss-50-f2";
 
 /// Look: the sun is in the picture's upper right and causes flare in the camera's own lens.
-pub const LOOK: &str = "\
-# The sun is in the picture, right of the middle and low.
-[environment.sun]
-azimuth = 9
-elevation = 8.5
-
-[environment.sky]
-turbidity = 3
-
-# EV100 13: about what is metered away from the sun.
-[camera]
-name = \"Portrait\"
-
-[camera.body]
-iso = 100
-shutter = \"1/125\"
-sensor = \"full-frame\"
-
-[camera.lens]
-prescription = \"builtin:nikon-51.6-f1.25\"
-f_stop = 8
-focus = 0.62
-blades = 7
-
-[effects.depth_of_field]
-enabled = false
-
-[effects.motion_blur]
-enabled = false
-
-[effects.ghosts]
-enabled = true
-method = \"paraxial\"
-coatings = \"single\"
-
-[effects.starburst]
-enabled = true
-
-[passes.tonemap]
-operator = \"agx\"
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/lens.look.toml");
 
 /// Outer outline of mount and barrel: (mm from the front rim toward the film, radius in mm).
 const BARREL: [(f32, f32); 24] = [

@@ -15,28 +15,7 @@ use crate::scene::{
 };
 
 /// Look: six panels, with exposure for a lit office.
-pub const LOOK: &str = "\
-# Each panel emits 3,600 lm from 0.56 m x 0.56 m: 3600 / (pi 0.3136) = 3,654 nit. Its light is a spot.
-[scene]
-emissive_lights = false
-
-[camera]
-name = \"Room\"
-
-# EV100 7.2.
-[camera.body]
-iso = 400
-shutter = \"1/60\"
-
-[camera.lens]
-f_stop = 3.2
-
-[gi]
-enabled = true
-
-[passes.tonemap]
-operator = \"agx\"
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/light_room.look.toml");
 
 /// Interior size of the room (m): along X, up, along Z.
 pub const SIZE: Vec3 = Vec3::new(6.6, 2.8, 4.8);

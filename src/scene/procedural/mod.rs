@@ -42,77 +42,50 @@ pub struct BuiltinScene {
 }
 
 impl BuiltinScene {
+    const fn new(
+        name: &'static str,
+        about: &'static str,
+        make: fn() -> Result<(Scene, String), SceneError>,
+    ) -> Self {
+        Self { name, about, animated: false, make }
+    }
+
     /// All built-in scenes.
     pub const ALL: [Self; 10] = [
+        Self::new("still_life", "a table-top under five lamps", || {
+            still_life().map(|made| (made.look(), made.scene)).map(|(look, scene)| (scene, look))
+        }),
         Self {
-            name: "still_life",
-            about: "a table-top under five lamps",
-            animated: false,
-            make: || {
-                still_life()
-                    .map(|made| (made.look(), made.scene))
-                    .map(|(look, scene)| (scene, look))
-            },
-        },
-        Self {
-            name: "petals",
-            about: "a tree in the wind",
             animated: true,
-            make: || petals::petals(petals::COUNT).map(|scene| (scene, petals::LOOK.into())),
+            ..Self::new("petals", "a tree in the wind", || {
+                petals::petals(petals::COUNT).map(|scene| (scene, petals::LOOK.into()))
+            })
         },
-        Self {
-            name: "atrium",
-            about: "a sunlit court with arcades and cloth, 250,000 triangles",
-            animated: false,
-            make: || atrium().map(|scene| (scene, ATRIUM_LOOK.into())),
-        },
-        Self {
-            name: "corridor",
-            about: "a lit corridor and a dark room behind its closed door",
-            animated: false,
-            make: || corridor::corridor().map(|scene| (scene, corridor::LOOK.into())),
-        },
-        Self {
-            name: "cornell",
-            about: "the Cornell box under its panel",
-            animated: false,
-            make: || {
-                cornell::cornell(cornell::CornellVariant::Panel)
-                    .map(|scene| (scene, cornell::LOOK.into()))
-            },
-        },
-        Self {
-            name: "street",
-            about: "a shopping street after rain under 152 lamps",
-            animated: false,
-            make: || street::street().map(|scene| (scene, street::LOOK.into())),
-        },
-        Self {
-            name: "courtyard",
-            about: "a walled court with a channel of water around columns",
-            animated: false,
-            make: || courtyard::courtyard().map(|scene| (scene, courtyard::LOOK.into())),
-        },
-        Self {
-            name: "lens",
-            about: "the portrait of a lens that faces the sun",
-            animated: false,
-            make: || {
-                lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into()))
-            },
-        },
-        Self {
-            name: "light_room",
-            about: "a meeting room of known reflectances and lumens",
-            animated: false,
-            make: || light_room::light_room().map(|scene| (scene, light_room::LOOK.into())),
-        },
-        Self {
-            name: "atrium_lamps",
-            about: "the atrium by the light of 36 lanterns",
-            animated: false,
-            make: || atrium::atrium_by_lamp_light().map(|scene| (scene, atrium::LAMPS_LOOK.into())),
-        },
+        Self::new("atrium", "a sunlit court with arcades and cloth, 250,000 triangles", || {
+            atrium().map(|scene| (scene, ATRIUM_LOOK.into()))
+        }),
+        Self::new("corridor", "a lit corridor and a dark room behind its closed door", || {
+            corridor::corridor().map(|scene| (scene, corridor::LOOK.into()))
+        }),
+        Self::new("cornell", "the Cornell box under its panel", || {
+            let panel = cornell::cornell(cornell::CornellVariant::Panel);
+            panel.map(|scene| (scene, cornell::LOOK.into()))
+        }),
+        Self::new("street", "a shopping street after rain under 152 lamps", || {
+            street::street().map(|scene| (scene, street::LOOK.into()))
+        }),
+        Self::new("courtyard", "a walled court with a channel of water around columns", || {
+            courtyard::courtyard().map(|scene| (scene, courtyard::LOOK.into()))
+        }),
+        Self::new("lens", "the portrait of a lens that faces the sun", || {
+            lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into()))
+        }),
+        Self::new("light_room", "a meeting room of known reflectances and lumens", || {
+            light_room::light_room().map(|scene| (scene, light_room::LOOK.into()))
+        }),
+        Self::new("atrium_lamps", "the atrium by the light of 36 lanterns", || {
+            atrium::atrium_by_lamp_light().map(|scene| (scene, atrium::LAMPS_LOOK.into()))
+        }),
     ];
 
     /// The built-in scene with a name, without the prefix.

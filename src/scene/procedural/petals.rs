@@ -16,18 +16,7 @@ use crate::scene::{
 pub const COUNT: usize = 10_000;
 
 /// Look: a clear spring day, with motion blur by a shutter of 1/60 s.
-pub const LOOK: &str = "\
-[environment.sun]
-azimuth = 130
-elevation = 42
-
-[environment.sky]
-enabled = true
-turbidity = 2.5
-
-[effects.motion_blur]
-shutter = \"1/60\"
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/petals.look.toml");
 
 /// Branch generations after the trunk, and branches per parent.
 const GENERATIONS: usize = 4;

@@ -21,59 +21,7 @@ use crate::{
 };
 
 /// Look of the street: the last light of dusk, with exposure for a hand-held camera.
-pub const LOOK: &str = "\
-# Civil twilight is over: the sky gives about a lux, the lamps 10 to 60 lx on the ground.
-[environment.sun]
-azimuth = 280
-elevation = -6.5
-
-[environment.sky]
-turbidity = 2.5
-
-# EV100 3.9: what is metered between the lamps.
-[camera]
-name = \"Walker\"
-
-[camera.body]
-iso = 1600
-shutter = \"1/60\"
-sensor = \"full-frame\"
-
-[camera.lens]
-f_stop = 2.0
-focal_length = 28
-focus = 9
-
-[effects.depth_of_field]
-enabled = false
-
-[effects.motion_blur]
-enabled = false
-
-[effects.bloom]
-enabled = true
-fraction = 0.03
-
-[passes.ssr]
-enabled = true
-
-[passes.tonemap]
-operator = \"agx\"
-
-# Each emissive surface has a light next to it.
-[scene]
-emissive_lights = false
-
-# Bulbs on a wire in the open, tubes on a sign: their shadows are not worth seventy cube shadow maps.
-[lights.Festoon]
-shadow = false
-
-[lights.Neon]
-shadow = false
-
-[lights.\"Door lamp\"]
-shadow = false
-";
+pub const LOOK: &str = include_str!("../../../assets/demos/street.look.toml");
 
 /// Half of the roadway, curb to curb (m), and the distance from the center to the house fronts.
 const ROAD: f32 = 3.0;

@@ -4,7 +4,7 @@ use std::{fmt, fs, path::Path, sync::Arc};
 
 use glam::DVec3;
 
-use crate::settings::choices::choices;
+use crate::{message::unreadable, settings::choices::choices};
 
 /// Maximum number of voxels along a side.
 pub const MAX_DIMENSION: u32 = 2048;
@@ -153,8 +153,7 @@ impl DensityGrid {
     /// As `from_raw`; also if the file cannot be read.
     pub fn load(file: &Path, size: [u32; 3], format: DensityFormat) -> Result<Self, DensityError> {
         let wanted = raw_bytes(size, format)?;
-        let about = fs::metadata(file)
-            .map_err(|error| DensityError::File(format!("{error}; check the path")))?;
+        let about = fs::metadata(file).map_err(|error| DensityError::File(unreadable(&error)))?;
         if !about.is_file() {
             return Err(DensityError::File("not a regular file; name a raw file of voxels".into()));
         }

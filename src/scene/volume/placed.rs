@@ -5,7 +5,8 @@ use glam::{DMat4, DVec3};
 use super::{ParticipatingVolume, VolumeShape};
 use crate::scene::Scene;
 
-/// Maximum number of volumes in a scene.
+/// Maximum number of volumes in a scene; `shaders/shared/volumes.glsl` repeats it, and a build with
+/// another value fails.
 pub const MAX_VOLUMES: usize = 16;
 /// Maximum optical depth of a heterogeneous volume along its diagonal at its maximum density: delta
 /// tracking takes as many steps.

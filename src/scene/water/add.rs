@@ -10,7 +10,8 @@ use crate::{
     scene::{AlphaMode, Image, Material, MaterialVolume, Sampler, Scene, Texture, Wrap},
 };
 
-/// Maximum number of waters in a scene.
+/// Maximum number of waters in a scene; `shaders/shared/frame.glsl` repeats it, and a build with
+/// another value fails.
 pub const MAX_WATERS: usize = 8;
 
 impl Scene {

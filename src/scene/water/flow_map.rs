@@ -5,7 +5,10 @@ use std::path::Path;
 use glam::{DVec2, Vec2};
 
 use super::{flow, waves};
-use crate::image_io::{self, Format};
+use crate::image_io::{
+    self, Format,
+    coded_image::{PngOptions, write_png},
+};
 
 /// Maximum number of texels along each side of a map.
 pub const MAX_SIDE: u32 = 4096;
@@ -172,16 +175,14 @@ impl FlowMap {
     /// The message of the encoder.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
-        let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
-        let (width, height) = (self.width as u32, self.height as u32);
-        image::ImageEncoder::write_image(
-            encoder,
-            &self.rgba8(),
-            width,
-            height,
-            image::ExtendedColorType::Rgba8,
-        )
-        .map_err(|error| error.to_string())?;
+        let options = PngOptions {
+            compression: png::Compression::Balanced,
+            filter: png::Filter::Adaptive,
+            is_srgb: false,
+            is_opaque: false,
+        };
+        let size = [self.width as u32, self.height as u32];
+        write_png(&mut bytes, size, &self.rgba8(), options).map_err(|error| error.to_string())?;
         Ok(bytes)
     }
 

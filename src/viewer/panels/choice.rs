@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use egui::{ComboBox, Context, Id, Ui};
 
 use crate::gpu::mutex::lock;
-
-/// Changes to make: (path, value); no value removes the property.
-pub(super) type Changes = Vec<(String, Option<String>)>;
+pub(super) use crate::viewer::action::Changes;
 
 /// An entry of a list.
 pub(super) struct Entry {

@@ -7,31 +7,7 @@ use glam::DVec3;
 
 use super::choice::{Changes, Entry, choice};
 use crate::camera::body::{Dial, Stop};
-
-/// A number in a property's syntax: as short as seven significant digits allow.
-pub(super) fn short(value: f64) -> String {
-    if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
-        let text = format!("{value:.6e}");
-        return match text.split_once('e').filter(|(digits, _)| digits.contains('.')) {
-            Some((digits, power)) => {
-                format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
-            }
-            None => text,
-        };
-    }
-    let text = format!("{value:.*}", decimals(value));
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
-/// Decimals that give seven significant digits.
-pub(super) fn decimals(value: f64) -> usize {
-    let power = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    (6.0 - power).clamp(0.0, 12.0) as usize
-}
+pub(super) use crate::viewer::number_text::{decimals, differs, short};
 
 /// A number field to drag or type in: typed text applies when it is complete, and an unchanged
 /// number keeps its value.
@@ -76,12 +52,6 @@ pub(super) fn field(
         )
         .changed();
     refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
-}
-
-/// True if two numbers differ at this many decimals, so that leaving a field unedited changes
-/// nothing.
-pub(super) fn differs(now: f64, value: f64, decimals: usize) -> bool {
-    format!("{now:.decimals$}") != format!("{value:.decimals$}")
 }
 
 /// A list of standard stops beside a number that may have any value.
@@ -252,23 +222,32 @@ pub(super) fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::viewer::{
+        action::{Action, DocumentAction},
+        document::Document,
+        panels::testing::PanelTest,
+    };
 
     #[test]
-    fn numbers_keep_seven_digits_whatever_their_size() {
-        for (value, text) in [
-            (0.0, "0"),
-            (2.8, "2.8"),
-            (0.1 + 0.2, "0.3"),
-            (1200.0, "1200"),
-            (0.000_123_45, "0.00012345"),
-            (-0.000_012_345_6, "-1.23456e-5"),
-            (1e12, "1000000000000"),
-            (3999.8612, "3999.861"),
-            (5e-7, "5e-7"),
-        ] {
-            assert_eq!(short(value), text);
-            assert!((short(value).parse::<f64>().unwrap() - value).abs() <= 1e-6 * value.abs());
-        }
-        assert!(!differs(15.299_437, 15.299, 3) && differs(15.299, 15.3, 3));
+    fn the_next_stop_is_one_property_and_one_undo_step() {
+        let mut test = PanelTest::new(|ui, _, _, actions| {
+            let mut changes = Changes::new();
+            let now = [Some(2.8), None];
+            dial(ui, "Aperture f/", Dial::FStop, now, "camera.lens.f_stop", &mut changes);
+            actions.set(changes);
+        });
+        let actions = test.click("+");
+        let [Action::Document(DocumentAction::Set(changes))] = actions.as_slice() else {
+            panic!("{actions:?}")
+        };
+        let [(path, Some(value))] = changes.as_slice() else { panic!("{changes:?}") };
+        assert_eq!((path.as_str(), value.as_str()), ("camera.lens.f_stop", "3.2"));
+        let before = "[camera.lens]\nf_stop = 2.8 # wide open\n";
+        let mut document = Document::new(before, "a.look.toml", None);
+        document.set(&[(path, Some(value))]).unwrap();
+        assert_eq!(document.text(), "[camera.lens]\nf_stop = 3.2 # wide open\n");
+        assert_eq!(document.steps(), [Some("camera.lens.f_stop"), None]);
+        assert_eq!(document.undo().as_deref(), Some("camera.lens.f_stop"));
+        assert_eq!((document.text(), document.steps()[0]), (before, None));
     }
 }

@@ -6,11 +6,12 @@ use glam::{DMat4, DVec2, DVec3};
 use crate::{
     photometry::{Emitter, astronomy::HorizontalCoordinates},
     viewer::{
-        app::App,
-        handles::{Action, DragHandle, Handle, HandleTarget, ScreenProjection},
+        action::{Actions, SelectionAction},
+        handles::{DragHandle, DragMode, Handle, HandleTarget, ScreenProjection},
         light_placement,
         scene_items::{light_of, light_worlds, lights},
         selection::Selection,
+        state::{PanelState, ViewState},
         sun::{Sun, SunAxis, SunDragHandle},
         tool::Tool,
         workspace::Workspace,
@@ -34,193 +35,191 @@ pub(super) fn place(at: DVec2) -> Pos2 {
     egui::pos2(at.x as f32, at.y as f32)
 }
 
-impl App {
-    /// Shows all lights and the handles of the selection.
-    pub(super) fn handles(&mut self, ui: &mut Ui, rect: Rect, response: &Response) {
-        let Some(work) = &mut self.workspace else { return };
-        let view = work.viewport.view();
-        let screen = ScreenProjection::new(&view, rect);
-        let painter = ui.painter_at(rect);
-        let mut moved: Option<(String, DVec3)> = None;
-        let mut select = None;
-        let names = lights(&work.viewport);
-        let worlds = light_worlds(&work.viewport, &names);
-        for (name, world) in names.into_iter().zip(worlds) {
-            let Some(world) = world else { continue };
-            let middle = world.w_axis.truncate();
-            let Some(at) = screen.project(middle).map(place).filter(|at| rect.contains(*at)) else {
-                continue;
-            };
-            let selected = work.selected.light_name() == Some(name.as_str());
-            let color = if selected { SIZES } else { Color32::from_rgb(200, 200, 120) };
-            painter.circle_stroke(at, 6.0, Stroke::new(if selected { 2.5 } else { 1.2 }, color));
-            let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
-            let ring = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
-            if ring.clicked() || ring.drag_started() {
-                select = Some(name.clone());
+/// Shows all lights as rings, which select and drag them.
+pub(super) fn rings(
+    ui: &Ui,
+    screen: &ScreenProjection,
+    rect: Rect,
+    state: &ViewState,
+    actions: &mut Actions,
+) {
+    let Some(work) = &state.workspace else { return };
+    let rotation = work.viewport.view().rotation;
+    let painter = ui.painter_at(rect);
+    let names = lights(&work.viewport);
+    let worlds = light_worlds(&work.viewport, &names);
+    for (name, world) in names.into_iter().zip(worlds) {
+        let Some(world) = world else { continue };
+        let middle = world.w_axis.truncate();
+        let Some(at) = screen.project(middle).map(place).filter(|at| rect.contains(*at)) else {
+            continue;
+        };
+        let selected = work.selected.light_name() == Some(name.as_str());
+        let color = if selected { SIZES } else { Color32::from_rgb(200, 200, 120) };
+        painter.circle_stroke(at, 6.0, Stroke::new(if selected { 2.5 } else { 1.2 }, color));
+        let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
+        let ring = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
+        if ring.clicked() || ring.drag_started() {
+            actions.push(SelectionAction::Select(Selection::Light(name.clone())));
+        }
+        if selected {
+            let tip = light_placement::target_of(world, 1.0);
+            if let Some(tip) = screen.project(tip).map(place) {
+                painter.arrow(at, (tip - at) * 0.6, Stroke::new(1.5, color));
             }
-            if selected {
-                let tip = light_placement::target_of(world, 1.0);
-                if let Some(tip) = screen.project(tip).map(place) {
-                    painter.arrow(at, (tip - at) * 0.6, Stroke::new(1.5, color));
-                }
-                if ring.dragged()
-                    && let Some(scale) = screen.meters_per_point(middle)
-                {
-                    // Dragged in the plane through the light that faces the camera.
-                    let delta = ring.drag_delta();
-                    let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * scale;
-                    moved = Some((name.clone(), middle + view.rotation * by));
-                }
+            if ring.dragged()
+                && let Some(scale) = screen.meters_per_point(middle)
+            {
+                // Dragged in the plane through the light that faces the camera.
+                let delta = ring.drag_delta();
+                let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * scale;
+                let place = middle + rotation * by;
+                let text = format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z);
+                actions.set(vec![(format!("lights.{name}.position"), Some(text))]);
             }
-            ring.on_hover_text(&name);
         }
-        if let Some(name) = select {
-            work.selected = Selection::Light(name);
-        }
-        if let Some((name, place)) = moved {
-            let text = format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z);
-            self.set(&[(&format!("lights.{name}.position"), Some(&text))]);
-        }
-        self.light_handles(ui, &screen, rect, response);
-        self.sun_handles(ui, &screen, rect, response);
+        ring.on_hover_text(&name);
     }
+}
 
-    /// The handles of the sky's sun, if the environment is selected and the tool turns.
-    fn sun_handles(&mut self, ui: &Ui, screen: &ScreenProjection, rect: Rect, response: &Response) {
-        let turns = self.tool == Tool::Turn;
-        let work =
-            self.workspace.as_ref().filter(|work| turns && work.selected == Selection::Environment);
-        let Some(sun) = work.and_then(sun_of) else {
-            self.sun_drag_handle = None;
-            return;
-        };
-        let (pointer, origin, pressed, down, moved) = ui.input(|input| {
-            let pointer = &input.pointer;
-            let pressed = pointer.primary_pressed() && !input.modifiers.alt;
-            (
-                pointer.latest_pos(),
-                pointer.press_origin(),
-                pressed,
-                pointer.primary_down(),
-                pointer.delta(),
-            )
-        });
-        let down = down && response.is_pointer_button_down_on();
-        if !down {
-            self.sun_drag_handle = None;
-        } else if pressed && let Some(from) = origin.map(point) {
-            self.sun_drag_handle = sun
-                .hit_test(screen, from)
-                .and_then(|way| SunDragHandle::new(sun, way, *screen, from));
+/// The handles of the sky's sun, if the environment is selected and the tool turns.
+pub(super) fn sun_handles(
+    ui: &Ui,
+    (screen, rect): (&ScreenProjection, Rect),
+    response: &Response,
+    state: &ViewState,
+    panels: &mut PanelState,
+    actions: &mut Actions,
+) {
+    let turns = state.tool == Tool::Turn;
+    let work =
+        state.workspace.as_ref().filter(|work| turns && work.selected == Selection::Environment);
+    let Some(sun) = work.and_then(sun_of) else {
+        panels.sun_drag_handle = None;
+        return;
+    };
+    let (pointer, origin, pressed, down, moved) = ui.input(|input| {
+        let pointer = &input.pointer;
+        let pressed = pointer.primary_pressed() && !input.modifiers.alt;
+        (
+            pointer.latest_pos(),
+            pointer.press_origin(),
+            pressed,
+            pointer.primary_down(),
+            pointer.delta(),
+        )
+    });
+    let down = down && response.is_pointer_button_down_on();
+    if !down {
+        panels.sun_drag_handle = None;
+    } else if pressed && let Some(from) = origin.map(point) {
+        panels.sun_drag_handle =
+            sun.hit_test(screen, from).and_then(|way| SunDragHandle::new(sun, way, *screen, from));
+    }
+    let pulled = match (&mut panels.sun_drag_handle, pointer) {
+        (Some(drag_handle), Some(at)) if moved != egui::Vec2::ZERO && !pressed => {
+            drag_handle.drag_to(point(at))
         }
-        let pulled = match (&mut self.sun_drag_handle, pointer) {
-            (Some(drag_handle), Some(at)) if moved != egui::Vec2::ZERO && !pressed => {
-                drag_handle.drag_to(point(at))
-            }
-            _ => None,
-        };
-        let under =
-            pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.hit_test(screen, point(at)));
-        let hot = self.sun_drag_handle.map(|drag_handle| drag_handle.axis).or(under);
-        let painter = ui.painter_at(rect);
-        for way in SunAxis::ALL {
-            let lit = hot == Some(way);
-            let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, if lit { HELD } else { SIZES });
-            let line = sun.line(way, screen).unwrap_or_default();
-            painter.line(
-                line.into_iter().filter_map(|at| screen.project(at).map(place)).collect(),
-                stroke,
-            );
-        }
-        if let Some(at) = sun.mark(screen).and_then(|at| screen.project(at)).map(place) {
-            painter.circle_filled(at, 7.0, SIZES);
-        }
-        if hot.is_some() {
-            ui.set_cursor_icon(CursorIcon::Grab);
-        }
-        if let Some(to) = pulled {
-            let [elevation, azimuth] =
-                [to.elevation, to.azimuth].map(|angle| format!("{:.3}", angle.to_degrees()));
-            self.set(&[
-                ("environment.sun.elevation", Some(elevation.as_str())),
-                ("environment.sun.azimuth", Some(azimuth.as_str())),
+        _ => None,
+    };
+    let under =
+        pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.hit_test(screen, point(at)));
+    let hot = panels.sun_drag_handle.map(|drag_handle| drag_handle.axis).or(under);
+    let painter = ui.painter_at(rect);
+    for way in SunAxis::ALL {
+        let lit = hot == Some(way);
+        let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, if lit { HELD } else { SIZES });
+        let line = sun.line(way, screen).unwrap_or_default();
+        painter.line(
+            line.into_iter().filter_map(|at| screen.project(at).map(place)).collect(),
+            stroke,
+        );
+    }
+    if let Some(at) = sun.mark(screen).and_then(|at| screen.project(at)).map(place) {
+        painter.circle_filled(at, 7.0, SIZES);
+    }
+    if hot.is_some() {
+        ui.set_cursor_icon(CursorIcon::Grab);
+    }
+    if let Some(to) = pulled {
+        let text = |angle: f64| Some(format!("{:.3}", angle.to_degrees()));
+        actions.set(vec![
+            ("environment.sun.elevation".into(), text(to.elevation)),
+            ("environment.sun.azimuth".into(), text(to.azimuth)),
+        ]);
+    }
+}
+
+/// The handles of the selected light or of the camera's target, and the drag in progress.
+pub(super) fn light_handles(
+    ui: &Ui,
+    (screen, rect): (&ScreenProjection, Rect),
+    response: &Response,
+    state: &ViewState,
+    panels: &mut PanelState,
+    actions: &mut Actions,
+) {
+    let mode = match state.tool {
+        Tool::Move => DragMode::Move,
+        Tool::Turn => DragMode::Turn,
+        Tool::Size => DragMode::Size,
+        _ => return panels.drag_handle = None,
+    };
+    let Some(work) = &state.workspace else { return };
+    let drag_target = match &work.selected {
+        Selection::Camera => (mode == DragMode::Move).then(|| (CAMERA.to_owned(), target_of(work))),
+        selected => selected
+            .light_name()
+            .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
+    };
+    let Some((name, drag_target)) = drag_target else { return panels.drag_handle = None };
+    let (pointer, origin, alt) = ui.input(|input| {
+        (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt)
+    });
+    let (pressed, down) =
+        ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
+    let ours = down && response.is_pointer_button_down_on();
+    if !ours || panels.drag_handle.as_ref().is_some_and(|drag_handle| drag_handle.name != name) {
+        panels.drag_handle = None;
+    }
+    if ours
+        && pressed
+        && !alt
+        && let Some(from) = origin.map(point)
+    {
+        panels.drag_handle = drag_target
+            .hit_test(mode, screen, from)
+            .and_then(|handle| DragHandle::new(&name, drag_target, handle, *screen, from));
+    }
+    // A press alone changes nothing.
+    let moved = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO) && !pressed;
+    let set = match (&mut panels.drag_handle, pointer) {
+        (Some(drag_handle), Some(at)) if moved => drag_handle.drag_to(point(at)),
+        _ => None,
+    };
+    let under = pointer
+        .filter(|at| rect.contains(*at))
+        .and_then(|at| drag_target.hit_test(mode, screen, point(at)));
+    let hot = panels.drag_handle.as_ref().map(|drag_handle| drag_handle.handle).or(under);
+    draw(ui, rect, screen, &drag_target, mode, hot);
+    if hot.is_some() {
+        ui.set_cursor_icon(CursorIcon::Grab);
+    }
+    match set {
+        // The camera turns to the target from its current position, also if the user has moved
+        // it.
+        Some((_, value)) if name == CAMERA => {
+            let eye = work.viewport.pose().w_axis;
+            let eye = format!("{:.6} {:.6} {:.6}", eye.x, eye.y, eye.z);
+            actions.set(vec![
+                ("camera.position".into(), Some(eye)),
+                ("camera.target".into(), Some(value)),
             ]);
         }
-    }
-
-    /// The handles of the selected light or of the camera's target, and the drag in progress.
-    fn light_handles(
-        &mut self,
-        ui: &Ui,
-        screen: &ScreenProjection,
-        rect: Rect,
-        response: &Response,
-    ) {
-        let action = match self.tool {
-            Tool::Move => Action::Move,
-            Tool::Turn => Action::Turn,
-            Tool::Size => Action::Size,
-            _ => return self.drag_handle = None,
-        };
-        let Some(work) = &self.workspace else { return };
-        let drag_target = match &work.selected {
-            Selection::Camera => {
-                (action == Action::Move).then(|| (CAMERA.to_owned(), target_of(work)))
-            }
-            selected => selected
-                .light_name()
-                .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
-        };
-        let Some((name, drag_target)) = drag_target else { return self.drag_handle = None };
-        let (pointer, origin, alt) = ui.input(|input| {
-            (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt)
-        });
-        let (pressed, down) =
-            ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
-        let ours = down && response.is_pointer_button_down_on();
-        if !ours || self.drag_handle.as_ref().is_some_and(|drag_handle| drag_handle.name != name) {
-            self.drag_handle = None;
+        Some((property, value)) => {
+            actions.set(vec![(format!("lights.{name}.{property}"), Some(value))]);
         }
-        if ours
-            && pressed
-            && !alt
-            && let Some(from) = origin.map(point)
-        {
-            self.drag_handle = drag_target
-                .hit_test(action, screen, from)
-                .and_then(|handle| DragHandle::new(&name, drag_target, handle, *screen, from));
-        }
-        // A press alone changes nothing.
-        let moved = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO) && !pressed;
-        let set = match (&mut self.drag_handle, pointer) {
-            (Some(drag_handle), Some(at)) if moved => drag_handle.drag_to(point(at)),
-            _ => None,
-        };
-        let under = pointer
-            .filter(|at| rect.contains(*at))
-            .and_then(|at| drag_target.hit_test(action, screen, point(at)));
-        let hot = self.drag_handle.as_ref().map(|drag_handle| drag_handle.handle).or(under);
-        draw(ui, rect, screen, &drag_target, action, hot);
-        if hot.is_some() {
-            ui.set_cursor_icon(CursorIcon::Grab);
-        }
-        match set {
-            // The camera turns to the target from its current position, also if the user has moved
-            // it.
-            Some((_, value)) if name == CAMERA => {
-                let Some(eye) = self.workspace.as_ref().map(|work| work.viewport.pose().w_axis)
-                else {
-                    return;
-                };
-                let eye = format!("{:.6} {:.6} {:.6}", eye.x, eye.y, eye.z);
-                self.set(&[("camera.position", Some(&eye)), ("camera.target", Some(&value))]);
-            }
-            Some((property, value)) => {
-                self.set(&[(&format!("lights.{name}.{property}"), Some(&value))])
-            }
-            None => {}
-        }
+        None => {}
     }
 }
 
@@ -283,11 +282,11 @@ fn draw(
     rect: Rect,
     screen: &ScreenProjection,
     drag_target: &HandleTarget,
-    action: Action,
+    mode: DragMode,
     hot: Option<Handle>,
 ) {
     let painter = ui.painter_at(rect);
-    for handle in drag_target.handles(action, screen) {
+    for handle in drag_target.handles(mode, screen) {
         let lit = match (handle, hot) {
             // Directions that follow the camera differ from frame to frame by rounding.
             (Handle::Length(a, way), Some(Handle::Length(b, other))) => {

@@ -13,14 +13,18 @@ use super::{
 };
 pub use crate::viewer::selection::Selection;
 use crate::{
-    camera::body::Dial,
-    photometry::{
-        color,
-        lights::{Emitter, LightStrength, PhysicalLight},
-    },
-    scene::{Light, Projection, address::AddressTable, look},
+    camera::{ExposureControl, body::Dial},
+    photometry::{color, lights::Emitter},
+    scene::{Projection, address::AddressTable, look},
     settings::{Choice, Property},
-    viewer::{app::App, scene_items::light_of, viewport::Viewport},
+    viewer::{
+        action::{Actions, DocumentAction, SelectionAction},
+        light_strength::{authored, strengths},
+        scene_items::light_of,
+        state::ViewState,
+        viewport::Viewport,
+        workspace::Workspace,
+    },
 };
 
 /// The properties that the look file sets, by path.
@@ -30,143 +34,54 @@ fn set<'a>(values: &'a Values, path: &str) -> &'a str {
     values.get(path).map_or("", String::as_str)
 }
 
-/// Strengths of a light in each unit that applies: property, unit, value. A file's color scales the
-/// light, so its luminance is included; strengths set by a look do not depend on the color.
-fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
-    let (source, luminance) = (light.source, light.color_luminance());
-    let mut all = Vec::new();
-    // With a measured distribution: the light's own lumens, not those of a bare source.
-    if let Some(lumens) = light.lumens() {
-        all.push(("lumens", "lm", lumens.get()));
-    }
-    if let Some(candela) = light.candela() {
-        all.push(("candela", "cd", candela.get()));
-    }
-    if let Emitter::Sun { .. } = source.emitter() {
-        all.push(("lux", "lx", source.lux(1.0).get()));
-    }
-    if let Some(nits) = source.nits() {
-        all.push(("nits", "nit", nits.get()));
-    }
-    // A light with a profile has no uniform luminance, so it has no EV.
-    if let Some(ev) = source.ev100().filter(|_| light.profile.is_none()) {
-        all.push(("ev100", "EV", ev.get()));
-    }
-    for (property, _, value) in &mut all {
-        *value = if *property == "ev100" { *value + luminance.log2() } else { *value * luminance };
-    }
-    // For tiny surfaces the converted EV can be out of its range.
-    all.retain(|(property, _, value)| {
-        look::Look::default().set(&format!("lights.any.{property}"), &short(*value)).is_ok()
-    });
-    all
-}
-
-/// Strength of a light in its author's unit: property and value.
-pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
-    let unit = authored(light.source);
-    strengths(light)
-        .into_iter()
-        .find(|(property, ..)| *property == unit)
-        .map(|(property, _, value)| (property, value))
-}
-
-/// The author's unit.
-fn authored(source: PhysicalLight) -> &'static str {
-    match source.authored() {
-        LightStrength::Lumens(_) => "lumens",
-        LightStrength::Candela(_) => "candela",
-        LightStrength::Lux(_) => "lux",
-        LightStrength::Nits(_) => "nits",
-        LightStrength::Ev(_) => "ev100",
-    }
-}
-
-impl App {
-    pub(super) fn inspector(&mut self, ui: &mut Ui) {
-        let mut changes: Changes = Vec::new();
-        let (mut brush, mut tool) = (self.brush, self.tool);
-        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            let Some(work) = &self.workspace else { return };
-            let values = work.document.values();
-            match work.selected.clone() {
-                Selection::Camera => camera(ui, &work.viewport, &values, &mut changes),
-                Selection::Light(name) => light(ui, &work.viewport, &name, &values, &mut changes),
-                Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
-                Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
-                Selection::Water(name) => {
-                    super::water::page(
-                        ui,
-                        &work.viewport,
-                        &name,
-                        &mut brush,
-                        &mut tool,
-                        &mut changes,
-                    );
-                }
-                Selection::Volume(name) => volume(ui, &name, &values, &mut changes),
-                Selection::Effects => effects(ui, &work.viewport, &values, &mut changes),
+/// The inspector.
+pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
+    let mut changes = Changes::new();
+    let (mut brush, mut tool) = (state.brush, state.tool);
+    egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        let Some(work) = &state.workspace else { return };
+        let values = work.document.values();
+        match work.selected.clone() {
+            Selection::Camera => camera(ui, &work.viewport, &values, &mut changes),
+            Selection::Light(name) => light(ui, &work.viewport, &name, &values, &mut changes),
+            Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
+            Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
+            Selection::Water(name) => {
+                super::water::page(ui, &work.viewport, &name, &mut brush, &mut tool, &mut changes);
             }
-            ui.separator();
-            egui::CollapsingHeader::new("Look file").show(ui, |ui| {
-                ui.label(RichText::new(work.document.text()).monospace().size(11.0));
-            });
-            egui::CollapsingHeader::new("Stored looks").show(ui, |ui| self.snapshots(ui));
+            Selection::Volume(name) => volume(ui, &name, &values, &mut changes),
+            Selection::Effects => effects(ui, &work.viewport, &values, &mut changes),
+        }
+        ui.separator();
+        egui::CollapsingHeader::new("Look file").show(ui, |ui| {
+            ui.label(RichText::new(work.document.text()).monospace().size(11.0));
         });
-        (self.brush, self.tool) = (brush, tool);
-        if !changes.is_empty() {
-            let changes: Vec<(&str, Option<&str>)> =
-                changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
-            self.set(&changes);
-        }
+        egui::CollapsingHeader::new("Stored looks").show(ui, |ui| snapshots(ui, work, actions));
+    });
+    if brush != state.brush {
+        actions.push(SelectionAction::Brush(brush));
     }
-
-    /// Stored looks, to compare and return to.
-    fn snapshots(&self, ui: &mut Ui) {
-        let Some(work) = &self.workspace else { return };
-        let id = egui::Id::new("snapshot");
-        if ui.button("Store this look").clicked() {
-            let name = format!("{}", (b'A' + (work.snapshots.len() % 26) as u8) as char);
-            ui.data_mut(|data| data.insert_temp(id, Snapshot::Keep(name)));
-        }
-        for (index, (name, text)) in work.snapshots.iter().enumerate() {
-            let now = text == work.document.text();
-            if ui.selectable_label(now, name).clicked() {
-                ui.data_mut(|data| data.insert_temp(id, Snapshot::Take(index)));
-            }
-        }
+    if tool != state.tool {
+        actions.push(SelectionAction::Tool(tool));
     }
-
-    /// Performs the actions of `snapshots`.
-    pub(super) fn follow_snapshots(&mut self, ctx: &egui::Context) {
-        let id = egui::Id::new("snapshot");
-        let Some(asked) = ctx.data_mut(|data| data.remove_temp::<Snapshot>(id)) else { return };
-        let Some(work) = &mut self.workspace else { return };
-        match asked {
-            Snapshot::Nothing => {}
-            Snapshot::Keep(name) => work.snapshots.push((name, work.document.text().to_owned())),
-            Snapshot::Take(index) => {
-                if let Some((name, text)) = work.snapshots.get(index).cloned() {
-                    work.document.replace(text, &format!("look {name}"));
-                    self.apply_document();
-                }
-            }
-        }
-    }
+    actions.set(changes);
 }
 
-/// An action on a stored look.
-#[derive(Clone, Default)]
-enum Snapshot {
-    #[default]
-    Nothing,
-    Keep(String),
-    Take(usize),
+/// Stored looks, to compare and return to.
+fn snapshots(ui: &mut Ui, work: &Workspace, actions: &mut Actions) {
+    if ui.button("Store this look").clicked() {
+        actions.push(DocumentAction::StoreLook);
+    }
+    for (index, (name, text)) in work.snapshots.iter().enumerate() {
+        if ui.selectable_label(text == work.document.text(), name).clicked() {
+            actions.push(DocumentAction::RecallLook(index));
+        }
+    }
 }
 
 fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
-    let look = &viewport.session.look;
-    let camera = &look.camera;
+    let camera = &viewport.session.physical_camera;
+    let dials = &camera.dials;
     ui.heading("Camera");
     ui.weak(&viewport.session.camera_name);
     grid(ui, "dials", |ui| {
@@ -179,38 +94,28 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             solved.map(|dials| dials.shutter_s),
             solved.map(|dials| dials.iso),
         ];
-        dial(
-            ui,
-            "Aperture f/",
-            Dial::FStop,
-            [camera.f_stop, f_stop],
-            "camera.lens.f_stop",
-            changes,
-        );
+        dial(ui, "Aperture f/", Dial::FStop, [dials.f_stop, f_stop], "camera.lens.f_stop", changes);
         dial(
             ui,
             "Shutter",
             Dial::Shutter,
-            [camera.shutter, shutter],
+            [dials.shutter_s, shutter],
             "camera.body.shutter",
             changes,
         );
-        dial(ui, "ISO", Dial::Iso, [camera.iso, iso], "camera.body.iso", changes);
-        let compensation = camera.compensation.unwrap_or(0.0);
+        dial(ui, "ISO", Dial::Iso, [dials.iso, iso], "camera.body.iso", changes);
         number(
             ui,
             "Compensation",
-            (compensation, 0.02, [-20.0, 20.0]),
+            (dials.compensation, 0.02, [-20.0, 20.0]),
             " EV",
             "camera.exposure.compensation",
             changes,
         );
         ui.label("Exposure mode");
-        let now = crate::session::expose::control(look).name();
-        let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
-        listing(ui, now, &named, "camera.exposure.mode", changes);
+        let named = ExposureControl::ALL.map(|(name, _)| name);
+        listing(ui, dials.control().name(), &named, "camera.exposure.mode", changes);
         ui.end_row();
-        let rig = &camera.rig;
         text(
             ui,
             "Sensor",
@@ -220,7 +125,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             changes,
         );
         let focal = "camera.lens.focal_length";
-        match rig.focal_length {
+        match camera.lens.focal_length {
             Some(length) => number(
                 ui,
                 "Focal length",
@@ -243,7 +148,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
                 );
             }
         }
-        match rig.focus.filter(|focus| focus.is_finite()) {
+        match camera.lens.focus.filter(|focus| focus.is_finite()) {
             Some(focus) => {
                 number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes)
             }
@@ -297,10 +202,9 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
     let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else {
         return None;
     };
-    let rig = &viewport.session.look.camera.rig;
     let aspect =
         f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
-    let gate = rig.sensor().gate(rig.fit.unwrap_or_default(), aspect).ok()?;
+    let gate = viewport.session.physical_camera.body.gate(aspect).ok()?;
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
 
@@ -680,50 +584,4 @@ fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
             }
         });
     });
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::photometry::{Candela, IesProfile, Lumen};
-
-    #[test]
-    fn a_light_under_a_profile_is_the_same_in_each_unit() {
-        // I = 1000 / pi cos(angle): 1000 lm below the horizon.
-        let angles: Vec<String> = (0..=18).map(|step| (step * 5).to_string()).collect();
-        let candela: Vec<String> = (0..=18)
-            .map(|step| {
-                format!(
-                    "{:.4}",
-                    1000.0 / std::f64::consts::PI * (f64::from(step) * 5.0).to_radians().cos()
-                )
-            })
-            .collect();
-        let text = format!(
-            "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 19 1 1 2 0 0 0\n1 1 10\n{}\n0\n{}\n",
-            angles.join(" "),
-            candela.join(" ")
-        );
-        let profile = std::sync::Arc::new(IesProfile::parse(text.as_bytes()).unwrap());
-        let of = |strength: LightStrength| {
-            let mut light =
-                Light::new("Key", PhysicalLight::new(Emitter::Point, strength).unwrap());
-            light.profile = Some(std::sync::Arc::clone(&profile));
-            strengths(&light)
-        };
-        let value = |all: &[(&str, &str, f64)], unit: &str| {
-            all.iter().find(|(property, ..)| *property == unit).unwrap().2
-        };
-        let peak = 1000.0 / std::f64::consts::PI;
-        let by_candela = of(LightStrength::Candela(Candela(peak)));
-        let lumens = value(&by_candela, "lumens");
-        assert!(
-            (lumens / 1000.0 - 1.0).abs() < 2e-3,
-            "a bare source of that intensity gave 4000 lm: {lumens}"
-        );
-        let by_lumens = of(LightStrength::Lumens(Lumen(lumens)));
-        assert!((value(&by_lumens, "candela") / peak - 1.0).abs() < 1e-9);
-        assert!((value(&by_lumens, "lumens") / lumens - 1.0).abs() < 1e-9);
-    }
 }

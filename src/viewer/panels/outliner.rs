@@ -5,10 +5,11 @@ use egui::{RichText, Ui};
 use crate::{
     frame::Aov,
     viewer::{
-        app::App,
+        action::{Actions, Changes, SelectionAction, ViewAction},
         frame_pacing::FramePacing,
-        scene_items::{light_world, lights, materials, volumes, waters},
+        scene_items::{lights, materials, volumes, waters},
         selection::Selection,
+        state::ViewState,
     },
 };
 
@@ -31,159 +32,121 @@ fn pace(ui: &mut Ui, pulse: &FramePacing) {
         .on_hover_text("frames longer than twice the median");
 }
 
-impl App {
-    pub(super) fn outliner(&mut self, ui: &mut Ui) {
-        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            let Some(work) = &mut self.workspace else { return };
-            ui.selectable_value(
-                &mut work.selected,
-                Selection::Camera,
-                format!("Camera: {}", work.viewport.session.camera_name),
-            );
-            ui.selectable_value(&mut work.selected, Selection::Environment, "Environment");
-            ui.selectable_value(&mut work.selected, Selection::Effects, "Passes and effects");
-            ui.separator();
-            let lights = lights(&work.viewport);
-            // The look's own switches; those of the picture follow a soloed light.
-            let switches: std::collections::BTreeMap<String, String> = work.document.values();
-            let solo = work.solo.clone();
-            let mut alone_next: Option<Option<String>> = None;
-            ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
-            let mut set: Vec<(String, Option<&str>)> = Vec::new();
-            for name in &lights {
-                let on = switches
-                    .get(&format!("lights.{name}.enabled"))
-                    .is_none_or(|value| value != "false");
-                ui.horizontal(|ui| {
-                    let mut shines = on;
-                    if ui.checkbox(&mut shines, "").on_hover_text("enabled in the look").changed() {
-                        set.push((
-                            format!("lights.{name}.enabled"),
-                            if shines { None } else { Some("false") },
-                        ));
-                    }
-                    let alone = solo.as_ref() == Some(name);
-                    let button = ui.small_button(if alone { "all" } else { "solo" });
-                    if button
-                        .on_hover_text("isolates this light in the picture; the look is unchanged")
-                        .clicked()
-                    {
-                        alone_next = Some((!alone).then(|| name.clone()));
-                    }
-                    let this = Selection::Light(name.clone());
-                    ui.selectable_value(&mut work.selected, this, name);
-                });
-            }
-            ui.separator();
-            let waters = waters(&work.viewport);
-            if !waters.is_empty() {
-                ui.label(RichText::new(format!("Water ({})", waters.len())).strong());
-                for (name, _) in waters {
-                    ui.selectable_value(&mut work.selected, Selection::Water(name.clone()), name);
-                }
-                ui.separator();
-            }
-            let volumes: Vec<String> = volumes(&work.viewport);
-            if !volumes.is_empty() {
-                ui.label(RichText::new(format!("Volumes ({})", volumes.len())).strong());
-                for name in volumes {
-                    ui.selectable_value(&mut work.selected, Selection::Volume(name.clone()), name);
-                }
-                ui.separator();
-            }
-            let materials = materials(&work.viewport);
-            egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(
-                ui,
-                |ui| {
-                    for name in materials {
-                        ui.selectable_value(
-                            &mut work.selected,
-                            Selection::Material(name.clone()),
-                            name,
-                        );
-                    }
-                },
-            );
-            egui::CollapsingHeader::new("Buffers").show(ui, |ui| {
-                let shown = &mut self.scopes.aov;
-                if ui.selectable_label(shown.is_none(), "picture").clicked() {
-                    *shown = None;
-                }
-                for (name, aov) in Aov::ALL {
-                    if ui.selectable_label(*shown == Some(aov), name).clicked() {
-                        *shown = Some(aov);
-                    }
-                }
-            });
-            let times = work
-                .viewport
-                .last_frame
-                .as_ref()
-                .map_or(&[][..], |finished| finished.image.times.as_slice());
-            // From the start of the first pass to the end of the last.
-            let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
-            let busy: f64 = times.iter().map(|pass| pass.ms).sum();
-            egui::CollapsingHeader::new(format!("Device time: {total:.1} ms"))
-                .id_salt("times")
-                .show(ui, |ui| {
-                    // Timeline: each pass starts at its own timestamp.
-                    for pass in times {
-                        let (rect, response) = ui.allocate_exact_size(
-                            egui::vec2(ui.available_width(), 14.0),
-                            egui::Sense::hover(),
-                        );
-                        let part = |ms: f64| (ms / total.max(1e-9)) as f32 * rect.width();
-                        let bar = egui::Rect::from_min_size(
-                            egui::pos2(rect.left() + part(pass.begin_ms), rect.top() + 1.0),
-                            egui::vec2(part(pass.ms).max(1.0), 12.0),
-                        );
-                        ui.painter().rect_filled(bar, 0.0, egui::Color32::from_rgb(70, 110, 160));
-                        ui.painter().text(
-                            rect.left_center(),
-                            egui::Align2::LEFT_CENTER,
-                            format!("{:.2} {}", pass.ms, pass.name),
-                            egui::FontId::proportional(11.0),
-                            egui::Color32::from_gray(220),
-                        );
-                        let (from, to) = (pass.begin_ms, pass.begin_ms + pass.ms);
-                        response.on_hover_text(format!(
-                            "{}: {:.3} ms, {from:.3} to {to:.3} of {total:.3}",
-                            pass.name, pass.ms
-                        ));
-                    }
-                    ui.weak(format!(
-                        "passes {busy:.1} ms, between them {:.1} ms",
-                        (total - busy).max(0.0)
-                    ));
-                });
-            egui::CollapsingHeader::new("Frame pacing").show(ui, |ui| pace(ui, &self.pacing));
-            if let Some(alone) = alone_next {
-                self.solo(alone);
-            }
-            if !set.is_empty() {
-                let changes: Vec<(&str, Option<&str>)> =
-                    set.iter().map(|(path, value)| (path.as_str(), *value)).collect();
-                self.set(&changes);
-            }
-        });
-    }
-
-    /// Moves the view to frame the selection.
-    pub(super) fn frame_selected(&mut self) {
-        let Some(work) = &mut self.workspace else { return };
-        let scene = work.viewport.current_scene();
-        let around = |place: glam::DVec3| (place - 0.5, place + 0.5);
-        let bounds = match &work.selected {
-            Selection::Light(name) => {
-                light_world(&work.viewport, name).map(|world| around(world.w_axis.truncate()))
-            }
-            _ => {
-                work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds())
+/// The outliner.
+pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
+    egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        let Some(work) = &state.workspace else { return };
+        let select = |ui: &mut Ui, actions: &mut Actions, item: Selection, name: &str| {
+            if ui.selectable_label(work.selected == item, name).clicked() {
+                actions.push(SelectionAction::Select(item));
             }
         };
-        let size = work.viewport.session.size;
-        if let Some(bounds) = bounds {
-            work.controller.frame(bounds, f64::from(size.width) / f64::from(size.height));
+        let camera = format!("Camera: {}", work.viewport.session.camera_name);
+        select(ui, actions, Selection::Camera, &camera);
+        select(ui, actions, Selection::Environment, "Environment");
+        select(ui, actions, Selection::Effects, "Passes and effects");
+        ui.separator();
+        let lights = lights(&work.viewport);
+        // The look's own switches; those of the picture follow a soloed light.
+        let switches: std::collections::BTreeMap<String, String> = work.document.values();
+        ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
+        let mut changes = Changes::new();
+        for name in &lights {
+            let on = switches
+                .get(&format!("lights.{name}.enabled"))
+                .is_none_or(|value| value != "false");
+            ui.horizontal(|ui| {
+                let mut shines = on;
+                if ui.checkbox(&mut shines, "").on_hover_text("enabled in the look").changed() {
+                    let value = (!shines).then(|| "false".to_owned());
+                    changes.push((format!("lights.{name}.enabled"), value));
+                }
+                let alone = work.solo.as_ref() == Some(name);
+                let button = ui.small_button(if alone { "all" } else { "solo" });
+                if button
+                    .on_hover_text("isolates this light in the picture; the look is unchanged")
+                    .clicked()
+                {
+                    actions.push(SelectionAction::Solo((!alone).then(|| name.clone())));
+                }
+                select(ui, actions, Selection::Light(name.clone()), name);
+            });
         }
-    }
+        ui.separator();
+        let waters = waters(&work.viewport);
+        if !waters.is_empty() {
+            ui.label(RichText::new(format!("Water ({})", waters.len())).strong());
+            for (name, _) in waters {
+                select(ui, actions, Selection::Water(name.clone()), &name);
+            }
+            ui.separator();
+        }
+        let volumes: Vec<String> = volumes(&work.viewport);
+        if !volumes.is_empty() {
+            ui.label(RichText::new(format!("Volumes ({})", volumes.len())).strong());
+            for name in volumes {
+                select(ui, actions, Selection::Volume(name.clone()), &name);
+            }
+            ui.separator();
+        }
+        let materials = materials(&work.viewport);
+        egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {
+            for name in materials {
+                select(ui, actions, Selection::Material(name.clone()), &name);
+            }
+        });
+        egui::CollapsingHeader::new("Buffers").show(ui, |ui| {
+            let picture = ("picture", None);
+            let all = Aov::ALL.into_iter().map(|(name, aov)| (name, Some(aov)));
+            for (name, aov) in std::iter::once(picture).chain(all) {
+                if ui.selectable_label(state.scopes.aov == aov, name).clicked() {
+                    actions.push(ViewAction::ShowAov(aov));
+                }
+            }
+        });
+        let times = work
+            .viewport
+            .last_frame
+            .as_ref()
+            .map_or(&[][..], |finished| finished.image.times.as_slice());
+        // From the start of the first pass to the end of the last.
+        let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
+        let busy: f64 = times.iter().map(|pass| pass.ms).sum();
+        egui::CollapsingHeader::new(format!("Device time: {total:.1} ms")).id_salt("times").show(
+            ui,
+            |ui| {
+                // Timeline: each pass starts at its own timestamp.
+                for pass in times {
+                    let (rect, response) = ui.allocate_exact_size(
+                        egui::vec2(ui.available_width(), 14.0),
+                        egui::Sense::hover(),
+                    );
+                    let part = |ms: f64| (ms / total.max(1e-9)) as f32 * rect.width();
+                    let bar = egui::Rect::from_min_size(
+                        egui::pos2(rect.left() + part(pass.begin_ms), rect.top() + 1.0),
+                        egui::vec2(part(pass.ms).max(1.0), 12.0),
+                    );
+                    ui.painter().rect_filled(bar, 0.0, egui::Color32::from_rgb(70, 110, 160));
+                    ui.painter().text(
+                        rect.left_center(),
+                        egui::Align2::LEFT_CENTER,
+                        format!("{:.2} {}", pass.ms, pass.name),
+                        egui::FontId::proportional(11.0),
+                        egui::Color32::from_gray(220),
+                    );
+                    let (from, to) = (pass.begin_ms, pass.begin_ms + pass.ms);
+                    response.on_hover_text(format!(
+                        "{}: {:.3} ms, {from:.3} to {to:.3} of {total:.3}",
+                        pass.name, pass.ms
+                    ));
+                }
+                ui.weak(format!(
+                    "passes {busy:.1} ms, between them {:.1} ms",
+                    (total - busy).max(0.0)
+                ));
+            },
+        );
+        egui::CollapsingHeader::new("Frame pacing").show(ui, |ui| pace(ui, &state.pacing));
+        actions.set(changes);
+    });
 }

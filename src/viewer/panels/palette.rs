@@ -5,8 +5,15 @@ use egui::{Key, Ui};
 use crate::{
     scene::look,
     viewer::{
-        app::App, palette::Palette, reference_view, scene_items, selection::Selection, settings,
-        tool::Tool, viewport::Viewport,
+        action::{Action, Actions, DocumentAction, SelectionAction, ViewAction, WindowAction},
+        palette::Palette,
+        reference_view::CompareMode,
+        scene_items,
+        selection::Selection,
+        settings::{self, WindowSettings},
+        state::{PanelState, ViewState},
+        tool::Tool,
+        viewport::Viewport,
     },
 };
 
@@ -32,7 +39,10 @@ type Kind = fn(String) -> Selection;
 const LINES: usize = 12;
 
 /// Names that stand for `*` in properties, each with its section.
-fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
+type Names = Vec<(&'static str, String)>;
+
+/// The names of a scene.
+fn names(viewport: &Viewport) -> Names {
     let of = |section: &'static str, names: Vec<String>| {
         names.into_iter().map(move |name| (section, name))
     };
@@ -48,170 +58,246 @@ fn names(viewport: &Viewport) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-impl App {
-    /// Performs one of `ACTIONS`.
-    fn run_action(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
-        let Some((_, takes)) = ACTIONS.iter().find(|(known, _)| *known == path) else {
-            let known = ACTIONS.map(|(path, _)| path).join(", ");
-            return Err(format!("{path}: no such action; expected {known}"));
-        };
-        let Some(work) = &mut self.workspace else {
-            return Err("no scene is open: open one first".into());
-        };
-        let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
-        let plain = value.unwrap_or_default().to_lowercase();
-        let names = names(&work.viewport);
-        let named = |section: &str| {
-            names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value)
-        };
-        match path {
-            "view.select" => {
-                let kinds: [(&str, Kind); 4] = [
-                    ("lights", Selection::Light),
-                    ("water", Selection::Water),
-                    ("volumes", Selection::Volume),
-                    ("materials", Selection::Material),
-                ];
-                let found =
-                    kinds.into_iter().find_map(|(section, of)| Some(of(named(section)?.1.clone())));
-                work.selected = match (found, plain.as_str()) {
-                    (Some(found), _) => found,
-                    (None, "camera") => Selection::Camera,
-                    // The name of version 0.1 is `surroundings`.
-                    (None, "environment" | "surroundings") => Selection::Environment,
-                    (None, "effects") => Selection::Effects,
-                    _ => return Err(invalid()),
-                };
+/// One of `ACTIONS`, given the names of the open scene.
+fn view_action(path: &str, value: Option<&str>, names: Option<&Names>) -> Result<Action, String> {
+    let Some((_, takes)) = ACTIONS.iter().find(|(known, _)| *known == path) else {
+        let known = ACTIONS.map(|(path, _)| path).join(", ");
+        return Err(format!("{path}: no such action; expected {known}"));
+    };
+    let names = names.ok_or("no scene is open: open one first")?;
+    let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
+    let plain = value.unwrap_or_default().to_lowercase();
+    let named = |section: &str| {
+        names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value)
+    };
+    Ok(match path {
+        "view.select" => {
+            let kinds: [(&str, Kind); 4] = [
+                ("lights", Selection::Light),
+                ("water", Selection::Water),
+                ("volumes", Selection::Volume),
+                ("materials", Selection::Material),
+            ];
+            let found =
+                kinds.into_iter().find_map(|(section, of)| Some(of(named(section)?.1.clone())));
+            let item = match (found, plain.as_str()) {
+                (Some(found), _) => found,
+                (None, "camera") => Selection::Camera,
+                // The name of version 0.1 is `surroundings`.
+                (None, "environment" | "surroundings") => Selection::Environment,
+                (None, "effects") => Selection::Effects,
+                _ => return Err(invalid()),
+            };
+            SelectionAction::Select(item).into()
+        }
+        "view.tool" => {
+            // The name of version 0.1 has the British spelling.
+            let plain = plain.replace("grey", "gray");
+            let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
+            SelectionAction::Tool(found.ok_or_else(invalid)?.0).into()
+        }
+        "view.solo" => {
+            let light = match value {
+                Some(_) => Some(named("lights").ok_or_else(invalid)?.1.clone()),
+                None => None,
+            };
+            SelectionAction::Solo(light).into()
+        }
+        _ => {
+            let found = CompareMode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
+            ViewAction::Compare(found.ok_or_else(invalid)?.0).into()
+        }
+    })
+}
+
+/// The action of a line `PATH=VALUE`. Without a value, a property is removed, and a setting returns
+/// to its default.
+fn action(
+    path: &str,
+    value: Option<&str>,
+    names: Option<&Names>,
+    mut settings: WindowSettings,
+) -> Result<Action, String> {
+    if path.starts_with("view.") {
+        view_action(path, value, names)
+    } else if path.starts_with("window.") {
+        settings.set(path, value)?;
+        Ok(WindowAction::Settings(settings).into())
+    } else {
+        Ok(DocumentAction::Set(vec![(path.to_owned(), value.map(str::to_owned))]).into())
+    }
+}
+
+/// The palette.
+pub(super) fn show(ui: &Ui, state: &ViewState, panels: &mut PanelState, actions: &mut Actions) {
+    let palette = &mut panels.palette;
+    if !palette.open {
+        return;
+    }
+    let ctx = ui.ctx().clone();
+    let named = state.workspace.as_ref().map(|work| names(&work.viewport));
+    let typed = palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
+    let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
+    let mut found: Vec<(String, &str)> = Vec::new();
+    let properties = look::properties().map(|property| (property.path, property.description));
+    for (path, takes) in properties.chain(settings::SETTINGS).chain(ACTIONS) {
+        let paths = match path.split_once(".*.") {
+            Some((section, end)) => {
+                let of = named.iter().flatten().filter(|(of, _)| *of == section);
+                of.map(|(_, name)| format!("{section}.{name}.{end}")).collect()
             }
-            "view.tool" => {
-                // The name of version 0.1 has the British spelling.
-                let plain = plain.replace("grey", "gray");
-                let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
-                self.set_tool(found.ok_or_else(invalid)?.0);
-            }
-            "view.solo" => {
-                let light = match value {
-                    Some(_) => Some(named("lights").ok_or_else(invalid)?.1.clone()),
-                    None => None,
-                };
-                self.solo(light);
-            }
-            _ => {
-                let found = reference_view::CompareMode::ALL
-                    .into_iter()
-                    .find(|(_, name)| name.to_lowercase() == plain);
-                self.reference_view.set_mode(found.ok_or_else(invalid)?.0);
+            None => vec![path.to_owned()],
+        };
+        for path in paths {
+            let lower = path.to_lowercase();
+            if words.iter().all(|word| lower.contains(word)) {
+                found.push((path, takes));
             }
         }
-        Ok(())
+    }
+    found.truncate(LINES);
+    let mut run = None;
+    let (mut close, mut unvalued) = (false, false);
+    egui::Window::new("Command palette")
+        .anchor(egui::Align2::CENTER_TOP, [0.0, 60.0])
+        .resizable(false)
+        .collapsible(false)
+        .show(&ctx, |ui| {
+            ui.set_min_width(560.0);
+            let field = ui.add(
+                egui::TextEdit::singleline(&mut palette.text)
+                    .hint_text("camera.lens.f_stop=2.8; Tab completes, Enter sets")
+                    .lock_focus(true)
+                    .desired_width(f32::INFINITY),
+            );
+            field.request_focus();
+            let (down, up, tab, enter, escape) = ui.input(|input| {
+                let pressed = |key| input.key_pressed(key);
+                (
+                    pressed(Key::ArrowDown),
+                    pressed(Key::ArrowUp),
+                    pressed(Key::Tab),
+                    pressed(Key::Enter),
+                    pressed(Key::Escape),
+                )
+            });
+            close = escape;
+            let most = found.len().saturating_sub(1);
+            palette.chosen = match (down, up) {
+                (true, _) => (palette.chosen + 1).min(most),
+                (_, true) => palette.chosen.saturating_sub(1),
+                _ => palette.chosen.min(most),
+            };
+            for (index, (path, takes)) in found.iter().enumerate() {
+                let line = ui.selectable_label(index == palette.chosen, path).on_hover_text(*takes);
+                if line.clicked() || (tab && index == palette.chosen) {
+                    palette.text = format!("{path}=");
+                    // The value follows.
+                    let end = egui::text::CCursor::new(palette.text.chars().count());
+                    let mut state = egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
+                    state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
+                    state.store(&ctx, field.id);
+                }
+                if index == palette.chosen {
+                    ui.weak(*takes);
+                }
+            }
+            if enter && palette.text.contains('=') {
+                run = Some(palette.text.clone());
+            } else if enter {
+                unvalued = true;
+            }
+        });
+    if let Some(assignment) = run
+        && let Some((path, value)) = look::split_assignment(&assignment)
+    {
+        let value = (!value.is_empty()).then_some(value);
+        match action(path, value, named.as_ref(), state.settings()) {
+            Ok(action) => actions.push(action),
+            Err(error) => actions.push(WindowAction::Error(error)),
+        }
+        close = true;
+    }
+    if unvalued {
+        let error = "value missing: expected PATH=VALUE; Tab completes the path";
+        actions.push(WindowAction::Error(error.into()));
+    }
+    if close {
+        *palette = Palette::default();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use egui::{Event, Key, Modifiers};
+
+    use super::*;
+    use crate::viewer::panels::testing::PanelTest;
+
+    #[test]
+    fn entries_give_the_actions_that_they_name() {
+        let names =
+            vec![("lights", "Key".to_owned()), ("water", "Pool".into()), ("lights", "Fill".into())];
+        let settings = WindowSettings::default();
+        let of = |line: &str| {
+            let (path, value) = line.split_once('=').unwrap_or((line, ""));
+            action(path, Some(value).filter(|value| !value.is_empty()), Some(&names), settings)
+        };
+        let select = |item| Ok(SelectionAction::Select(item).into());
+        assert_eq!(of("view.select=Fill"), select(Selection::Light("Fill".into())));
+        assert_eq!(of("view.select=Pool"), select(Selection::Water("Pool".into())));
+        assert_eq!(of("view.select=Effects"), select(Selection::Effects));
+        for (tool, name, _) in Tool::ALL {
+            assert_eq!(
+                of(&format!("view.tool={}", name.to_lowercase())),
+                Ok(SelectionAction::Tool(tool).into())
+            );
+        }
+        for (mode, name) in CompareMode::ALL {
+            assert_eq!(of(&format!("view.compare={name}")), Ok(ViewAction::Compare(mode).into()));
+        }
+        assert_eq!(of("view.solo=Key"), Ok(SelectionAction::Solo(Some("Key".into())).into()));
+        assert_eq!(of("view.solo="), Ok(SelectionAction::Solo(None).into()));
+        let hdr = WindowSettings { hdr: true, ..settings };
+        assert_eq!(of("window.hdr=true"), Ok(WindowAction::Settings(hdr).into()));
+        let set =
+            |value| Ok(DocumentAction::Set(vec![("camera.lens.f_stop".into(), value)]).into());
+        assert_eq!(of("camera.lens.f_stop=2.8"), set(Some("2.8".into())));
+        assert_eq!(of("camera.lens.f_stop="), set(None));
+        for wrong in [
+            "view.select=Lamp",
+            "view.tool=hammer",
+            "view.solo=Pool",
+            "view.zoom=2",
+            "window.hdr=1",
+        ] {
+            let error = of(wrong).expect_err(wrong);
+            assert!(error.contains(wrong.split('=').next().unwrap_or_default()), "{error}");
+        }
+        let error = action("view.solo", None, None, settings).expect_err("no scene is open");
+        assert!(error.contains("no scene is open"), "{error}");
     }
 
-    pub(super) fn show_palette(&mut self, ui: &mut Ui) {
-        if !self.palette.open {
-            return;
-        }
-        let ctx = ui.ctx().clone();
-        let named = self.workspace.as_ref().map(|work| names(&work.viewport)).unwrap_or_default();
-        let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
-        let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
-        let mut found: Vec<(String, &str)> = Vec::new();
-        let properties = look::properties().map(|property| (property.path, property.description));
-        for (path, takes) in properties.chain(settings::SETTINGS).chain(ACTIONS) {
-            let paths = match path.split_once(".*.") {
-                Some((section, end)) => {
-                    let of = named.iter().filter(|(of, _)| *of == section);
-                    of.map(|(_, name)| format!("{section}.{name}.{end}")).collect()
-                }
-                None => vec![path.to_owned()],
-            };
-            for path in paths {
-                let lower = path.to_lowercase();
-                if words.iter().all(|word| lower.contains(word)) {
-                    found.push((path, takes));
-                }
-            }
-        }
-        found.truncate(LINES);
-        let mut run = None;
-        let (mut close, mut unvalued) = (false, false);
-        egui::Window::new("Command palette")
-            .anchor(egui::Align2::CENTER_TOP, [0.0, 60.0])
-            .resizable(false)
-            .collapsible(false)
-            .show(&ctx, |ui| {
-                ui.set_min_width(560.0);
-                let field = ui.add(
-                    egui::TextEdit::singleline(&mut self.palette.text)
-                        .hint_text("camera.lens.f_stop=2.8; Tab completes, Enter sets")
-                        .lock_focus(true)
-                        .desired_width(f32::INFINITY),
-                );
-                field.request_focus();
-                let (down, up, tab, enter, escape) = ui.input(|input| {
-                    let pressed = |key| input.key_pressed(key);
-                    (
-                        pressed(Key::ArrowDown),
-                        pressed(Key::ArrowUp),
-                        pressed(Key::Tab),
-                        pressed(Key::Enter),
-                        pressed(Key::Escape),
-                    )
-                });
-                close = escape;
-                let most = found.len().saturating_sub(1);
-                self.palette.chosen = match (down, up) {
-                    (true, _) => (self.palette.chosen + 1).min(most),
-                    (_, true) => self.palette.chosen.saturating_sub(1),
-                    _ => self.palette.chosen.min(most),
-                };
-                for (index, (path, takes)) in found.iter().enumerate() {
-                    let line = ui
-                        .selectable_label(index == self.palette.chosen, path)
-                        .on_hover_text(*takes);
-                    if line.clicked() || (tab && index == self.palette.chosen) {
-                        self.palette.text = format!("{path}=");
-                        // The value follows.
-                        let end = egui::text::CCursor::new(self.palette.text.chars().count());
-                        let mut state =
-                            egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
-                        state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
-                        state.store(&ctx, field.id);
-                    }
-                    if index == self.palette.chosen {
-                        ui.weak(*takes);
-                    }
-                }
-                if enter && self.palette.text.contains('=') {
-                    run = Some(self.palette.text.clone());
-                } else if enter {
-                    unvalued = true;
-                }
-            });
-        if let Some(assignment) = run
-            && let Some((path, value)) = look::split_assignment(&assignment)
-        {
-            let value = (!value.is_empty()).then_some(value);
-            // Without a value, a property is removed, and a setting returns to its default.
-            if path.starts_with("view.") {
-                if let Err(error) = self.run_action(path, value) {
-                    self.error(error);
-                }
-            } else if path.starts_with("window.") {
-                let mut settings = self.settings();
-                match settings.set(path, value) {
-                    Ok(()) => self.set_settings(settings),
-                    Err(error) => self.error(error),
-                }
-            } else {
-                self.set(&[(path, value)]);
-            }
-            close = true;
-        }
-        if unvalued {
-            self.error("value missing: expected PATH=VALUE; Tab completes the path".into());
-        }
-        if close {
-            self.palette = Palette::default();
-        }
+    #[test]
+    fn a_typed_line_is_carried_out_by_enter_and_closes_the_palette() {
+        let mut test =
+            PanelTest::new(|ui, state, panels, actions| show(ui, state, panels, actions));
+        test.panels.palette.toggle();
+        test.frame(vec![]);
+        test.frame(vec![Event::Text("fstop".into())]);
+        let enter = |test: &mut PanelTest| test.press(Modifiers::NONE, Key::Enter);
+        assert!(matches!(
+            enter(&mut test).as_slice(),
+            [Action::Window(WindowAction::Error(error))] if error.starts_with("value missing")
+        ));
+        test.panels.palette.text = "lens.f_stop".into();
+        test.frame(vec![]);
+        test.press(Modifiers::NONE, Key::Tab);
+        assert_eq!(test.panels.palette.text, "camera.lens.f_stop=");
+        test.panels.palette.text.push('4');
+        let set = DocumentAction::Set(vec![("camera.lens.f_stop".into(), Some("4".into()))]);
+        assert_eq!(enter(&mut test), [set.into()]);
+        assert!(!test.panels.palette.is_open());
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     camera::Exposure,
     frame::Aov,
     viewer::{
-        app::App,
+        action::{Actions, ViewAction},
         scopes::{Overlay, Scopes},
     },
 };
@@ -42,65 +42,45 @@ impl Scopes {
     }
 }
 
-impl App {
-    /// Updates overlays and scopes to the picture.
-    pub(super) fn update_scopes(&mut self, ctx: &egui::Context) {
-        let Some(work) = &mut self.workspace else { return };
-        let mut aovs = vec![
-            Aov::Channel(crate::passes::gbuffer_channel::GbufferChannel::Position),
-            Aov::Channel(crate::passes::gbuffer_channel::GbufferChannel::Normal),
-        ];
-        aovs.extend(self.scopes.aov.filter(|aov| !aovs.contains(aov)));
-        work.viewport.set_aovs(aovs);
-        let mapper = work.viewport.session.passes().tonemap.operator;
-        if let Some(finished) = &work.viewport.last_frame {
-            self.scopes.follow(ctx, finished, mapper);
-        }
-    }
-
-    pub(super) fn show_scopes(&mut self, ui: &mut Ui) {
-        // The panel keeps its size whatever it holds, and so does the picture.
-        egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
-            ui.horizontal(|ui| {
-                for (overlay, name) in Overlay::ALL {
-                    ui.selectable_value(&mut self.scopes.overlay, overlay, name)
-                        .on_hover_text("C: next overlay");
+/// The panel.
+pub(super) fn show(ui: &mut Ui, scopes: &Scopes, actions: &mut Actions) {
+    // The panel keeps its size whatever it holds, and so does the picture.
+    egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            for (overlay, name) in Overlay::ALL {
+                let label = ui.selectable_label(scopes.overlay == overlay, name);
+                if label.on_hover_text("C: next overlay").clicked() {
+                    actions.push(ViewAction::Overlay(overlay));
                 }
-                if let Some((darkest, brightest)) = self.scopes.ends {
-                    let ev = |nits| {
-                        Exposure::from_luminance(nits)
-                            .map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
-                    };
-                    ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
-                }
-            });
-            let legend = self.scopes.legend.iter().map(|texture| ("", texture));
-            let all: Vec<_> = self
-                .scopes
-                .textures
-                .iter()
-                .map(|(name, texture)| (*name, texture))
-                .chain(legend)
-                .collect();
-            let aspect =
-                |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
-            let aspects: f32 = all.iter().map(|(_, texture)| aspect(texture)).sum();
-            let gaps = ui.spacing().item_spacing.x * all.len() as f32;
-            // Leaves room for names above and a scroll bar below.
-            let high = (ui.available_height() - 44.0).max(40.0);
-            let height =
-                ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);
-            ui.horizontal_top(|ui| {
-                for (name, texture) in all {
-                    ui.vertical(|ui| {
-                        ui.weak(name);
-                        ui.add(egui::Image::new((
-                            texture.id(),
-                            egui::vec2(aspect(texture) * height, height),
-                        )));
-                    });
-                }
-            });
+            }
+            if let Some((darkest, brightest)) = scopes.ends {
+                let ev = |nits| {
+                    Exposure::from_luminance(nits)
+                        .map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
+                };
+                ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
+            }
         });
-    }
+        let legend = scopes.legend.iter().map(|texture| ("", texture));
+        let all: Vec<_> =
+            scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend).collect();
+        let aspect = |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
+        let aspects: f32 = all.iter().map(|(_, texture)| aspect(texture)).sum();
+        let gaps = ui.spacing().item_spacing.x * all.len() as f32;
+        // Leaves room for names above and a scroll bar below.
+        let high = (ui.available_height() - 44.0).max(40.0);
+        let height =
+            ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);
+        ui.horizontal_top(|ui| {
+            for (name, texture) in all {
+                ui.vertical(|ui| {
+                    ui.weak(name);
+                    ui.add(egui::Image::new((
+                        texture.id(),
+                        egui::vec2(aspect(texture) * height, height),
+                    )));
+                });
+            }
+        });
+    });
 }

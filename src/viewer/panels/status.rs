@@ -5,9 +5,10 @@ use std::time::Duration;
 use egui::{Color32, RichText, Ui};
 
 use crate::viewer::{
-    app::App,
+    action::{Actions, EngineAction},
     pixel_reading::PixelReading,
     pointer::Pointer,
+    state::ViewState,
     viewport::{RenderedFrame, Task},
 };
 
@@ -31,47 +32,46 @@ fn roman(zone: f64) -> &'static str {
     NAMES.get(zone.round().clamp(0.0, 10.0) as usize).copied().unwrap_or("0")
 }
 
-impl App {
-    pub(super) fn status(&mut self, ui: &mut Ui) {
-        // One line, whatever the content: the picture keeps its size.
-        ui.horizontal(|ui| {
-            let Some(work) = &self.workspace else { return };
-            if let Some(exposed) = work.viewport.exposed() {
-                let camera = exposed.exposure.ev100().get();
-                ui.label(format!("camera EV {camera:.2}"));
-                if let Some(metered) = exposed.metered {
-                    // In a narrow window the numbers matter more.
-                    if ui.ctx().content_rect().width() >= WITH_NEEDLE {
-                        needle(ui, metered.stops_above(exposed.exposure));
-                    }
-                    ui.label(format!("scene EV {:.2}", metered.ev100().get()));
+/// The status line.
+pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
+    // One line, whatever the content: the picture keeps its size.
+    ui.horizontal(|ui| {
+        let Some(work) = &state.workspace else { return };
+        if let Some(exposed) = work.viewport.exposed() {
+            let camera = exposed.exposure.ev100().get();
+            ui.label(format!("camera EV {camera:.2}"));
+            if let Some(metered) = exposed.metered {
+                // In a narrow window the numbers matter more.
+                if ui.ctx().content_rect().width() >= WITH_NEEDLE {
+                    needle(ui, metered.stops_above(exposed.exposure));
                 }
+                ui.label(format!("scene EV {:.2}", metered.ev100().get()));
             }
-            let Some(finished) = &work.viewport.last_frame else {
-                // A batch of pictures does not start before the first picture.
-                let _ = busy(ui, work.viewport.task());
-                return;
-            };
-            let picture = &finished.image;
-            // The right end is laid out first; readings under the pointer take the remaining room.
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                let [have, of] = finished.samples;
-                ui.label(
-                    RichText::new(format!(
-                        "{}x{}  {have}/{of} frames  {:.0} ms",
-                        picture.width, picture.height, work.viewport.frame_ms
-                    ))
-                    .weak(),
-                );
-                if busy(ui, work.viewport.task()) {
-                    work.viewport.cancel();
-                }
-                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                    under_the_pointer(ui, finished, &work.pointer);
-                });
+        }
+        let Some(finished) = &work.viewport.last_frame else {
+            // A batch of pictures does not start before the first picture.
+            let _ = busy(ui, work.viewport.task());
+            return;
+        };
+        let picture = &finished.image;
+        // The right end is laid out first; readings under the pointer take the remaining room.
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let [have, of] = finished.samples;
+            ui.label(
+                RichText::new(format!(
+                    "{}x{}  {have}/{of} frames  {:.0} ms",
+                    picture.width, picture.height, work.viewport.frame_ms
+                ))
+                .weak(),
+            );
+            if busy(ui, work.viewport.task()) {
+                actions.push(EngineAction::CancelJob);
+            }
+            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                under_the_pointer(ui, finished, &work.pointer);
             });
         });
-    }
+    });
 }
 
 /// Meter readings under the pointer; the channels are truncated in a narrow window.
@@ -117,50 +117,48 @@ fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
     stopped
 }
 
-impl App {
-    /// Shows errors and messages over the picture.
-    pub(super) fn notices(&self, ui: &Ui) {
-        let mut lines: Vec<(String, bool)> = Vec::new();
-        if let Some(fatal) = &self.fatal {
-            lines.push((format!("{fatal}. The look is kept: save it, then restart."), true));
-        }
-        if let Some(work) = &self.workspace {
-            let troubles = [&work.broken, &work.trouble, &work.misfit];
-            lines.extend(
-                troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)),
-            );
-        }
-        let newest = self.messages.iter().rev().take(4).rev();
-        lines.extend(newest.map(|message| (message.text.clone(), message.is_error)));
-        if lines.is_empty() {
-            return;
-        }
-        // Over the picture, if any, so that panels stay readable.
-        let window = ui.ctx().content_rect();
-        let over = if self.workspace.is_some() && !self.gallery {
-            self.viewport_rect.intersect(window)
-        } else {
-            window
-        };
-        let over = if over.is_positive() { over } else { window };
-        let wide = (over.width() - 44.0).clamp(60.0, 560.0);
-        let place = egui::vec2(over.left() - window.left() + 16.0, -38.0);
-        egui::Area::new("notices".into())
-            .anchor(egui::Align2::LEFT_BOTTOM, place)
-            .interactable(false)
-            .show(ui.ctx(), |ui| {
-                egui::Frame::popup(ui.style()).show(ui, |ui| {
-                    ui.set_max_width(wide);
-                    for (text, bad) in lines {
-                        ui.label(RichText::new(text).color(if bad {
-                            ERROR_COLOR
-                        } else {
-                            Color32::LIGHT_GREEN
-                        }));
-                    }
-                });
-            });
+/// Shows errors and messages over the picture.
+pub(super) fn notices(ui: &Ui, state: &ViewState) {
+    let mut lines: Vec<(String, bool)> = Vec::new();
+    if let Some(fatal) = &state.fatal {
+        lines.push((format!("{fatal}. The look is kept: save it, then restart."), true));
     }
+    if let Some(work) = &state.workspace {
+        let troubles = [&work.broken, &work.trouble, &work.misfit];
+        lines.extend(
+            troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)),
+        );
+    }
+    let newest = state.messages.iter().rev().take(4).rev();
+    lines.extend(newest.map(|message| (message.text.clone(), message.is_error)));
+    if lines.is_empty() {
+        return;
+    }
+    // Over the picture, if any, so that panels stay readable.
+    let window = ui.ctx().content_rect();
+    let over = if state.workspace.is_some() && !state.gallery {
+        state.viewport_rect.intersect(window)
+    } else {
+        window
+    };
+    let over = if over.is_positive() { over } else { window };
+    let wide = (over.width() - 44.0).clamp(60.0, 560.0);
+    let place = egui::vec2(over.left() - window.left() + 16.0, -38.0);
+    egui::Area::new("notices".into())
+        .anchor(egui::Align2::LEFT_BOTTOM, place)
+        .interactable(false)
+        .show(ui.ctx(), |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
+                ui.set_max_width(wide);
+                for (text, bad) in lines {
+                    ui.label(RichText::new(text).color(if bad {
+                        ERROR_COLOR
+                    } else {
+                        Color32::LIGHT_GREEN
+                    }));
+                }
+            });
+        });
 }
 
 pub(super) const ERROR_COLOR: Color32 = Color32::from_rgb(255, 150, 90);

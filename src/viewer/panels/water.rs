@@ -14,10 +14,11 @@ use crate::{
     scene::look,
     settings::Choice,
     viewer::{
-        app::App,
+        action::{Actions, DocumentAction, PaintedFlow, WindowAction},
         flow::{FlowBrush, FlowCanvas, FlowStroke, canvas},
         handles::ScreenProjection,
         scene_items::water_of,
+        state::{PanelState, ViewState},
         tool::Tool,
         viewport::Viewport,
     },
@@ -73,101 +74,98 @@ pub(super) fn page(
     brush.radius = brush.radius.max(0.001);
 }
 
-impl App {
-    /// Paints the flow of the selected water surface.
-    pub(super) fn paint_flow(&mut self, ui: &Ui, rect: Rect, response: &Response) {
-        let Some(work) = self.workspace.as_ref().filter(|_| self.tool == Tool::Flow) else {
-            self.stroke = None;
-            return;
-        };
-        let found = work
-            .selected
-            .water_name()
-            .and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
-        let Some((name, (material, water))) = found else {
-            if response.clicked() {
-                self.error("no water selected: select a water surface first".into());
-            }
-            self.stroke = None;
-            return;
-        };
-        let scene = work.viewport.current_scene();
-        let here = Arc::as_ptr(&work.viewport.session.scene) as usize;
-        if self.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
-            let Some((low, high)) = scene.material_bounds(material) else { return };
-            self.canvas = Some(FlowCanvas {
-                name: name.clone(),
-                height: (low.y + high.y) / 2.0,
-                scene: here,
-            });
+/// Paints the flow of the selected water surface.
+pub(super) fn paint_flow(
+    ui: &Ui,
+    rect: Rect,
+    response: &Response,
+    state: &ViewState,
+    panels: &mut PanelState,
+    actions: &mut Actions,
+) {
+    let Some(work) = state.workspace.as_ref().filter(|_| state.tool == Tool::Flow) else {
+        panels.stroke = None;
+        return;
+    };
+    let found = work
+        .selected
+        .water_name()
+        .and_then(|name| Some((name.to_owned(), water_of(&work.viewport, name)?)));
+    let Some((name, (material, water))) = found else {
+        if response.clicked() {
+            let error = "no water selected: select a water surface first";
+            actions.push(WindowAction::Error(error.into()));
         }
-        let Some(height) = self.canvas.as_ref().map(|canvas| canvas.height) else { return };
-        let screen = ScreenProjection::new(&work.viewport.view(), rect);
-        let on_water = |at: egui::Pos2| {
-            let (from, way) = screen.ray(point(at))?;
-            let t = (height - from.y) / way.y;
-            let hit = from + way * t;
-            (t > 0.0 && hit.is_finite()).then(|| DVec2::new(hit.x, hit.z))
-        };
-        let input = |ui: &Ui| {
-            ui.input(|input| {
-                let pointer = &input.pointer;
-                let alt = input.modifiers.alt;
-                (
-                    pointer.latest_pos(),
-                    pointer.press_origin(),
-                    pointer.primary_pressed() && !alt,
-                    pointer.primary_down(),
-                )
-            })
-        };
-        let (pointer, origin, pressed, down) = input(ui);
-        let down = down && response.is_pointer_button_down_on();
-        if down && pressed {
-            let [origin_of, size] = water.rectangle();
-            let made = water.settings.flow.is_none();
-            let map = canvas(&water.map, size, self.brush.radius, made);
-            let mut stroke =
-                FlowStroke::new(map, water.settings.speed, [origin_of, size], self.brush);
-            if let Some(at) = origin.and_then(on_water) {
-                stroke.to(at);
-            }
-            self.stroke = Some(stroke);
+        panels.stroke = None;
+        return;
+    };
+    let scene = work.viewport.current_scene();
+    let here = Arc::as_ptr(&work.viewport.session.scene) as usize;
+    if panels.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
+        let Some((low, high)) = scene.material_bounds(material) else { return };
+        panels.canvas =
+            Some(FlowCanvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
+    }
+    let Some(height) = panels.canvas.as_ref().map(|canvas| canvas.height) else { return };
+    let screen = ScreenProjection::new(&work.viewport.view(), rect);
+    let on_water = |at: egui::Pos2| {
+        let (from, way) = screen.ray(point(at))?;
+        let t = (height - from.y) / way.y;
+        let hit = from + way * t;
+        (t > 0.0 && hit.is_finite()).then(|| DVec2::new(hit.x, hit.z))
+    };
+    let input = |ui: &Ui| {
+        ui.input(|input| {
+            let pointer = &input.pointer;
+            let alt = input.modifiers.alt;
+            (
+                pointer.latest_pos(),
+                pointer.press_origin(),
+                pointer.primary_pressed() && !alt,
+                pointer.primary_down(),
+            )
+        })
+    };
+    let (pointer, origin, pressed, down) = input(ui);
+    let down = down && response.is_pointer_button_down_on();
+    if down && pressed {
+        let [origin_of, size] = water.rectangle();
+        let made = water.settings.flow.is_none();
+        let map = canvas(&water.map, size, state.brush.radius, made);
+        let mut stroke = FlowStroke::new(map, water.settings.speed, [origin_of, size], state.brush);
+        if let Some(at) = origin.and_then(on_water) {
+            stroke.to(at);
         }
-        let at = pointer.filter(|at| rect.contains(*at)).and_then(on_water);
-        let mut finished = None;
-        if let Some(stroke) = &mut self.stroke {
-            if let Some(at) = at {
-                stroke.to(at);
-            }
-            if !down {
-                finished = self.stroke.take();
-            }
-        }
-        let see = |at: DVec2| screen.project(DVec3::new(at.x, height, at.y)).map(place);
-        let painter = ui.painter_at(rect);
+        panels.stroke = Some(stroke);
+    }
+    let at = pointer.filter(|at| rect.contains(*at)).and_then(on_water);
+    let mut finished = None;
+    if let Some(stroke) = &mut panels.stroke {
         if let Some(at) = at {
-            let turn =
-                |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
-            let rim =
-                (0..=48).filter_map(|step| see(at + turn(step) * self.brush.radius)).collect();
-            painter.line(rim, Line::new(1.5, INK));
+            stroke.to(at);
         }
-        if let Some(stroke) = &self.stroke {
-            let line: Vec<egui::Pos2> = stroke.places().iter().filter_map(|at| see(*at)).collect();
-            painter.line(line, Line::new(2.5, INK));
+        if !down {
+            finished = panels.stroke.take();
         }
-        let rectangle = water.rectangle();
-        let before = Arc::clone(&water.map);
-        let was = water.settings.speed;
-        if let Some((map, speed)) = finished.and_then(FlowStroke::finished) {
-            let Some(work) = &mut self.workspace else { return };
-            let speed = (speed != was).then_some(speed);
-            if let Err(error) = work.document.paint(&name, &before, Arc::new(map), rectangle, speed)
-            {
-                return self.error(error.to_string());
-            }
-            self.apply_document();
-        }
+    }
+    let see = |at: DVec2| screen.project(DVec3::new(at.x, height, at.y)).map(place);
+    let painter = ui.painter_at(rect);
+    if let Some(at) = at {
+        let turn = |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
+        let rim = (0..=48).filter_map(|step| see(at + turn(step) * state.brush.radius)).collect();
+        painter.line(rim, Line::new(1.5, INK));
+    }
+    if let Some(stroke) = &panels.stroke {
+        let line: Vec<egui::Pos2> = stroke.places().iter().filter_map(|at| see(*at)).collect();
+        painter.line(line, Line::new(2.5, INK));
+    }
+    if let Some((map, speed)) = finished.and_then(FlowStroke::finished) {
+        actions.push(DocumentAction::PaintFlow(PaintedFlow {
+            water: name,
+            before: Arc::clone(&water.map),
+            map: Arc::new(map),
+            rectangle: water.rectangle(),
+            speed: (speed != water.settings.speed).then_some(speed),
+        }));
     }
 }

@@ -1,0 +1,253 @@
+//! Classification of changes of the look: what must be drawn or uploaded again.
+
+use crate::{
+    scene::{
+        Scene,
+        address::AddressTable,
+        look::{LightLook, Look},
+    },
+    settings::{Affects, Section},
+};
+
+/// The cost of a change of the look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LookChange {
+    /// No change.
+    Nothing,
+    /// Camera, effects, passes, or how indirect light is sampled: applied in the next frame.
+    Frame,
+    /// Indirect light is switched on, or its VPLs are others: photons are traced, without an
+    /// upload of the scene.
+    Vpls,
+    /// Lights, environment or materials: the scene is uploaded again.
+    Scene,
+}
+
+/// Classifies the change from one look to another.
+#[must_use]
+pub fn classify_change(old: &Look, new: &Look) -> LookChange {
+    if old == new {
+        return LookChange::Nothing;
+    }
+    let with_frame_sections = Look {
+        camera: new.camera.clone(),
+        effects: new.effects,
+        passes: new.passes,
+        gi: new.gi,
+        ..old.clone()
+    };
+    let changed = [old.passes.changed(&new.passes), old.gi.changed(&new.gi)].concat();
+    let affected = |affects| changed.iter().any(|property| property.affects == affects);
+    if with_frame_sections != *new
+        || old.effects.needs_flare_sources() != new.effects.needs_flare_sources()
+        || affected(Affects::Scene)
+        || affected(Affects::Probes) && !new.probes.is_empty()
+    {
+        LookChange::Scene
+    } else if has_gi(new) && affected(Affects::Vpls) {
+        LookChange::Vpls
+    } else {
+        LookChange::Frame
+    }
+}
+
+fn has_gi(look: &Look) -> bool {
+    look.gi.enabled()
+}
+
+/// True if the light meter reads the same with both looks, in one view: they differ only in what
+/// `OpenScene::settings`, with which meters render, does not use.
+pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
+    let as_metered = |look: &Look| {
+        let mut look = look.clone();
+        // The camera's pose and lens are part of the view. Effects follow the meter.
+        let metering = look.camera.dials.metering;
+        look.camera = Default::default();
+        look.camera.dials.metering = metering;
+        look.effects = Default::default();
+        (look.passes, look.gi) = Default::default();
+        look
+    };
+    // Without indirect light, none of its other settings has an effect.
+    let gi = if has_gi(old) || has_gi(new) { old.gi.changed(&new.gi) } else { Vec::new() };
+    let changed = [old.passes.changed(&new.passes), gi].concat();
+    changed.iter().all(|property| property.affects == Affects::Frame)
+        && as_metered(old) == as_metered(new)
+}
+
+/// True if only light strengths changed, so that no upload is needed.
+pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
+    let beyond = Look { lights: old.lights.clone(), ..new.clone() };
+    let (same, default) =
+        (classify_change(old, &beyond) <= LookChange::Frame, LightLook::default());
+    let measured = base.lights.iter().any(|light| light.profile.is_some());
+    let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
+    let steady = measured || any_ies(old) || any_ies(new);
+    let mut names = old.lights.keys().chain(new.lights.keys());
+    let things = AddressTable::lights(base);
+    let shines_alike = names.all(|name| {
+        // Emissive shapes are geometry; profiles are numbered by the lights that use them.
+        let shaped = things.find(name).into_iter().any(|node| {
+            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
+            light.is_some_and(|light| light.emitter().area().is_some())
+        });
+        let [old, new] = [old, new].map(|look| look.lights.get(name).unwrap_or(&default));
+        old.changed(new).iter().all(|property| {
+            let switch = property.path == "lights.*.enabled" && !(shaped || steady);
+            property.affects == Affects::Lights || switch
+        })
+    });
+    // Probes are captured in the light of the upload.
+    same && shines_alike && new.probes.is_empty() && base.probes.is_empty()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+    use crate::{scene::look::properties, settings::Property};
+
+    fn look(settings: &[&str]) -> Look {
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting).unwrap();
+        }
+        look
+    }
+
+    #[test]
+    fn changes_are_classified_by_what_they_upload() {
+        let with = |changes: &[&str]| {
+            look(&[&["camera.lens.f_stop=8", "lights.Key.lumens=800"], changes].concat())
+        };
+        let old = with(&[]);
+        assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
+        for (path, class) in [
+            ("camera.lens.f_stop=4", LookChange::Frame),
+            ("camera.exposure.mode=auto", LookChange::Frame),
+            ("effects.bloom.enabled=true", LookChange::Frame),
+            ("passes.tonemap.operator=aces", LookChange::Frame),
+            ("passes.ssr.enabled=true", LookChange::Frame),
+            // Without indirect light there are no VPLs to trace.
+            ("gi.vpls=100", LookChange::Frame),
+            ("gi.denoise=false", LookChange::Frame),
+            ("gi.enabled=true", LookChange::Vpls),
+            ("lights.Key.lumens=900", LookChange::Scene),
+            ("passes.shadows.method=traced", LookChange::Scene),
+            ("effects.starburst.enabled=true", LookChange::Scene),
+            ("environment.lux=10", LookChange::Scene),
+            ("scene.multiscatter=true", LookChange::Scene),
+        ] {
+            assert_eq!(classify_change(&old, &with(&[path])), class, "{path}");
+        }
+        let off = with(&["gi.enabled=false"]);
+        let (on, more) = (with(&["gi.enabled=true"]), with(&["gi.enabled=true", "gi.vpls=100"]));
+        assert_eq!(classify_change(&on, &off), LookChange::Frame);
+        assert_eq!(classify_change(&off, &more), LookChange::Vpls);
+        assert_eq!(classify_change(&on, &more), LookChange::Vpls);
+        assert_eq!(
+            classify_change(&on, &with(&["gi.enabled=true", "environment.lux=10"])),
+            LookChange::Scene
+        );
+        // Captured probes hold shadows and the light of the upload.
+        let probe = ["probes.Room.center=0 0 0", "probes.Room.size=1 1 1"];
+        let [old, coarse, bright] =
+            ["lights.Key.lumens=800", "passes.shadows.resolution=128", "lights.Key.lumens=900"]
+                .map(|last| with(&[&probe[..], &[last]].concat()));
+        assert_eq!(classify_change(&old, &coarse), LookChange::Scene);
+        assert!(!relights(&old, &bright, &Scene::default()));
+        assert!(relights(&with(&[]), &with(&["lights.Key.lumens=900"]), &Scene::default()));
+    }
+
+    /// Values of which each property of the sections below takes at least one.
+    const VALUES: [&str; 29] = [
+        "true",
+        "false",
+        "2",
+        "0.5",
+        "1024",
+        "1,2",
+        "1 2 3",
+        "36x24",
+        "auto",
+        "aces",
+        "taa",
+        "half",
+        "traced",
+        "screen",
+        "smallest",
+        "all",
+        "vpls",
+        "spot",
+        "daylight",
+        "bradford",
+        "fill",
+        "overscan",
+        "rolling",
+        "bare",
+        "full-frame",
+        "infinity",
+        "builtin:dgauss-50-f2",
+        "8",
+        "0.01",
+    ];
+
+    #[test]
+    fn all_properties_of_camera_effects_passes_and_gi_are_classified() {
+        // With what makes the other properties of a group take effect.
+        let old = look(&[
+            "gi.enabled=true",
+            "effects.starburst.enabled=true",
+            "effects.ghosts.enabled=true",
+        ]);
+        for Property { path, .. } in properties() {
+            if !["camera.", "effects.", "passes.", "gi."].iter().any(|of| path.starts_with(of)) {
+                continue;
+            }
+            let changed = |value: &&str| {
+                let mut new = old.clone();
+                new.assign(&format!("{path}={value}")).is_ok_and(|_| new != old).then_some(new)
+            };
+            let new = VALUES.iter().find_map(changed).expect(path);
+            let class = match path {
+                "passes.shadows.enabled"
+                | "passes.shadows.method"
+                | "passes.lod.max_error_pixels" => LookChange::Scene,
+                "gi.vpls" | "gi.photons" | "gi.bounces" | "gi.merge" | "gi.merge_cell_size" => {
+                    LookChange::Vpls
+                }
+                _ => LookChange::Frame,
+            };
+            assert_eq!(classify_change(&old, &new), class, "{path}");
+            // What the meter renders with.
+            let metered = match path {
+                "camera.metering.mode"
+                | "camera.metering.position"
+                | "camera.metering.spot_angle" => true,
+                "passes.ssr.max_history_frames"
+                | "passes.ssr.reprojection"
+                | "gi.max_history_frames"
+                | "gi.freeze_after" => false,
+                _ => {
+                    let passes = path.strip_prefix("passes.").is_some_and(|pass| {
+                        !["tonemap.", "aa.", "taa."].iter().any(|of| pass.starts_with(of))
+                    });
+                    passes || path.starts_with("gi.")
+                }
+            };
+            assert_eq!(meters_alike(&old, &new), !metered, "{path}");
+        }
+    }
+
+    #[test]
+    fn light_changes_the_meter_and_gi_only_if_enabled() {
+        let old = look(&["lights.Key.lumens=800"]);
+        for path in ["lights.Key.lumens=900", "environment.lux=10", "gi.enabled=true"] {
+            let mut new = old.clone();
+            new.assign(path).unwrap();
+            assert!(!meters_alike(&old, &new), "{path}");
+        }
+        let off = look(&["lights.Key.lumens=800", "gi.vpls=100", "gi.enabled=false"]);
+        assert!(meters_alike(&old, &off));
+    }
+}

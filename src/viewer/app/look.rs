@@ -1,0 +1,127 @@
+//! Changes of the look, and their effect on the picture.
+
+use glam::DVec3;
+
+use super::App;
+use crate::{
+    camera_control::CameraPose,
+    scene::{
+        Projection,
+        look::{CameraLook, Look},
+    },
+    session::look_change::LookChange,
+    viewer::viewport::Viewport,
+};
+
+impl App {
+    /// Sets properties of the look as one undo step, and applies it.
+    pub fn set(&mut self, changes: &[(&str, Option<&str>)]) {
+        let Some(work) = &mut self.state.workspace else { return };
+        if let Err(error) = work.document.set(changes) {
+            return self.error(error.to_string());
+        }
+        self.apply_document();
+    }
+
+    /// Applies the document's look to the picture.
+    pub(super) fn apply_document(&mut self) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let old = work.viewport.session.look.camera.clone();
+        let followed = work.shown_look().and_then(|look| {
+            let moves = placed_elsewhere(&old, &look);
+            if moves {
+                work.viewport.set_pose(None);
+            }
+            work.viewport.apply_look(look).map(|change| (moves, change))
+        });
+        match followed {
+            Ok((moved, change)) => {
+                work.broken = None;
+                if change == LookChange::Scene {
+                    // The reading was taken in other light.
+                    work.pointer.incident = None;
+                }
+                work.controller.set_fov(fov(&work.viewport));
+                if moved {
+                    work.placed = CameraPose::from_world(work.viewport.pose());
+                    work.controller.place(work.placed);
+                }
+                self.state.reference_view.restart();
+            }
+            Err(error) if error.is_fatal() => self.lost(error.to_string()),
+            Err(error) => {
+                // An unknown light or missing sizes: the text stays, and undo reverts it.
+                let text = error.to_string();
+                work.broken = Some(text.clone());
+                self.error(text);
+            }
+        }
+    }
+
+    pub(super) fn undo(&mut self) {
+        let done = self.state.workspace.as_mut().and_then(|work| work.document.undo());
+        if let Some(what) = done {
+            self.info(format!("undone: {what}"));
+            self.apply_document();
+        }
+    }
+
+    pub(super) fn redo(&mut self) {
+        let done = self.state.workspace.as_mut().and_then(|work| work.document.redo());
+        if let Some(what) = done {
+            self.info(format!("redone: {what}"));
+            self.apply_document();
+        }
+    }
+
+    /// Saves the look; asks for a file if it has none.
+    pub fn save(&mut self) {
+        let Some(work) = &mut self.state.workspace else { return };
+        if work.document.file().is_none() {
+            self.panels.save_path.get_or_insert_with(|| "scene.look.toml".into());
+            return;
+        }
+        match work.document.save() {
+            Ok(file) => self.info(format!("saved {}", file.display())),
+            Err(error) => self.error(error.to_string()),
+        }
+    }
+
+    /// Writes the camera's pose to the look, so that it is saved.
+    pub(super) fn keep_camera(&mut self) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let pose = work.controller.pose();
+        let target = pose.position
+            + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
+        let text = |v: DVec3| format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z);
+        let (position, target) = (text(pose.position), text(target));
+        let changes = [
+            ("camera.position", Some(position.as_str())),
+            ("camera.target", Some(target.as_str())),
+        ];
+        self.set(&changes);
+    }
+
+    /// Isolates a light in the picture, or with none shows all lights again. The look is unchanged.
+    pub(super) fn solo(&mut self, light: Option<String>) {
+        if let Some(work) = &mut self.state.workspace {
+            work.solo = light;
+            self.apply_document();
+        }
+    }
+}
+
+/// True if a look places the camera elsewhere than the previous look.
+fn placed_elsewhere(old: &CameraLook, new: &Look) -> bool {
+    let new = &new.camera;
+    (&old.name, old.position, old.target, old.roll)
+        != (&new.name, new.position, new.target, new.roll)
+}
+
+/// Vertical field of view (rad).
+pub(super) fn fov(viewport: &Viewport) -> f64 {
+    match viewport.session.camera.1 {
+        Projection::Perspective { vertical_fov, .. } => f64::from(vertical_fov),
+        Projection::Orthographic { .. } => 0.5,
+    }
+}

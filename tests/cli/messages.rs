@@ -1,0 +1,98 @@
+//! The wording of refusals: one line that names what is wrong and the remedy.
+
+use crate::common::{Arguments, Folder, NO_DEVICE, Run, no_gpu, sunny16};
+
+fn render(dir: &Folder, more: &(impl Arguments + ?Sized)) -> Run {
+    let args = "render small.glb --size 96x64 --set camera.exposure.ev100=7".words();
+    dir.run(&[args, more.words()].concat())
+}
+
+#[test]
+fn wrong_arguments_are_one_line_with_a_remedy() {
+    let dir = Folder::with_scene(3);
+    for (args, parts) in [
+        ("render --sise 4x4", &["--sise", "--size", "sunny16 render --help"][..]),
+        ("render small.glb", &["--output <FILE>", "sunny16 render --help"]),
+        ("render -o a.png --size big", &["--size", "big"]),
+        ("render -o a.png --renderer rays", &["--renderer", "rays", "raster, path"]),
+        ("render -o a.png --spp 0", &["--spp", "0", "1..="]),
+        ("render -o", &["--output", "value is required"]),
+        ("compare a.exr", &["<REFERENCE>", "sunny16 compare --help"]),
+        ("rendr", &["rendr", "render", "`sunny16 --help`"]),
+        ("--fast", &["--fast", "`sunny16 --help`"]),
+        (
+            "graph builtin:attic",
+            &["attic", "builtin:atrium", "builtin:corridor", "builtin:cornell"],
+        ),
+    ] {
+        dir.run_on_host(args).fails(2, parts);
+    }
+    // Requested help is no error.
+    for args in ["--help", "render --help", "--version"] {
+        dir.run(args).silent();
+    }
+    for (more, parts) in [
+        ("-o out.jpg", &["out.jpg", ".png", ".exr"][..]),
+        ("-o out", &[".png"]),
+        ("-o out.png --spp 64", &["--spp", "path tracer"]),
+        ("-o out.png --renderer path --times", &["--times", "raster renderer"]),
+        ("-o out.png --camera missing", &["missing", "main"]),
+        ("-o out.png --aov depht", &["depht", "depth"]),
+        ("-o out.png --set camera.lens.fstop=2", &["camera.lens.fstop", "camera.lens.f_stop"]),
+        ("-o out.png --set camera.body.iso=-1", &["camera.body.iso", "-1"]),
+        ("-o out.png --set camera.body.iso=nan", &["camera.body.iso"]),
+        ("-o out.png --set camera.body.iso", &["PATH=VALUE"]),
+        ("-o out.png --set lights.bulp.lumens=3", &["lights.bulp", "lights.bulb"]),
+        ("-o out.png --set lights.sun.lumens=3", &["lights.sun", "lux"]),
+        ("-o out.png --set camera.exposure.ev100=1000", &["1000", "64"]),
+    ] {
+        render(&dir, more).fails(2, parts);
+    }
+    let at_itself =
+        ["-o", "a.png", "--set", "camera.position=0 1 2", "--set", "camera.target=0 1 2"];
+    render(&dir, &at_itself).fails(2, &["camera.target", "another point"]);
+    for size in ["0x0", "0x10", "10", "axb", "-1x5", "99999999999x1", ""] {
+        let run = dir.run(&["render", "small.glb", "-o", "out.png", "--size", size]);
+        assert!(run.code == 2 && run.err.contains("error:"), "{size}: {run:?}");
+        assert!(!run.err.contains("panicked"), "{size}: {run:?}");
+    }
+    assert_eq!(dir.listing(), ["small.glb"]);
+}
+
+#[test]
+fn a_missing_driver_is_named_with_its_package() {
+    let dir = Folder::empty();
+    sunny16(dir.path(), &["doctor"], &NO_DEVICE).ends_with_error(6, &["install"]);
+}
+
+#[test]
+fn meter_errors_name_the_remedy() {
+    if no_gpu("errors of meter") {
+        return;
+    }
+    let dir = Folder::with_scene(3);
+    let dark = ["lights.bulb.enabled", "lights.sun.enabled", "scene.default_light"]
+        .map(|property| format!("--set {property}=false"))
+        .join(" ");
+    for (more, code, parts) in [
+        ("--at 96,0", 2, &["95,63", "%"][..]),
+        ("--mode sport", 2, &["sport", "matrix", "incident"]),
+        ("--priority speed", 2, &["speed", "aperture"]),
+        ("--point 1,2", 2, &["--point", "three finite numbers"]),
+        ("--mode spot --normal 0,1,0", 2, &["incident"]),
+        ("--point 0,1,0 --normal nan,0,0", 2, &["normal", "0,1,0"]),
+        ("--point 0,1,0 --normal 0,0,0", 2, &["normal", "not all 0"]),
+        ("--point 1e9,0,0", 2, &["outside of the scene", "spans"]),
+        ("--point inf,0,0", 2, &["--point", "finite"]),
+        ("--point 0,1,0 --normal 0,-1,0", 2, &["no light", "--normal"]),
+        ("--mode incident --at 0,0", 2, &["no surface", "--at"]),
+        ("--receptor cone --point 0,1,0", 2, &["cone", "dome"]),
+        ("--false-color a.jpg", 2, &["a.jpg", ".png"]),
+        ("--json no/where.json", 5, &["where.json"]),
+        (&dark, 2, &["black", "light it"]),
+        ("--set camera.white_balance.gray_card=0,0", 2, &["gray_card", "pick"]),
+    ] {
+        dir.run(&format!("meter small.glb --size 96x64 {more}")).fails(code, parts);
+    }
+    assert_eq!(dir.listing(), ["small.glb"]);
+}
