@@ -91,36 +91,43 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
     map.iter().map(|&v| f64::from(v)).sum::<f64>() / map.len() as f64
 }
 
-fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
+/// The settings with another's anti-aliasing.
+fn with_method(settings: &RenderSettings, method: &RenderSettings) -> RenderSettings {
+    RenderSettings { anti_aliasing: method.anti_aliasing, taa: method.taa, ..settings.clone() }
+}
+
+fn methods(more: bool) -> Vec<(String, RenderSettings)> {
     let default = TemporalSettings::default();
+    let single = |anti_aliasing| RenderSettings { anti_aliasing, ..RenderSettings::default() };
+    let temporal = |taa| RenderSettings { taa, ..single(AntiAliasing::Temporal) };
     let mut list = vec![
-        ("none".into(), AntiAliasing::None),
-        ("morphological".into(), AntiAliasing::Morphological),
-        ("taa".into(), AntiAliasing::Temporal(default)),
+        ("none".into(), single(AntiAliasing::None)),
+        ("morphological".into(), single(AntiAliasing::Morphological)),
+        ("taa".into(), temporal(default)),
     ];
     for scale in [0.75, 0.667, 0.5] {
         list.push((
             format!("taa x{scale}"),
-            AntiAliasing::Temporal(TemporalSettings { scale, ..default }),
+            temporal(TemporalSettings { render_scale: scale, ..default }),
         ));
     }
     if more {
         for gamma in [1.0, 1.5, 2.0, 4.0] {
             list.push((
                 format!("clip {gamma}"),
-                AntiAliasing::Temporal(TemporalSettings { variance_gamma: gamma, ..default }),
+                temporal(TemporalSettings { variance_gamma: gamma, ..default }),
             ));
         }
-        for frames in [8.0, 32.0] {
+        for frames in [8, 32] {
             list.push((
                 format!("frames {frames}"),
-                AntiAliasing::Temporal(TemporalSettings { max_history_frames: frames, ..default }),
+                temporal(TemporalSettings { max_history_frames: frames, ..default }),
             ));
         }
         for mip_bias in [-0.5, -1.5] {
             list.push((
                 format!("bias {mip_bias}"),
-                AntiAliasing::Temporal(TemporalSettings { mip_bias, ..default }),
+                temporal(TemporalSettings { mip_bias, ..default }),
             ));
         }
     }
@@ -139,10 +146,10 @@ fn still(bench: &mut Bench, more: bool) {
             flip_of(&got.nits, &want, settings.exposure, size.0)
         );
     }
-    for (name, anti_aliasing) in methods(more) {
+    for (name, method) in methods(more) {
         bench.renderer.reset_history();
-        let with = RenderSettings { anti_aliasing, ..settings.clone() };
-        let last = if matches!(anti_aliasing, AntiAliasing::Temporal(_)) { 256u32 } else { 1 };
+        let with = with_method(&settings, &method);
+        let last = if method.anti_aliasing == AntiAliasing::Temporal { 256u32 } else { 1 };
         print!("  {name:14}");
         for frame in 1..=last {
             let got = bench.renderer.render(&bench.scene, &view, &with).unwrap();
@@ -207,13 +214,13 @@ fn moving(bench: &mut Bench, more: bool) {
             path.name,
             SIDE * SIDE
         );
-        for (name, anti_aliasing) in methods(more) {
+        for (name, method) in methods(more) {
             bench.renderer.reset_history();
             let mut sum = 0.0;
             print!("  {name:14}");
             for (frame, want) in (0..FRAMES).zip(&want) {
                 bench.pose(path, frame);
-                let with = RenderSettings { anti_aliasing, ..settings.clone() };
+                let with = with_method(&settings, &method);
                 let got = bench
                     .renderer
                     .render(&bench.scene, &bench.view_on(path, frame, size), &with)
@@ -238,14 +245,14 @@ fn flicker(bench: &mut Bench, more: bool) {
     println!(
         "flicker of a still view in frames 33 to 64: rms over pixels of the deviation in time, most of a pixel"
     );
-    for (name, anti_aliasing) in methods(more) {
-        let AntiAliasing::Temporal(temporal) = anti_aliasing else { continue };
+    for (name, method) in methods(more) {
+        if method.anti_aliasing != AntiAliasing::Temporal {
+            continue;
+        }
         for still in [true, false] {
             bench.renderer.reset_history();
-            let with = RenderSettings {
-                anti_aliasing: AntiAliasing::Temporal(TemporalSettings { still, ..temporal }),
-                ..settings.clone()
-            };
+            let taa = TemporalSettings { still, ..method.taa };
+            let with = RenderSettings { taa, ..with_method(&settings, &method) };
             let mut sums = vec![[0.0f64; 6]; (size.0 * size.1) as usize];
             for frame in 0..64 {
                 let got = bench.renderer.render(&bench.scene, &view, &with).unwrap();
@@ -282,9 +289,9 @@ fn crops(bench: &mut Bench, directory: &std::path::Path, path: Path) {
     let settings = bench.settings();
     let last = bench.view_on(path, FRAMES - 1, size);
     let mut columns: Vec<(String, Nits)> = Vec::new();
-    for (name, anti_aliasing) in methods(false) {
+    for (name, method) in methods(false) {
         bench.renderer.reset_history();
-        let with = RenderSettings { anti_aliasing, ..settings.clone() };
+        let with = with_method(&settings, &method);
         let mut nits = Vec::new();
         for frame in 0..FRAMES {
             bench.pose(path, frame);

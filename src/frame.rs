@@ -1,6 +1,5 @@
 //! Frames: the passes of one image in execution order, and the renderer that runs them.
 
-pub mod anti_aliasing;
 mod aov;
 mod declare;
 mod frame_inputs;
@@ -18,15 +17,14 @@ mod settings;
 mod still;
 
 pub use self::{
-    anti_aliasing::{AntiAliasing, FrameSample, TemporalSettings},
     aov::{Aov, SsrAov},
     readback::Readback,
     rendered_image::{ClusteredLightStats, DrawStats, RenderedImage},
     renderer::{PendingFrame, Renderer},
-    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
+    settings::{FrameSample, RenderSettings},
 };
 
-pub use crate::gpu_scene::gi::GiSettings;
-pub use crate::gpu_scene::volumes::VolumeSettings;
-pub use crate::passes::ao::AoSettings;
-pub use crate::passes::ssr::{Reprojection, SsrSettings};
+pub use crate::settings::{
+    AntiAliasing, AoSettings, ClusteredLightSettings, GiSettings, ShadowSettings, SsrReprojection,
+    SsrSettings, TemporalSettings, VolumeSettings,
+};

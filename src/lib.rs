@@ -22,5 +22,6 @@ pub mod photometry;
 pub mod reference;
 pub mod scene;
 pub mod session;
+pub mod settings;
 pub mod sobol;
 pub mod viewer;

@@ -32,7 +32,7 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let mut session = Session::open(session::open_device(&args.device.options()?)?, opened)?;
     let opened = &session.opened;
     let (effects, lens, anti_aliasing) =
-        (opened.effects, opened.lens.clone(), opened.anti_aliasing());
+        (opened.effects, opened.lens.clone(), opened.passes().aa.method);
     let ghosts = opened.physical_camera.ghosts(lens.as_deref())?;
     let settings = RenderSettings {
         effects,

@@ -76,7 +76,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         ..args.scene.clone()
     };
     let mut opened = scene_args::open_scene(&scene)?;
-    opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
+    let samples = &mut opened.look.passes.aa.samples;
+    *samples = args.aa_samples.or(*samples);
     let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..count {
@@ -91,7 +92,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
     // Frames of a sequence share temporal history; each accumulates several samples only if
     // passes.aa.samples is set.
-    let accumulates = args.frames.is_none() || opened.look.passes.aa_samples.is_some();
+    let accumulates = args.frames.is_none() || opened.look.passes.aa.samples.is_some();
     let samples = accumulates.then(|| opened.still_samples());
     let sequence = SequenceSettings { first, fps: args.fps, count, samples, aovs };
     let renderer = session::open_device(&args.device.options()?)?;
@@ -228,7 +229,7 @@ fn write(
 /// Warns of AOVs whose pass is off: they are 0 everywhere.
 fn warn_empty_aovs(aovs: &[String], session: &OpenScene) {
     for (off, prefix, remedy) in [
-        (!session.ssr().enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
+        (!session.passes().ssr.enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
         (!session.gi().enabled, "indirect_", "gi.enabled=true enables indirect light"),
     ] {
         if let Some(name) = aovs.iter().find(|name| off && name.starts_with(prefix)) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{anti_aliasing::AntiAliasing, sampling::FrameSampling, settings::RenderSettings};
+use super::{sampling::FrameSampling, settings::RenderSettings};
 use crate::{
     gpu::{
         Gpu, GpuResult,
@@ -36,7 +36,7 @@ use crate::{
         shadow_maps::{FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
         ssr::FrameSsr,
     },
-    scene::look::{RefractionMethod, ShadowMethod},
+    settings::{AntiAliasing, RefractionMethod, ShadowMethod},
 };
 
 /// Maximum capacity of light lists in entries (256 MiB). Clusters beyond it evaluate all lights.
@@ -163,7 +163,7 @@ impl FrameInputs {
         )?;
         let single = settings.sample.is_none()
             && settings.accumulated_frames.is_none()
-            && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
+            && settings.anti_aliasing != AntiAliasing::Temporal;
         let gi = FrameGi::new(
             gpu,
             scene,

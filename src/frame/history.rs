@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{anti_aliasing::AntiAliasing, aov::Aov, settings::RenderSettings};
+use super::{aov::Aov, settings::RenderSettings};
 use crate::{
     camera::Exposure,
     gpu_scene::{GpuScene, GpuScenePose, View},
     passes::{gi::GiHistory, temporal::HistoryFrame},
+    settings::AntiAliasing,
 };
 
 /// State of the previous frame.
@@ -40,7 +41,7 @@ pub(super) struct HistoryState {
 impl HistoryState {
     /// Advances the state after a frame.
     pub fn advance(&mut self, scene: &GpuScene, view: &View, settings: &RenderSettings) {
-        let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
+        let temporal = settings.anti_aliasing == AntiAliasing::Temporal;
         let ssr_state = keeps_ssr_history(settings);
         let gi_state = scene
             .gi

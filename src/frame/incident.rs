@@ -10,23 +10,18 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
-use super::{
-    aov::Aov,
-    renderer::Renderer,
-    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
-};
+use super::{aov::Aov, renderer::Renderer, settings::RenderSettings};
 use crate::{
     camera::{Exposure, exposure::Receptor},
     gpu::GpuError,
     gpu_scene::{GpuScene, View},
-    passes::ao::AoSettings,
     photometry::{Ev100, Lux, color::luminance},
     scene::{
         Node, Projection, Scene,
         build::{dielectric, look_at_transform},
-        look::ShadowMethod,
         procedural::shapes,
     },
+    settings::{AoSettings, ClusteredLightSettings, ShadowMethod, ShadowSettings},
 };
 
 /// Half of a card's edge length in meters.

@@ -2,9 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{
-    anti_aliasing::AntiAliasing, aov::Aov, frame_inputs::FrameInputs, settings::RenderSettings,
-};
+use super::{aov::Aov, frame_inputs::FrameInputs, settings::RenderSettings};
 use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::GpuScene,
@@ -12,6 +10,7 @@ use crate::{
         Passes, SceneFrame, effects::make, gi::GiPass, ssr::SsrPass, variants,
         velocity::VelocityPass,
     },
+    settings::AntiAliasing,
 };
 
 /// Creates the pipelines that the scene and the settings need, except those that are specialized
@@ -33,7 +32,7 @@ pub(super) fn prepare(
     passes.effects.prepare(gpu, &settings.effects, lens, ghosts)?;
     let (ssr, gi) = (settings.ssr.enabled, settings.gi.enabled);
     let method = settings.anti_aliasing;
-    let temporal = matches!(method, AntiAliasing::Temporal(_));
+    let temporal = method == AntiAliasing::Temporal;
     let morphological = method == AntiAliasing::Morphological;
     let velocity = temporal
         || ssr

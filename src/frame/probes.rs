@@ -3,21 +3,17 @@
 use glam::{DMat3, DMat4, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::{
-    readback::Readback,
-    renderer::Renderer,
-    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
-};
+use super::{readback::Readback, renderer::Renderer, settings::RenderSettings};
 use crate::{
     camera::Exposure,
     gpu::{GpuError, GpuResult},
     gpu_scene::{GpuScene, View},
-    passes::culling::CullingSettings,
     photometry::{
         Ev100,
         environment::{RadianceMap, RowMapping},
     },
     scene::{Probe, Projection, Scene},
+    settings::{ClusteredLightSettings, CullingSettings, ShadowSettings},
 };
 
 /// Right, up and back vectors of the cameras along +X, -X, +Y, -Y, +Z, -Z, as columns.

@@ -14,7 +14,7 @@ use super::{
     },
     rendered_image::{ClusteredLightStats, DrawStats, RenderedImage},
     sampling::FrameSampling,
-    settings::{ClusteredLightSettings, RenderSettings, ShadowSettings},
+    settings::RenderSettings,
 };
 use crate::{
     gpu::{
@@ -33,6 +33,7 @@ use crate::{
         shadow_maps::{self, ShadowAtlasPlan},
     },
     scene::Scene,
+    settings::{ClusteredLightSettings, ShadowSettings},
 };
 
 /// A submitted frame, for [`Renderer::collect`].

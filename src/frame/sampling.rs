@@ -5,10 +5,9 @@ use std::sync::Arc;
 use glam::DVec2;
 
 use super::{
-    anti_aliasing::{AntiAliasing, FrameSample},
     history::{HistoryState, keeps_gi_history, keeps_ssr_history, smooth_exposure},
     jitter,
-    settings::RenderSettings,
+    settings::{FrameSample, RenderSettings},
 };
 use crate::{
     gpu_scene::{GpuScene, View},
@@ -18,6 +17,7 @@ use crate::{
         taa::TaaFrame,
         temporal::{FrameMotion, HistoryFrame},
     },
+    settings::AntiAliasing,
 };
 
 /// Mip bias of textures while nothing moves: 16 samples per pixel are a quarter of a pixel apart.
@@ -109,7 +109,8 @@ impl FrameSampling {
         };
         let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
         match (settings.anti_aliasing, settings.sample) {
-            (AntiAliasing::Temporal(temporal), _) => {
+            (AntiAliasing::Temporal, _) => {
+                let temporal = &settings.taa;
                 let [width, height] = temporal.input_size([view.width, view.height]);
                 let state = HistoryFrame::new(last_sample, &plain.motion, true);
                 let history = HistoryFrame { still: temporal.still && state.still, ..state };
@@ -120,7 +121,7 @@ impl FrameSampling {
                     jitter: place.as_vec2(),
                     previous_depth: old.depth_from(view),
                     history,
-                    max_history_frames: temporal.max_history_frames,
+                    max_history_frames: temporal.max_history_frames as f32,
                     gamma: temporal.variance_gamma,
                 };
                 // Static histories have denser samples.

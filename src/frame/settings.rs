@@ -4,57 +4,17 @@ use std::sync::Arc;
 
 use glam::Mat3;
 
-use super::{
-    anti_aliasing::{AntiAliasing, FrameSample},
-    aov::Aov,
-};
+use super::aov::Aov;
 use crate::{
     camera::{CameraEffects, Exposure, ToneMapper},
-    gpu_scene::{
-        GpuScenePose, gi::GiSettings, scene_bvh::RayTracedLights, volumes::VolumeSettings,
-    },
+    gpu_scene::{GpuScenePose, scene_bvh::RayTracedLights},
     optics::{MountedLens, ghosts::LensGhosts},
-    passes::{
-        ao::AoSettings, caustics::CausticSettings, culling::CullingSettings, ssr::SsrSettings,
+    settings::{
+        AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
+        GiSettings, RefractionMethod, ShadowMethod, ShadowSettings, SsrSettings, TemporalSettings,
+        VolumeSettings,
     },
-    scene::look::{RefractionMethod, ShadowMethod},
 };
-
-/// Light culling by clusters (docs/clustered-lights.md).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClusteredLightSettings {
-    /// Cull lights per cluster; off: every pixel evaluates every light.
-    pub enabled: bool,
-    /// Upper bound on the summed contribution of culled lights to a pixel, as a fraction of display
-    /// white under the current exposure; 0 culls none.
-    pub cull_threshold: f32,
-}
-
-impl Default for ClusteredLightSettings {
-    fn default() -> Self {
-        Self { enabled: true, cull_threshold: 1.0 / 1024.0 }
-    }
-}
-
-/// Shadow settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShadowSettings {
-    /// Render shadows; off: lights are never occluded.
-    pub enabled: bool,
-    /// Shadow maps or shadow rays.
-    pub method: ShadowMethod,
-    /// Shadow rays per area light.
-    pub samples: u32,
-    /// Resolution in texels of a sun's cascade or a spot light's map; cube faces of point lights
-    /// have half of it.
-    pub resolution: u32,
-}
-
-impl Default for ShadowSettings {
-    fn default() -> Self {
-        Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
-    }
-}
 
 impl ShadowSettings {
     /// The lights that need a BVH for shadow rays.
@@ -66,6 +26,15 @@ impl ShadowSettings {
             _ => RayTracedLights::None,
         }
     }
+}
+
+/// Index of a frame among those whose mean is a still image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameSample {
+    /// Index, from 0.
+    pub number: u32,
+    /// Number of frames.
+    pub count: u32,
 }
 
 /// All settings that an image is rendered with.
@@ -93,6 +62,8 @@ pub struct RenderSettings {
     pub culling: CullingSettings,
     /// Anti-aliasing method.
     pub anti_aliasing: AntiAliasing,
+    /// Temporal anti-aliasing.
+    pub taa: TemporalSettings,
     /// Subpixel sample of this frame, if the image is the mean of several frames.
     pub sample: Option<FrameSample>,
     /// Ambient occlusion of the environment's light.
@@ -131,6 +102,13 @@ pub struct RenderSettings {
 }
 
 impl RenderSettings {
+    /// True if the image is upscaled by temporal anti-aliasing: its history then collects samples in
+    /// place of a mean.
+    #[must_use]
+    pub fn is_upscaled(&self) -> bool {
+        self.anti_aliasing == AntiAliasing::Temporal && self.taa.render_scale < 1.0
+    }
+
     /// True if diffuse and specular light are separate images, for AOVs.
     #[must_use]
     pub fn splits_lighting(&self) -> bool {

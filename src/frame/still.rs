@@ -1,28 +1,23 @@
 //! Still images as the mean of several frames.
 
 use super::{
-    anti_aliasing::{AntiAliasing, FrameSample, TemporalSettings},
     readback::Readback,
     rendered_image::RenderedImage,
     renderer::Renderer,
-    settings::{ClusteredLightSettings, RenderSettings},
+    settings::{FrameSample, RenderSettings},
 };
 use crate::{
     gpu::{GpuError, GpuResult},
     gpu_scene::{GpuScene, View},
+    settings::{AntiAliasing, ClusteredLightSettings},
 };
 
 impl RenderSettings {
-    /// True if TAA upsamples: its history then collects the samples in place of a mean.
-    fn upsamples(&self) -> bool {
-        matches!(self.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0)
-    }
-
     /// Settings of frame `number`, from 0, of the `count` frames whose mean is a still image. With
     /// one frame, and for TAA at a scale below 1, they are the image's own.
     #[must_use]
     pub fn still_frame(&self, number: u32, count: u32) -> Self {
-        if count <= 1 || self.upsamples() {
+        if count <= 1 || self.is_upscaled() {
             return self.clone();
         }
         Self {
@@ -36,8 +31,8 @@ impl RenderSettings {
 
 impl Renderer {
     /// Renders a still image as the mean of `samples` frames with different subpixel offsets. TAA
-    /// at `scale` below 1 renders as many frames through its history. AOVs are sampled at pixel
-    /// centers. One sample is equal to `render`.
+    /// at `render_scale` below 1 renders as many frames through its history. AOVs are sampled at
+    /// pixel centers. One sample is equal to `render`.
     ///
     /// # Errors
     /// [`GpuError`] if memory is exhausted or the device is lost.
@@ -64,7 +59,7 @@ impl Renderer {
         samples: u32,
         progress: &mut dyn FnMut(u32) -> Result<(), E>,
     ) -> Result<RenderedImage, E> {
-        let scaled = settings.upsamples();
+        let scaled = settings.is_upscaled();
         if samples <= 1 && !scaled {
             return Ok(self.render(scene, view, settings)?);
         }

@@ -10,11 +10,13 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    radiosity_settings::RadiositySettings,
     surface_hit::{TraceScene, strength},
     vpl::Vpl,
 };
-use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
+use crate::{
+    bvh::{PreciseRay, Ray, pack_normal, unpack_normal},
+    settings::GiSettings,
+};
 
 /// Voxel sizes per octave that are tried: 2^(step / 4) m.
 const STEPS: i32 = 4;
@@ -58,7 +60,7 @@ struct VplMerger<'a> {
 pub(super) fn merged(
     stage: &TraceScene,
     vpls: &[Vpl],
-    settings: &RadiositySettings,
+    settings: &GiSettings,
     extent: f64,
     last: Option<i32>,
 ) -> Merged {

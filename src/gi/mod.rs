@@ -25,17 +25,17 @@ mod light_source;
 mod lobes;
 mod merge;
 mod photon;
+mod photon_budget;
 mod photon_tracing;
 mod radiosity;
-mod radiosity_settings;
 mod sequence;
 mod surface_hit;
 mod tree;
 mod vpl;
 
 pub use lobes::{dfg_lookup, diffuse_lobe_weight};
+pub use photon_budget::MAX_VPLS;
 pub use radiosity::{ChangedFraction, Radiosity};
-pub use radiosity_settings::{MAX_VPLS, RadiositySettings};
 pub use tree::{MAX_DEPTH, light_tree};
 pub use vpl::{Vpl, VplNode, VplSet, VplStats};
 

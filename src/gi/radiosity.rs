@@ -10,8 +10,8 @@ use super::{
     emission::{Key, PhotonSource, sources},
     fingerprints::Fingerprints,
     merge,
+    photon_budget::{MAX_VPLS, photon_budget},
     photon_tracing::{self, PhotonResult, UnitVpl},
-    radiosity_settings::{MAX_VPLS, RadiositySettings},
     sequence::Sequence,
     surface_hit::{TraceScene, strength},
     tree,
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     bvh::SceneBvh,
     scene::{Material, Scene},
+    settings::{Affects, GiSettings},
 };
 
 /// Photons per task.
@@ -50,7 +51,7 @@ pub struct Radiosity {
     /// Photons shared among the lights at the last allocation.
     budget: u32,
     light_photons: Vec<LightPhotons>,
-    settings: Option<RadiositySettings>,
+    settings: Option<GiSettings>,
     /// Voxel size step of merging.
     voxels: Option<i32>,
     set: Arc<VplSet>,
@@ -133,9 +134,9 @@ impl Radiosity {
         &mut self,
         scene: &Scene,
         bvh: &SceneBvh,
-        settings: &RadiositySettings,
+        settings: &GiSettings,
     ) -> (Arc<VplSet>, ChangedFraction) {
-        let settings = RadiositySettings {
+        let settings = GiSettings {
             vpls: settings.vpls.clamp(1, MAX_VPLS),
             bounces: settings.bounces.min(64),
             ..*settings
@@ -159,7 +160,7 @@ impl Radiosity {
             }
             None => Vec::new(),
         };
-        let counts = self.allocate_photons(&found, settings.photon_budget());
+        let counts = self.allocate_photons(&found, photon_budget(&settings));
         let keep = unmoved && self.bounces == settings.bounces;
         let light_photons = std::mem::take(&mut self.light_photons);
         let mut before: HashMap<Key, LightPhotons> = light_photons
@@ -197,7 +198,11 @@ impl Radiosity {
             before.values().map(|light_photons| light_photons.stored).collect();
         gone.sort_unstable_by(f64::total_cmp);
         change.gone += gone.iter().sum::<f64>();
-        let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
+        let same_vpls = |last: GiSettings| {
+            !last.changed(&settings).iter().any(|changed| changed.affects == Affects::Vpls)
+        };
+        let same =
+            change.is_none() && self.settings.is_some_and(same_vpls) && self.anchor == anchor;
         (self.fingerprints, self.extent, self.anchor) = (Some(fingerprints), extent, anchor);
         (self.bounces, self.settings) = (settings.bounces, Some(settings));
         if !same {
@@ -250,7 +255,7 @@ impl Radiosity {
     fn assembled(
         &mut self,
         stage: &TraceScene,
-        settings: &RadiositySettings,
+        settings: &GiSettings,
         mut stats: VplStats,
         reach: f64,
     ) -> VplSet {

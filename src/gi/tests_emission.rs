@@ -18,6 +18,7 @@ use crate::{
         build::{SceneBuilder, dielectric, look_at_transform},
         procedural::{shapes, textures::TextureImage},
     },
+    settings::GiSettings,
 };
 
 /// A purely Lambertian material.
@@ -34,12 +35,13 @@ pub(super) fn room(reflectance: f32) -> SceneBuilder {
     builder
 }
 
-pub(super) fn plain(photons: u32, bounces: u32) -> RadiositySettings {
-    RadiositySettings {
+pub(super) fn plain(photons: u32, bounces: u32) -> GiSettings {
+    GiSettings {
+        vpls: 4096,
         photons: Some(photons),
         bounces,
         merge: false,
-        ..RadiositySettings::default()
+        ..GiSettings::default()
     }
 }
 
@@ -49,7 +51,7 @@ pub(super) fn build_bvh(scene: &Scene) -> SceneBvh {
     bvh
 }
 
-pub(super) fn vpls_of(scene: &Scene, settings: &RadiositySettings) -> Arc<VplSet> {
+pub(super) fn vpls_of(scene: &Scene, settings: &GiSettings) -> Arc<VplSet> {
     Radiosity::new().update(scene, &build_bvh(scene), settings).0
 }
 

@@ -13,6 +13,7 @@ use crate::{
     bvh::unpack_normal,
     photometry::Lumen,
     scene::{Scene, build::SceneBuilder, procedural::shapes},
+    settings::GiSettings,
 };
 
 fn slab(
@@ -51,7 +52,7 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
     let scene = furnished();
     let whole = vpls_of(&scene, &plain(6000, 3));
     for vpls in [300, 1000, 3000] {
-        let settings = RadiositySettings { vpls, merge: true, ..plain(6000, 3) };
+        let settings = GiSettings { vpls, merge: true, ..plain(6000, 3) };
         let set = vpls_of(&scene, &settings);
         let error = ((total(&set) - total(&whole)) / total(&whole)).abs().max_element();
         println!(
@@ -63,28 +64,25 @@ fn flux_is_kept_and_the_number_is_not_exceeded() {
         assert!(set.vpls.len() <= vpls as usize && set.vpls.len() as f64 > 0.4 * f64::from(vpls));
         assert_eq!(set.nodes.len(), 2 * set.vpls.len() - 1);
     }
-    let fixed = vpls_of(
-        &scene,
-        &RadiositySettings { merge_cell_size: Some(0.25), merge: true, ..plain(6000, 3) },
-    );
+    let fixed =
+        vpls_of(&scene, &GiSettings { merge_cell_size: Some(0.25), merge: true, ..plain(6000, 3) });
     assert!(((total(&fixed) - total(&whole)) / total(&whole)).abs().max_element() <= 1e-6);
     for cell in [f64::NAN, 0.0, -1.0, 1e300, f64::INFINITY] {
         let set = vpls_of(
             &scene,
-            &RadiositySettings { merge_cell_size: Some(cell), merge: true, ..plain(200, 2) },
+            &GiSettings { merge_cell_size: Some(cell), merge: true, ..plain(200, 2) },
         );
         assert!(!set.vpls.is_empty() && set.vpls.iter().all(|vpl| vpl.position.is_finite()));
     }
     // Fewer VPLs than the limit stay unmerged.
-    let few = vpls_of(&scene, &RadiositySettings { vpls: 100_000, merge: true, ..plain(6000, 3) });
+    let few = vpls_of(&scene, &GiSettings { vpls: 100_000, merge: true, ..plain(6000, 3) });
     assert_eq!((&few.vpls, few.stats.merge_cell_size), (&whole.vpls, 0.0));
 }
 
 /// Every merged VPL lies on the walls, the box or the ball, and faces away from it.
 #[test]
 fn they_lie_on_surfaces() {
-    let set =
-        vpls_of(&furnished(), &RadiositySettings { vpls: 400, merge: true, ..plain(6000, 3) });
+    let set = vpls_of(&furnished(), &GiSettings { vpls: 400, merge: true, ..plain(6000, 3) });
     for vpl in &set.vpls {
         let p = (vpl.position.as_dvec3() + set.anchor).as_vec3();
         let n = unpack_normal(vpl.normal);
@@ -120,7 +118,7 @@ fn merged_vpls_keep_irradiance() {
     };
     let (whole, joined) = (
         vpls_of(&scene, &plain(6000, 3)),
-        vpls_of(&scene, &RadiositySettings { vpls: 600, merge: true, ..plain(6000, 3) }),
+        vpls_of(&scene, &GiSettings { vpls: 600, merge: true, ..plain(6000, 3) }),
     );
     let mut worst: f64 = 0.0;
     for (place, normal) in [
@@ -158,10 +156,8 @@ fn walls_and_steps_keep_apart() {
     builder.point_light_lumens("left", Lumen(1000.0), Vec3::X, DVec3::new(-0.8, 1.0, 0.1));
     builder.point_light_lumens("right", Lumen(1000.0), Vec3::Y, DVec3::new(0.6, 1.2, 0.0));
     let scene = builder.build().unwrap();
-    let set = vpls_of(
-        &scene,
-        &RadiositySettings { merge_cell_size: Some(1.0), merge: true, ..plain(8000, 3) },
-    );
+    let set =
+        vpls_of(&scene, &GiSettings { merge_cell_size: Some(1.0), merge: true, ..plain(8000, 3) });
     println!("{} of {} VPLs, {} rays", set.stats.kept, set.stats.created, set.stats.merge_rays);
     assert!(set.stats.kept * 10 < set.stats.created);
     for vpl in &set.vpls {
@@ -182,7 +178,7 @@ fn walls_and_steps_keep_apart() {
 fn voxels_do_not_jump() {
     let mut scene = furnished();
     let bvh = build_bvh(&scene);
-    let settings = RadiositySettings { vpls: 800, merge: true, ..plain(4000, 3) };
+    let settings = GiSettings { vpls: 800, merge: true, ..plain(4000, 3) };
     let mut radiosity = Radiosity::new();
     let first = radiosity.update(&scene, &bvh, &settings).0;
     let lamp = scene.nodes.iter().position(|node| node.light.is_some()).unwrap();

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     photometry::{Emitter, LightStrength, Lumen, Lux, PhysicalLight},
     scene::{Scene, build::SceneBuilder, procedural::shapes},
+    settings::GiSettings,
 };
 
 /// A room with a box, two lights and a sun.
@@ -43,7 +44,7 @@ fn rebuilt(
     radiosity: &mut Radiosity,
     scene: &Scene,
     bvh: &crate::bvh::SceneBvh,
-    settings: &RadiositySettings,
+    settings: &GiSettings,
 ) -> Arc<VplSet> {
     radiosity.retrace();
     let (set, change) = radiosity.update(scene, bvh, settings);
@@ -280,7 +281,7 @@ fn speed() {
         let mut vpls = set.vpls.clone();
         timed("of which tree", Box::new(|| drop(light_tree(&set.vpls))));
         timed("of which sizes", Box::new(|| tree::measure(&mut vpls, &set.nodes, 4.0)));
-        let merging = RadiositySettings { vpls: 4096, merge: true, ..settings };
+        let merging = GiSettings { vpls: 4096, merge: true, ..settings };
         let mut radiosity = Radiosity::new();
         radiosity.update(&scene, &bvh, &merging);
         let mut bright = scene.clone();

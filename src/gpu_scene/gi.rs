@@ -8,10 +8,11 @@ use glam::{DVec3, Vec3};
 use super::buffers::storage_buffer;
 use crate::{
     bvh::SceneBvh,
-    gi::{Radiosity, RadiositySettings, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
+    gi::{Radiosity, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
     gpu::{Buffer, Gpu, GpuResult, shader_structs::gi::HitMaterial, upload::Uploader},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
+    settings::GiSettings,
 };
 
 /// Host layouts of a VPL and a VPL tree node, for the layout test.
@@ -46,88 +47,6 @@ pub const VPL_LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [
 /// ray hits: metals.
 const CAUSTIC_FROM: f64 = 0.2;
 
-/// Settings of indirect light (`gi.*`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GiSettings {
-    /// Off: direct light only.
-    pub enabled: bool,
-    /// Maximum number of VPLs.
-    pub vpls: u32,
-    /// Photons emitted by all lights together; `None`: derived from `vpls`.
-    pub photons: Option<u32>,
-    /// Maximum number of reflections of a photon.
-    pub bounces: u32,
-    /// Merges VPLs of similar position and direction.
-    pub merge: bool,
-    /// Cell size (m) for merging; `None`: derived from `vpls`.
-    pub merge_cell_size: Option<f64>,
-    /// VPLs that each pixel samples per frame, 1 to 256.
-    pub vpl_samples: u32,
-    /// Evaluates all VPLs at each pixel instead of a sampled subset of the tree: for comparison.
-    pub all: bool,
-    /// Traces shadow rays to VPLs.
-    pub vpl_visibility: bool,
-    /// Clamps the light of near VPLs to that at this distance (multiples of the VPL radius); 0: no
-    /// clamp.
-    pub clamp_radius: f64,
-    /// Compensates the clamp loss with short rays.
-    pub bias_compensation: bool,
-    /// Traces environment occlusion.
-    pub environment_visibility: bool,
-    /// Specular highlights of VPLs on rough surfaces.
-    pub specular: bool,
-    /// Averages over neighboring pixels.
-    pub denoise: bool,
-    /// Maximum history length in frames, in motion; 0: no history.
-    pub max_history_frames: u32,
-    /// Number of static frames after which the result is frozen.
-    pub freeze_after: u32,
-    /// Draws VPLs as balls.
-    pub show_vpls: bool,
-}
-
-impl Default for GiSettings {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            vpls: 32_768,
-            photons: None,
-            bounces: 8,
-            merge: false,
-            merge_cell_size: None,
-            vpl_samples: 4,
-            all: false,
-            vpl_visibility: true,
-            clamp_radius: 4.0,
-            bias_compensation: true,
-            environment_visibility: true,
-            specular: true,
-            denoise: true,
-            max_history_frames: 32,
-            freeze_after: 64,
-            show_vpls: false,
-        }
-    }
-}
-
-impl GiSettings {
-    fn photons(&self) -> RadiositySettings {
-        RadiositySettings {
-            vpls: self.vpls,
-            photons: self.photons,
-            bounces: self.bounces,
-            merge: self.merge,
-            merge_cell_size: self.merge_cell_size,
-        }
-    }
-
-    /// True if a history is kept between frames.
-    #[must_use]
-    pub const fn has_history(&self) -> bool {
-        self.enabled && self.max_history_frames > 0
-    }
-}
-
 /// VPLs of a scene on the device.
 pub struct SceneGi {
     host: Radiosity,
@@ -158,7 +77,7 @@ impl SceneGi {
         let mut bvh = SceneBvh::new(scene, |_| true);
         bvh.build_wide();
         let mut host = Radiosity::default();
-        let (set, _) = host.update(scene, &bvh, &settings.photons());
+        let (set, _) = host.update(scene, &bvh, settings);
         Ok(Self { host, bvh, ..Self::from_vpls(gpu, scene, set)? })
     }
 
@@ -210,7 +129,7 @@ impl SceneGi {
         } else {
             self.bvh.rebuild_tlas(scene);
         }
-        let (set, change) = self.host.update(scene, &self.bvh, &settings.photons());
+        let (set, change) = self.host.update(scene, &self.bvh, settings);
         if Arc::ptr_eq(&set, &self.set) {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use super::{
     environment,
     extended_materials::{self, ExtendedMaterials, refracts, upload_layers},
     geometry::{Group, LodGeneration, Part, scene_parts, upload_geometry},
-    gi::{GiSettings, SceneGi},
+    gi::SceneGi,
     ies_profiles::Profiles,
     instances::GpuInstances,
     light_tree,
@@ -42,6 +42,7 @@ use crate::{
         upload::Uploader,
     },
     scene::Scene,
+    settings::GiSettings,
 };
 
 /// Scene on the device.

@@ -25,30 +25,10 @@ use crate::{
         Scene,
         volume::{DensityGrid, MAX_VOLUMES},
     },
+    settings::VolumeSettings,
 };
 
 const _: () = assert!(volumes::MAX_VOLUMES as usize == MAX_VOLUMES);
-
-/// Settings of volumes (`passes.volumes.*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VolumeSettings {
-    /// Off: no volumes.
-    pub enabled: bool,
-    /// One view ray per two by two pixels.
-    pub half_resolution: bool,
-    /// Steps along a view ray, 1 to 1024.
-    pub steps: u32,
-    /// Steps toward a light within each heterogeneous volume, 1 to 256.
-    pub shadow_steps: u32,
-    /// Averages over neighboring pixels.
-    pub filter: bool,
-}
-
-impl Default for VolumeSettings {
-    fn default() -> Self {
-        Self { enabled: true, half_resolution: false, steps: 32, shadow_steps: 12, filter: true }
-    }
-}
 
 /// Volumes of a scene on the device.
 pub struct SceneVolumes {
@@ -167,7 +147,7 @@ impl FrameVolumes {
         settings: &VolumeSettings,
     ) -> GpuResult<Self> {
         let any = settings.enabled && !scene.is_empty();
-        let scale = if settings.half_resolution { 2 } else { 1 };
+        let scale = settings.resolution.divisor();
         let head = VolumeConstants {
             count: if any { scene.boxes.len() as u32 } else { 0 },
             steps: settings.steps.max(1),

@@ -7,49 +7,11 @@ use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk},
     gpu_scene::FrameData,
     graph::{Graph, ImageHandle},
+    settings::AoSettings,
 };
 
 /// Intermediate: occluded direction and fraction. After the filter: bent normal and visibility.
 const BENT_NORMAL_AO: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
-
-/// Settings of ambient occlusion (`passes.ao.*`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AoSettings {
-    /// Off: environment light is unoccluded.
-    pub enabled: bool,
-    /// Occlusion radius (m), above 0.
-    pub radius: f64,
-    /// Outer fraction of the radius over which the occluder weight falls off, 0 to 1.
-    pub falloff: f64,
-    /// Rate at which the horizon drops behind thin occluders, 0 (never) to 1 (at once).
-    pub thickness: f64,
-    /// Slice planes through the view direction, 1 to 64.
-    pub slices: u32,
-    /// Samples per side of a slice, 1 to 64.
-    pub steps: u32,
-    /// Evaluates every second pixel of every second row.
-    pub half_resolution: bool,
-    /// Averages over neighboring pixels.
-    pub filter: bool,
-    /// Approximates diffuse interreflection of the occluders (multi-bounce).
-    pub multi_bounce: bool,
-}
-
-impl Default for AoSettings {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            radius: 2.0,
-            falloff: 0.2,
-            thickness: 0.05,
-            slices: 2,
-            steps: 8,
-            half_resolution: false,
-            filter: true,
-            multi_bounce: false,
-        }
-    }
-}
 
 /// Pipelines of the ambient occlusion passes.
 pub struct AoPass {
@@ -81,7 +43,7 @@ impl AoPass {
         settings: &AoSettings,
     ) -> ImageHandle {
         let [width, height] = data.uniforms.values.size;
-        let scale = if settings.half_resolution { 2 } else { 1 };
+        let scale = settings.resolution.divisor();
         let constants = AoConstants {
             radius: settings.radius as f32,
             falloff: settings.falloff as f32,

@@ -17,23 +17,11 @@ use crate::{
     },
     gpu_scene::{FrameBvh, GpuScene, LazyFrameBvh, WaterTextures},
     graph::{BufferHandle, Graph},
+    settings::CausticSettings,
 };
 
 /// Work group size per axis.
 const GROUP: u32 = 8;
-
-/// Resolution of the caustic maps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CausticSettings {
-    /// Texels along the longer side of a water's map, 16 to 4096.
-    pub resolution: u32,
-}
-
-impl Default for CausticSettings {
-    fn default() -> Self {
-        Self { resolution: 512 }
-    }
-}
 
 /// Caustic maps of a frame.
 #[derive(Clone)]
@@ -133,6 +121,7 @@ impl FrameCaustics {
             .waters
             .iter()
             .enumerate()
+            .filter(|_| settings.enabled)
             .filter_map(|(number, water)| Some((number as u32, water.caustics_over()?)))
             .collect();
         let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.bvh.is_some());

@@ -21,6 +21,7 @@ use crate::{
         self, GpuInstances, GpuScene, LodSelection, RenderQueue, SplitPoint, View, dynamic_buffer,
     },
     graph::{BufferHandle, Graph, ImageHandle},
+    settings::CullingSettings,
 };
 
 /// Instances per work group (`BLOCK` in the shaders).
@@ -31,34 +32,6 @@ pub const REPORT_WORDS: u64 = 2;
 
 /// Levels of the depth pyramid above the full-resolution depth.
 const PYRAMID_LEVELS: usize = 10;
-
-/// Settings of instance culling.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CullingSettings {
-    /// Culls on the device if supported; otherwise the host tests every instance against the
-    /// frustum.
-    pub enabled: bool,
-    /// Occlusion culling; on the device only.
-    pub occlusion: bool,
-    /// Minimum instance count for culling on the device. Below it the host is faster.
-    pub min_instances: u32,
-    /// Frames without occlusion tests after they culled too little to pay off.
-    pub retry_interval: u32,
-    /// Maximum screen-space error of coarser levels of detail (pixels); 0 disables them.
-    pub max_error_pixels: f32,
-}
-
-impl Default for CullingSettings {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            occlusion: true,
-            min_instances: 1024,
-            retry_interval: 30,
-            max_error_pixels: 0.0,
-        }
-    }
-}
 
 impl CullingSettings {
     /// Level of detail selection for a view.

@@ -29,10 +29,9 @@ use crate::{
         },
         vk,
     },
-    gpu_scene::{
-        FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer, gi::GiSettings,
-    },
+    gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer},
     graph::{Graph, ImageHandle, ImageSource},
+    settings::{FinalGather, GiDebugView, GiSettings},
 };
 
 /// Features that the gathering of light reads.
@@ -150,7 +149,7 @@ impl FrameGi {
             (mirrors, GI_SPECULAR_RAYS),
             (own.caustics && settings.specular, GI_CAUSTICS),
             (frozen, GI_FROZEN),
-            (settings.all, GI_ALL_VPLS),
+            (settings.final_gather == FinalGather::All, GI_ALL_VPLS),
         ];
         let values = GiConstants {
             motion: motion.constants(),
@@ -179,7 +178,7 @@ impl FrameGi {
             bvh: gpu_bvh,
             history,
             filter: settings.denoise,
-            show: settings.show_vpls,
+            show: settings.debug_view == GiDebugView::Vpls,
         }))
     }
 

@@ -26,8 +26,16 @@ use crate::{
     gpu_scene::{FrameData, View, dynamic_buffer},
     graph::{Graph, ImageHandle, ImageSource},
     photometry::environment::{DFG_SIZE, dfg_table},
-    scene::look::SsrReprojection,
+    settings::{SsrReprojection, SsrSettings},
 };
+
+// The shader's numbers of the methods.
+const _: () = assert!(
+    SsrReprojection::Virtual as u32 == SSR_VIRTUAL
+        && SsrReprojection::Surface as u32 == SSR_SURFACE
+        && SsrReprojection::Smallest as u32 == SSR_SMALLEST
+        && SsrReprojection::HitParallax as u32 == SSR_HIT_PARALLAX
+);
 
 /// Levels of the depth pyramid, including full resolution.
 const LEVELS: u32 = 8;
@@ -50,74 +58,6 @@ const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 1024.0;
-
-/// Reprojection method of the reflection history.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Reprojection {
-    /// Position of the virtual (mirror) image.
-    #[default]
-    Virtual = SSR_VIRTUAL,
-    /// Position of the reflecting surface.
-    Surface = SSR_SURFACE,
-    /// The smallest of four motion vectors: of the surface, of the surface by the camera alone, of
-    /// the image by the camera alone, and of the reflected point.
-    Smallest = SSR_SMALLEST,
-    /// Virtual position a hit distance behind the surface, as for flat mirrors and camera motion
-    /// only.
-    HitParallax = SSR_HIT_PARALLAX,
-}
-
-impl From<SsrReprojection> for Reprojection {
-    fn from(look: SsrReprojection) -> Self {
-        match look {
-            SsrReprojection::Virtual => Self::Virtual,
-            SsrReprojection::Surface => Self::Surface,
-            SsrReprojection::Smallest => Self::Smallest,
-            SsrReprojection::HitParallax => Self::HitParallax,
-        }
-    }
-}
-
-/// Settings of screen-space reflections (`passes.ssr.*`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SsrSettings {
-    /// Off: surfaces reflect probes and environment only.
-    pub enabled: bool,
-    /// One ray per two by two pixels.
-    pub half_resolution: bool,
-    /// Maximum perceptual roughness, above 0 to 1; reflections fade over the last fifth.
-    pub max_roughness: f64,
-    /// Thickness of depth buffer surfaces as a fraction of their distance.
-    pub thickness: f64,
-    /// Neighbor rays that a pixel reuses, including its own, 1 to 64.
-    pub taps: u32,
-    /// Maximum cells of the depth pyramid that a ray crosses, 8 to 1024.
-    pub steps: u32,
-    /// Maximum history length in frames, in motion; 0: no history.
-    pub max_history_frames: u32,
-    /// Reprojection method.
-    pub reprojection: Reprojection,
-    /// Uses a separate static-view path; off: a static view costs as much as a moving one (`sunny16
-    /// bench`).
-    pub still: bool,
-}
-
-impl Default for SsrSettings {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            half_resolution: false,
-            max_roughness: 0.6,
-            thickness: 0.1,
-            taps: 16,
-            steps: 128,
-            max_history_frames: 16,
-            reprojection: Reprojection::Virtual,
-            still: true,
-        }
-    }
-}
 
 /// Host data of the SSR passes for one frame.
 #[derive(Clone)]
@@ -145,7 +85,7 @@ impl FrameSsr {
             return Ok(None);
         }
         let size = [view.width, view.height];
-        let scale = if settings.half_resolution { 2 } else { 1 };
+        let scale = settings.resolution.divisor();
         let history = HistoryFrame { still: history.still && settings.still, ..history };
         let (level_count, level_row) = levels(size);
         let values = SsrConstants {
@@ -623,7 +563,7 @@ impl SsrPass {
         // Most pipelines are specialized to one case to avoid shader cost.
         let HistoryConstants { max_frames, still, .. } = frame.values.history;
         let still = !debug && still != 0 && max_frames > 0.0;
-        let by_image = frame.values.reprojection == Reprojection::Virtual as u32;
+        let by_image = frame.values.reprojection == SsrReprojection::Virtual as u32;
         let pipeline = match (debug, still, by_image, frame.only_camera_moved) {
             (true, ..) => &self.temporal.debug,
             (_, true, ..) => &self.temporal.still,

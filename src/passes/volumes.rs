@@ -19,8 +19,9 @@ use crate::{
             FEATURE_VOLUMES,
         },
     },
-    gpu_scene::{FrameBvh, FrameData, GpuScene, volumes::VolumeSettings},
+    gpu_scene::{FrameBvh, FrameData, GpuScene},
     graph::{Graph, ImageHandle, ImageSource},
+    settings::VolumeSettings,
 };
 
 /// Features that the ray march reads.

@@ -25,7 +25,7 @@ pub struct EmissiveLights {
 }
 
 /// Default of `Scene::max_emissive_lights`: more area lights than this are merged.
-const DEFAULT_MAX_EMISSIVE_LIGHTS: u32 = 512;
+pub(super) const DEFAULT_MAX_EMISSIVE_LIGHTS: u32 = 512;
 
 /// The emissive meshes of a scene as area lights: triangles, and pairs of them as rectangles if
 /// they form one. Beyond the scene's maximum, neighbors of similar normal and luminance are merged;

@@ -11,13 +11,16 @@ use super::{
     size::{SHAPES, Size, default_aspect_ratio, default_size},
     source::read,
 };
-use crate::scene::{
-    Scene,
-    address::AddressTable,
-    animation::AnimationSelection,
-    defaults,
-    emissive::{EmissiveLights, emissive_lights},
-    look::{Look, ShadowMethod},
+use crate::{
+    scene::{
+        Scene,
+        address::AddressTable,
+        animation::AnimationSelection,
+        defaults,
+        emissive::{EmissiveLights, emissive_lights},
+        look::Look,
+    },
+    settings::ShadowMethod,
 };
 
 /// Opens a scene: reads scene and look, applies the look and selects the camera.
@@ -62,7 +65,8 @@ pub fn apply_look(
     warnings.extend(physical_camera.lens_notes());
     warnings.extend(look.gi.warnings());
     warnings.extend(scene.water_warnings());
-    if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
+    let shadows = look.passes.shadows.resolve();
+    if shadows.method == ShadowMethod::Maps && shadows.enabled {
         let shaped = scene
             .walk()
             .iter()
@@ -98,7 +102,7 @@ pub fn apply_look(
     }
     animated.iter_mut().for_each(|animated| animated.camera = camera);
     let dark = !had_lamps && defaults::has_no_light(&scene);
-    if look.default_light.unwrap_or(dark) {
+    if look.scene.default_light.unwrap_or(dark) {
         let before = scene.notes.len();
         defaults::add_lights(&mut scene, world);
         for note in scene.notes.iter().skip(before) {
@@ -152,7 +156,7 @@ fn chosen_animation(
     look: &Look,
     scene: &Scene,
 ) -> Result<AnimationSelection, SessionError> {
-    match look.animation.as_deref() {
+    match look.scene.animation.as_deref() {
         None | Some("auto") => Ok(AnimationSelection::Auto),
         Some("all") => Ok(AnimationSelection::All),
         Some(name) => scene.animation(name).map(AnimationSelection::Index).ok_or_else(|| {
@@ -201,7 +205,8 @@ mod tests {
         let session = |aspect: f32, size: Option<Size>| {
             let mut builder = SceneBuilder::new("strip");
             builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
-            let look = Look { default_light: Some(false), ..Look::default() };
+            let mut look = Look::default();
+            look.scene.default_light = Some(false);
             let request = OpenRequest { size, ..OpenRequest::default() };
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };

@@ -1,12 +1,12 @@
 //! Classification of changes of the look: what must be drawn or uploaded again.
 
 use crate::{
-    frame::GiSettings,
     scene::{
         Scene,
         address::AddressTable,
-        look::{GiLook, LightLook, Look},
+        look::{LightLook, Look},
     },
+    settings::{Affects, Section},
 };
 
 /// The cost of a change of the look.
@@ -32,30 +32,19 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     let with_frame_sections = Look {
         camera: new.camera.clone(),
         effects: new.effects,
-        passes: new.passes.clone(),
+        passes: new.passes,
         gi: new.gi,
         ..old.clone()
     };
-    let upload_settings = |look: &Look| {
-        let p = &look.passes;
-        // Probes are captured at the upload, with the look's shadows.
-        let captured = (!look.probes.is_empty()).then_some((p.shadow_samples, p.shadow_resolution));
-        (
-            p.shadows,
-            p.shadow_method,
-            captured,
-            p.lod_max_error_pixels,
-            look.effects.needs_flare_sources(),
-        )
-    };
-    // Settings of the photon tracing; `None` without indirect light, which needs no VPLs.
-    let vpl_settings = |look: &Look| {
-        let gi = &look.gi;
-        has_gi(look).then_some((gi.vpls, gi.photons, gi.bounces, gi.merge, gi.merge_cell_size))
-    };
-    if with_frame_sections != *new || upload_settings(old) != upload_settings(new) {
+    let changed = [old.passes.changed(&new.passes), old.gi.changed(&new.gi)].concat();
+    let affected = |affects| changed.iter().any(|property| property.affects == affects);
+    if with_frame_sections != *new
+        || old.effects.needs_flare_sources() != new.effects.needs_flare_sources()
+        || affected(Affects::Scene)
+        || affected(Affects::Probes) && !new.probes.is_empty()
+    {
         LookChange::Scene
-    } else if has_gi(new) && vpl_settings(old) != vpl_settings(new) {
+    } else if has_gi(new) && affected(Affects::Vpls) {
         LookChange::Vpls
     } else {
         LookChange::Frame
@@ -63,7 +52,7 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
 }
 
 fn has_gi(look: &Look) -> bool {
-    look.gi.enabled.unwrap_or(GiSettings::default().enabled)
+    look.gi.enabled()
 }
 
 /// True if the light meter reads the same with both looks, in one view: they differ only in what
@@ -76,21 +65,14 @@ pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
         look.camera = Default::default();
         look.camera.dials.metering = metering;
         look.effects = Default::default();
-        let passes = &mut look.passes;
-        (passes.tone_mapper, passes.dither) = (None, None);
-        (passes.aa_method, passes.aa_samples) = (None, None);
-        (passes.taa_render_scale, passes.taa_mip_bias) = (None, None);
-        (passes.taa_variance_gamma, passes.taa_max_history_frames) = (None, None);
-        // A meter's frames have no history.
-        (passes.ssr.max_history_frames, passes.ssr.reprojection) = (None, None);
-        look.gi = if has_gi(&look) {
-            GiLook { max_history_frames: None, freeze_after: None, ..look.gi }
-        } else {
-            GiLook::default()
-        };
+        (look.passes, look.gi) = Default::default();
         look
     };
-    as_metered(old) == as_metered(new)
+    // Without indirect light, none of its other settings has an effect.
+    let gi = if has_gi(old) || has_gi(new) { old.gi.changed(&new.gi) } else { Vec::new() };
+    let changed = [old.passes.changed(&new.passes), gi].concat();
+    changed.iter().all(|property| property.affects == Affects::Frame)
+        && as_metered(old) == as_metered(new)
 }
 
 /// True if only light strengths changed, so that no upload is needed.
@@ -109,20 +91,11 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
             let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
             light.is_some_and(|light| light.emitter().area().is_some())
         });
-        let kept = |look: &Look| {
-            let light = look.lights.get(name).unwrap_or(&default);
-            LightLook {
-                strength: None,
-                kelvin: None,
-                daylight: None,
-                tint: None,
-                inner: None,
-                outer: None,
-                enabled: if shaped || steady { light.enabled } else { None },
-                ..light.clone()
-            }
-        };
-        kept(old) == kept(new)
+        let [old, new] = [old, new].map(|look| look.lights.get(name).unwrap_or(&default));
+        old.changed(new).iter().all(|property| {
+            let switch = property.path == "lights.*.enabled" && !(shaped || steady);
+            property.affects == Affects::Lights || switch
+        })
     });
     // Probes are captured in the light of the upload.
     same && shines_alike && new.probes.is_empty() && base.probes.is_empty()
@@ -132,7 +105,7 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-    use crate::scene::look::properties;
+    use crate::{scene::look::properties, settings::Property};
 
     fn look(settings: &[&str]) -> Look {
         let mut look = Look::default();
@@ -227,7 +200,7 @@ mod tests {
             "effects.starburst.enabled=true",
             "effects.ghosts.enabled=true",
         ]);
-        for (path, _) in properties() {
+        for Property { path, .. } in properties() {
             if !["camera.", "effects.", "passes.", "gi."].iter().any(|of| path.starts_with(of)) {
                 continue;
             }

@@ -50,7 +50,7 @@ pub fn illuminance(
     (point, normal): (DVec3, DVec3),
     receptor: Receptor,
 ) -> Result<Lux, SessionError> {
-    incident::illuminance(renderer, &opened.scene, point, normal, receptor, opened.shadows())
+    incident::illuminance(renderer, &opened.scene, point, normal, receptor, opened.passes().shadows)
         .map_err(|error| match error {
             IncidentError::Gpu(error) => SessionError::Gpu(error),
             error => SessionError::InvalidRequest(error.to_string()),

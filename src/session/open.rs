@@ -40,7 +40,8 @@ fn update_gi(gpu: &Gpu, opened: &OpenScene, gpu_scene: &mut GpuScene) -> GpuResu
 
 /// Uploads a scene, with the resources that the passes of its look need.
 pub(super) fn upload(renderer: &mut Renderer, opened: &OpenScene) -> GpuResult<GpuScene> {
-    let mut gpu_scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    let mut gpu_scene =
+        renderer.upload_with(&opened.scene, &opened.passes().shadows, opened.levels())?;
     update_gi(renderer.gpu(), opened, &mut gpu_scene)?;
     Ok(gpu_scene)
 }
@@ -168,6 +169,6 @@ impl Session {
     /// ([`Renderer::shadow_map_limit`]).
     #[must_use]
     pub fn shadow_map_limit(&self) -> Option<String> {
-        self.renderer.shadow_map_limit(&self.opened.shadows())
+        self.renderer.shadow_map_limit(&self.opened.passes().shadows)
     }
 }

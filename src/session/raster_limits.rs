@@ -4,7 +4,8 @@ use super::open_scene::OpenScene;
 use crate::{
     gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
     gpu_scene::{MAX_SORTED, needs_blend_pass},
-    scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
+    scene::{Material, Scene, emissive::emissive_lights},
+    settings::RefractionMethod,
 };
 
 impl OpenScene {
@@ -13,7 +14,7 @@ impl OpenScene {
     /// triangles sorted one by one. The path tracer has none of these limits.
     #[must_use]
     pub fn raster_limits(&self) -> Vec<String> {
-        limits(&self.scene, self.look.passes.refraction.unwrap_or_default())
+        limits(&self.scene, self.passes().refraction.method)
     }
 }
 

@@ -112,12 +112,12 @@ impl Mixer {
         if self.requested_faders.as_ref() == Some(&self.faders) {
             return Ok(());
         }
-        let passes = &viewport.session.look.passes;
+        let tonemap = viewport.session.passes().tonemap;
         let development = ViewTransform {
             exposure: mixed.exposed.exposure,
             white_balance: mixed.white_balance,
-            mapper: passes.tone_mapper.unwrap_or_default(),
-            dither: passes.dither.unwrap_or(true),
+            mapper: tonemap.operator,
+            dither: tonemap.dither,
         };
         let faders = self.faders.clone();
         let factors = faders.iter().map(|fader| fader.factor()).collect();

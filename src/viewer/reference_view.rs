@@ -399,12 +399,12 @@ impl ReferenceView {
             return Ok(());
         }
         self.drawn = Some(key);
-        let passes = &viewport.session.look.passes;
+        let tonemap = viewport.session.passes().tonemap;
         let development = ViewTransform {
             exposure: finished.image.exposure,
             white_balance: finished.white_balance,
-            mapper: passes.tone_mapper.unwrap_or_default(),
-            dither: passes.dither.unwrap_or(true),
+            mapper: tonemap.operator,
+            dither: tonemap.dither,
         };
         let encoding =
             self.loaded.as_ref().map_or(linear_image::Encoding::Scene, |loaded| loaded.encoding);

@@ -63,7 +63,7 @@ impl App {
         let mut aovs = channels.map(Aov::Channel).to_vec();
         aovs.extend(self.state.scopes.aov.filter(|aov| !aovs.contains(aov)));
         work.viewport.set_aovs(aovs);
-        let mapper = work.viewport.session.look.passes.tone_mapper.unwrap_or_default();
+        let mapper = work.viewport.session.passes().tonemap.operator;
         if let Some(finished) = &work.viewport.last_frame {
             self.state.scopes.follow(&self.ctx, finished, mapper);
         }

@@ -172,7 +172,7 @@ fn descriptions_of_properties_use_the_standard_terms() {
     // Values of properties keep their names.
     let values = |text: &str| text.to_lowercase();
     let found: Vec<String> =
-        properties().flat_map(|(path, text)| avoided(path, &values(text))).collect();
+        properties().flat_map(|known| avoided(known.path, &values(known.description))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

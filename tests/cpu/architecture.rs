@@ -13,13 +13,14 @@ use crate::{
 };
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "message",
     "sobol",
     "photometry",
     "image_io",
     "optics",
     "camera",
+    "settings",
     "scene",
     "camera_control",
     "bvh",

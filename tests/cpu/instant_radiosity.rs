@@ -8,7 +8,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use sunny16::{
     bvh::{Ray, SceneBvh, unpack_normal},
-    gi::{Radiosity, RadiositySettings, VplSet},
+    gi::{Radiosity, VplSet},
     photometry::{
         color::luminance,
         environment::{RadianceMap, RowMapping},
@@ -21,6 +21,7 @@ use sunny16::{
         build::{MaterialId, SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
+    settings::GiSettings,
 };
 
 /// A purely diffuse (Lambertian) material.
@@ -104,7 +105,7 @@ fn traced(world: &World<'_>, place: DVec3, bounces: u32, samples: u32, number: u
 }
 
 /// Difference between VPLs and the path tracer: of the mean, and per position (rms over the mean).
-fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32) -> (f64, f64) {
+fn compare(name: &str, scene: &Scene, settings: &GiSettings, samples: u32) -> (f64, f64) {
     let mut bvh = SceneBvh::new(scene, |_| true);
     bvh.build_wide();
     let world = World::new(scene, DVec3::ZERO);
@@ -133,12 +134,13 @@ fn compare(name: &str, scene: &Scene, settings: &RadiositySettings, samples: u32
     (got / want - 1.0, rms)
 }
 
-fn plain(photons: u32, bounces: u32) -> RadiositySettings {
-    RadiositySettings {
+fn plain(photons: u32, bounces: u32) -> GiSettings {
+    GiSettings {
+        vpls: 4096,
         photons: Some(photons),
         bounces,
         merge: false,
-        ..RadiositySettings::default()
+        ..GiSettings::default()
     }
 }
 
@@ -151,7 +153,7 @@ fn vpls_match_path_tracer_in_diffuse_rooms() {
         let (mean, rms) = compare("matte", &scene, &plain(16_384, bounces), 1024);
         assert!(mean.abs() < 0.01 && rms < 0.02, "{mean} {rms}");
     }
-    let merged = RadiositySettings { vpls: 2048, merge: true, ..plain(16_384, 3) };
+    let merged = GiSettings { vpls: 2048, merge: true, ..plain(16_384, 3) };
     let (mean, rms) = compare("matte, joined", &scene, &merged, 1024);
     assert!(mean.abs() < 0.015 && rms < 0.03, "{mean} {rms}");
 }

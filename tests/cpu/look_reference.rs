@@ -4,7 +4,10 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
-use sunny16::scene::look::properties;
+use sunny16::{
+    scene::look::{Look, properties},
+    settings::{Accepts, GiSettings, PassesSettings, Property},
+};
 
 const HEAD: &str = "# The look file\n\n\
 A look file sets a scene's camera, lights, environment and passes.\n\
@@ -12,8 +15,8 @@ A look file sets a scene's camera, lights, environment and passes.\n\
 `--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
 `[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON\n\
 Schema for editors.\n\n\
-An absent property keeps the value of the scene file, or a default that the camera implies: a focal\n\
-length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
+An absent property keeps the value of the scene file, its default, or one that the camera implies: a\n\
+focal length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
 motion blur, an ISO speed enables grain. `effects.X.enabled = false` switches an effect off.\n\n\
 A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
 several times, the last one wins.\n\n\
@@ -32,31 +35,77 @@ Quotes may be omitted on the command line: `--set lights.#3.candela=500`,\n\
 fn page() -> String {
     let mut out = HEAD.to_owned();
     let mut section = "";
-    for (path, takes) in properties() {
+    for Property { path, description, default, .. } in properties() {
         let first = path.split('.').next().unwrap();
         if first != section {
             section = first;
-            write!(out, "\n## {section}\n\n| property | description |\n|---|---|\n").unwrap();
+            let head = "| property | description | default |\n|---|---|---|\n";
+            write!(out, "\n## {section}\n\n{head}").unwrap();
         }
-        writeln!(out, "| `{path}` | {takes} |").unwrap();
+        let default = default().map_or_else(String::new, |text| format!(" {text}"));
+        writeln!(out, "| `{path}` | {description} |{default} |").unwrap();
     }
     out
 }
 
-/// Every property at its path; values may be numbers, strings or booleans, as the program accepts
-/// all three.
+/// Schema of one property's value.
+fn leaf(property: &Property) -> Value {
+    let number = |value: f64, integer: bool| match integer {
+        true => json!(value as i64),
+        false => json!(value),
+    };
+    let mut leaf = json!({"description": property.description});
+    match property.accepts {
+        Accepts::Bool => leaf["type"] = json!("boolean"),
+        Accepts::Range { min, max, integer } => {
+            leaf["type"] = json!(if integer { "integer" } else { "number" });
+            leaf["minimum"] = number(min, integer);
+            leaf["maximum"] = number(max, integer);
+        }
+        Accepts::Angle { min, max } => {
+            leaf["type"] = json!("number");
+            (leaf["minimum"], leaf["maximum"]) = (json!(min), json!(max));
+        }
+        Accepts::NonNegative => {
+            leaf["type"] = json!("number");
+            leaf["minimum"] = json!(0);
+        }
+        Accepts::Components { one, .. } => {
+            leaf["type"] = json!(["string", "array"]);
+            if one {
+                leaf["type"] = json!(["string", "array", "number"]);
+            }
+        }
+        Accepts::Choice(names) => leaf["enum"] = json!(names),
+        // A name may be a number, such as that of an item.
+        Accepts::Name => leaf["type"] = json!(["string", "number"]),
+        Accepts::File | Accepts::Checked(_) => leaf["type"] = json!("string"),
+        Accepts::Described => leaf["type"] = json!(["number", "string", "boolean", "array"]),
+    }
+    if let Some(text) = (property.default)() {
+        leaf["default"] = match property.accepts {
+            Accepts::Bool => json!(text == "true"),
+            Accepts::Range { integer, .. } => number(text.parse().unwrap(), integer),
+            Accepts::Angle { .. } | Accepts::NonNegative => number(text.parse().unwrap(), false),
+            _ => json!(text),
+        };
+    }
+    leaf
+}
+
+/// Every property at its path.
 fn schema() -> Value {
     let table = || json!({"type": "object", "properties": {}, "additionalProperties": false});
     let mut root = table();
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "A look file of sunny16".into();
-    for (path, takes) in properties() {
+    for property in properties() {
+        let Property { path, description: takes, .. } = property;
         let mut at = &mut root;
         let parts: Vec<&str> = path.split('.').collect();
         for (index, part) in parts.iter().enumerate() {
             let last = index + 1 == parts.len();
-            let leaf =
-                json!({"description": takes, "type": ["number", "string", "boolean", "array"]});
+            let leaf = leaf(&property);
             let slot = if *part == "*" {
                 &mut at["additionalProperties"]
             } else {
@@ -97,4 +146,59 @@ fn page_and_schema_match_the_tables() {
             file.display()
         );
     }
+}
+
+/// The path with an address in place of `*`.
+fn addressed(path: &str) -> String {
+    path.replace('*', "any")
+}
+
+#[test]
+fn every_choice_and_every_default_is_accepted() {
+    let mut choices = 0;
+    for Property { path, accepts, default, .. } in properties() {
+        let path = addressed(path);
+        for value in accepts.choices().iter().map(|name| (*name).to_owned()).chain(default()) {
+            Look::default().set(&path, &value).unwrap_or_else(|error| panic!("{error}"));
+            choices += 1;
+        }
+    }
+    assert!(choices > 100, "{choices} values");
+}
+
+#[test]
+fn documented_defaults_are_those_of_the_settings() {
+    let mut look = Look::default();
+    for Property { path, default, .. } in properties() {
+        if let Some(value) = default()
+            && !path.contains('*')
+        {
+            look.set(path, &value).unwrap();
+        }
+    }
+    assert_eq!(look.passes.resolve(), PassesSettings::default());
+    assert_eq!(look.gi.resolve(), GiSettings::default());
+}
+
+#[test]
+fn ranges_are_documented_and_hold() {
+    let mut ranges = 0;
+    for Property { path, description, accepts, .. } in properties() {
+        // Full turns and the like need no range in words.
+        let Some([min, max]) = accepts.range().filter(|_| description.contains(" to ")) else {
+            continue;
+        };
+        let words: Vec<&str> = description.split([' ', ',', ';', ':', ')', '(']).collect();
+        let path = addressed(path);
+        let integer = matches!(accepts, Accepts::Range { integer: true, .. });
+        let beyond = if integer { 1.0 } else { 1e-3 * (max - min) };
+        for (bound, outside) in [(min, min - beyond), (max, max + beyond)] {
+            let said = if bound == 1e-4 { "above".to_owned() } else { bound.to_string() };
+            assert!(words.contains(&said.as_str()), "{path}: {bound}");
+            Look::default().set(&path, &bound.to_string()).unwrap();
+            Look::default().set(&path, &outside.to_string()).unwrap_err();
+        }
+        ranges += 1;
+    }
+    assert!(ranges > 50, "{ranges} ranges");
 }

@@ -21,6 +21,7 @@ use sunny16::{
         build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::{shapes, textures},
     },
+    settings::Resolution,
 };
 
 const OPEN: Aov = Aov::Channel(GbufferChannel::AmbientOcclusion);
@@ -82,7 +83,7 @@ fn ao_of_a_wall_matches_view_factor_and_path_tracer() {
     let (eye, at, size) = (DVec3::new(0.0, 5.0, 9.0), DVec3::new(0.0, 0.6, 1.0), (96, 64));
     let view = perspective(eye, at, 0.75, 0.01, size);
     let full = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, wide(12.0)));
-    let half = AoSettings { half_resolution: true, ..wide(12.0) };
+    let half = AoSettings { resolution: Resolution::Half, ..wide(12.0) };
     let half = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, half));
     let without = AoSettings { enabled: false, ..wide(12.0) };
     let without = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, without));

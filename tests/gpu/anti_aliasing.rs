@@ -58,12 +58,21 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
     mean_flip(&shown(test), &shown(reference), width as usize)
 }
 
-fn temporal() -> AntiAliasing {
-    AntiAliasing::Temporal(TemporalSettings::default())
+/// Temporal anti-aliasing of pictures rendered at a fraction of their resolution.
+fn scaled(render_scale: f64, settings: &RenderSettings) -> RenderSettings {
+    RenderSettings {
+        anti_aliasing: AntiAliasing::Temporal,
+        taa: TemporalSettings { render_scale, ..TemporalSettings::default() },
+        ..settings.clone()
+    }
 }
 
-fn scaled(scale: f64) -> AntiAliasing {
-    AntiAliasing::Temporal(TemporalSettings { scale, ..TemporalSettings::default() })
+/// Every method, and upscaling from a fraction of the resolution.
+fn methods(render_scale: f64) -> [RenderSettings; 3] {
+    let plain = RenderSettings::default();
+    let morphological =
+        RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..plain.clone() };
+    [morphological, scaled(1.0, &plain), scaled(render_scale, &plain)]
 }
 
 /// The still life's hero view, moved some meters to the right and turned back.
@@ -94,11 +103,11 @@ fn still_view_converges_to_64_samples_per_pixel() {
     let none = flip(&renderer.render(&scene, &view, &settings).unwrap());
     let means = [4, 16, 64]
         .map(|samples| flip(&renderer.render_still(&scene, &view, &settings, samples).unwrap()));
-    let with = |anti_aliasing| RenderSettings { anti_aliasing, ..settings.clone() };
     let morphological =
-        flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
-    let taa = flip(&after(&mut renderer, &scene, &view, &with(temporal()), 64));
-    let half = flip(&after(&mut renderer, &scene, &view, &with(scaled(0.5)), 128));
+        RenderSettings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() };
+    let morphological = flip(&renderer.render(&scene, &view, &morphological).unwrap());
+    let taa = flip(&after(&mut renderer, &scene, &view, &scaled(1.0, &settings), 64));
+    let half = flip(&after(&mut renderer, &scene, &view, &scaled(0.5, &settings), 128));
     println!(
         "none {none:.4}, morphological {morphological:.4}, means of 4, 16, 64: {means:.4?}, taa {taa:.4}, half {half:.4}"
     );
@@ -141,8 +150,8 @@ fn moving_camera_has_no_ghosting_over_an_exposure_step() {
         });
         frames.collect()
     };
-    let (none, taa) = (run(AntiAliasing::None, 0.0), run(temporal(), 0.0));
-    let (darker, brighter) = (run(temporal(), 2.0), run(temporal(), -2.0));
+    let (none, taa) = (run(AntiAliasing::None, 0.0), run(AntiAliasing::Temporal, 0.0));
+    let (darker, brighter) = (run(AntiAliasing::Temporal, 2.0), run(AntiAliasing::Temporal, -2.0));
     for (name, flips) in
         [("none", &none), ("taa", &taa), ("2 stops down", &darker), ("2 stops up", &brighter)]
     {
@@ -204,16 +213,18 @@ fn uniform_picture_is_unchanged_at_any_exposure() {
     let scene = renderer.upload(&wall()).unwrap();
     let view =
         |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
-    for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.5)] {
+    for method in methods(0.5) {
         for (frame, value) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
-            let settings = RenderSettings { anti_aliasing, ..exposed(100.0, value) };
+            let exposure = exposed(100.0, value).exposure;
+            let settings = RenderSettings { exposure, ..method.clone() };
             let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
             for pixel in &picture.nits {
                 for got in pixel {
                     let off = (f64::from(*got) / 100.0 - 1.0).abs();
                     assert!(
                         off < 0.01,
-                        "{anti_aliasing:?}, frame {frame} at {value}: {got} nit for 100"
+                        "{:?}, frame {frame} at {value}: {got} nit for 100",
+                        method.anti_aliasing
                     );
                 }
             }
@@ -226,7 +237,7 @@ fn pictures_are_finite_and_deterministic() {
     let Some(guard) = gpu() else { return };
     let made = still_life().unwrap();
     let scene = guard.renderer().upload(&made.scene).unwrap();
-    for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.6)] {
+    for method in methods(0.6) {
         // The slots of history pairs are part of the initial state of a run.
         let runs: Vec<Vec<RenderedImage>> = (0..2)
             .map(|_| {
@@ -239,17 +250,8 @@ fn pictures_are_finite_and_deterministic() {
                         // Still for the first frames, then moving.
                         let view =
                             hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
-                        fresh
-                            .render(
-                                &scene,
-                                &view,
-                                &RenderSettings {
-                                    exposure,
-                                    anti_aliasing,
-                                    ..RenderSettings::default()
-                                },
-                            )
-                            .unwrap()
+                        let settings = RenderSettings { exposure, ..method.clone() };
+                        fresh.render(&scene, &view, &settings).unwrap()
                     })
                     .collect()
             })
@@ -257,11 +259,13 @@ fn pictures_are_finite_and_deterministic() {
         for (a, b) in runs[0].iter().zip(&runs[1]) {
             assert!(
                 a.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0),
-                "{anti_aliasing:?}"
+                "{:?}",
+                method.anti_aliasing
             );
             assert!(
                 a.display == b.display && a.nits == b.nits,
-                "{anti_aliasing:?}: two runs differ"
+                "{:?}: two runs differ",
+                method.anti_aliasing
             );
         }
     }
@@ -269,7 +273,7 @@ fn pictures_are_finite_and_deterministic() {
     let view = hero(&made.scene, 0.0, (48, 27));
     let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
     let plain = RenderSettings { exposure, ..RenderSettings::default() };
-    let taa = RenderSettings { anti_aliasing: temporal(), ..plain.clone() };
+    let taa = RenderSettings { anti_aliasing: AntiAliasing::Temporal, ..plain.clone() };
     let run = |meter: bool| -> Vec<Nits> {
         let mut fresh = guard.renderer();
         (0..4)
@@ -361,8 +365,11 @@ fn what_moves_leaves_no_trail() {
     let size = (96, 54);
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
     let plain = exposed(100.0, 0.6);
-    let taa =
-        RenderSettings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
+    let taa = RenderSettings {
+        anti_aliasing: AntiAliasing::Temporal,
+        aovs: vec![Aov::Velocity],
+        ..plain.clone()
+    };
     let mut last = None;
     for frame in 0..16 {
         host.nodes[node].local = place(frame);

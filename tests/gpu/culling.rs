@@ -7,13 +7,13 @@ use sunny16::{
     compare::flip,
     frame::{RenderSettings, RenderedImage},
     gpu_scene::{LodGeneration, View},
-    passes::culling::CullingSettings,
     photometry::Lux,
     scene::{
         AlphaMode, Material, Scene,
         build::{SceneBuilder, dielectric, metal},
         procedural::{random::SplitMix64, shapes},
     },
+    settings::CullingSettings,
 };
 
 const SIZE: (u32, u32) = (150, 93);

@@ -107,7 +107,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
             aovs: vec![Aov::DirectDiffuse],
             ..session.settings(Exposure::default(), vec![])
         };
-        let own = session.shadows();
+        let own = session.passes().shadows;
         let traced =
             ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
         // The BVHs for all rays serve every method.

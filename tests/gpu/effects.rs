@@ -12,10 +12,7 @@ use sunny16::{
         effect_models::{Grain, glare_within},
         effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Starburst, Vignetting},
     },
-    frame::{
-        AntiAliasing, RenderSettings, RenderedImage, Renderer, TemporalSettings,
-        limits::EffectLimits,
-    },
+    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
     gpu_scene::View,
     optics::{
         Rim,
@@ -925,9 +922,7 @@ fn blended_sums_are_clamped_to_half_floats() {
             "{name}: {least} to {most}"
         );
     }
-    for anti_aliasing in
-        [AntiAliasing::Morphological, AntiAliasing::Temporal(TemporalSettings::default())]
-    {
+    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal] {
         let settings = RenderSettings { anti_aliasing, ..exposed(white, 1.0) };
         let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
         let off =

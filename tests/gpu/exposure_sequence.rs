@@ -11,9 +11,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use serde_json::json;
 use sunny16::{
     camera::Exposure,
-    frame::{
-        AntiAliasing, GiSettings, RenderSettings, RenderedImage, SsrSettings, TemporalSettings,
-    },
+    frame::{AntiAliasing, GiSettings, RenderSettings, RenderedImage, SsrSettings},
     photometry::{Ev100, Lumen},
     scene::{
         Scene,
@@ -275,7 +273,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
         )
     };
     let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
-    let taa = AntiAliasing::Temporal(TemporalSettings::default());
+    let taa = AntiAliasing::Temporal;
     let (none, no_gi, no_ssr) = (AntiAliasing::None, GiSettings::default(), SsrSettings::default());
     // Light lists cull by exposure, as intended; without them no light is culled.
     let light_lists = unclustered();

@@ -8,8 +8,7 @@ use sunny16::{
     camera::ToneMapper,
     compare::flip,
     frame::{
-        AntiAliasing, Aov, RenderSettings, RenderedImage, Reprojection, SsrAov, SsrSettings,
-        TemporalSettings,
+        AntiAliasing, Aov, RenderSettings, RenderedImage, SsrAov, SsrReprojection, SsrSettings,
     },
     gpu_scene::{GpuScene, View},
     reference::FilmSettings,
@@ -18,6 +17,7 @@ use sunny16::{
         build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::shapes,
     },
+    settings::Resolution,
 };
 
 const HIT: Aov = Aov::Ssr(SsrAov::Hit);
@@ -290,17 +290,20 @@ fn traced(
 
 /// FLIP where all rays hit, between a still view's anti-aliased picture and the path tracer's; and
 /// the number of those pixels.
-fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool) -> (f64, usize) {
+fn against_the_path_tracer(
+    name: &str,
+    ground: Ground,
+    samples: u32,
+    resolution: Resolution,
+) -> (f64, usize) {
     let Some(guard) = gpu() else { return (0.0, usize::MAX) };
     let mut renderer = guard.renderer();
     let host = room(ground);
     let scene = renderer.upload(&host).unwrap();
     let (eye, at) = eye();
-    let aa = AntiAliasing::Temporal(TemporalSettings::default());
-    let settings = RenderSettings {
-        anti_aliasing: aa,
-        ..settings(SsrSettings { half_resolution: half, ..ssr() })
-    };
+    let aa = AntiAliasing::Temporal;
+    let settings =
+        RenderSettings { anti_aliasing: aa, ..settings(SsrSettings { resolution, ..ssr() }) };
     renderer.reset_history();
     let size = if ground == Ground::Ramp { SMALL } else { SIZE };
     let view = view(eye, at).resized(size.0, size.1);
@@ -339,31 +342,31 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
 
 #[test]
 fn mirror_floor_matches_path_tracer() {
-    let (off, count) = against_the_path_tracer("floor", Ground::Floor(0.0), 32, false);
+    let (off, count) = against_the_path_tracer("floor", Ground::Floor(0.0), 32, Resolution::Full);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
 #[test]
 fn corridor_matches_path_tracer() {
-    let (off, count) = against_the_path_tracer("corridor", Ground::Corridor, 32, false);
+    let (off, count) = against_the_path_tracer("corridor", Ground::Corridor, 32, Resolution::Full);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
 #[test]
 fn curved_reflector_matches_path_tracer() {
-    let (off, count) = against_the_path_tracer("hill", Ground::Hill, 32, false);
+    let (off, count) = against_the_path_tracer("hill", Ground::Hill, 32, Resolution::Full);
     assert!(off < 0.05 && count > 1000, "{off} {count}");
 }
 
 #[test]
 fn rougher_surfaces_match_path_tracer() {
-    let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, false);
+    let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, Resolution::Full);
     assert!(off < 0.05 && count > 400, "{off} {count}");
 }
 
 #[test]
 fn half_resolution_rays_are_nearly_as_accurate() {
-    let (off, count) = against_the_path_tracer("half", Ground::Floor(0.0), 32, true);
+    let (off, count) = against_the_path_tracer("half", Ground::Floor(0.0), 32, Resolution::Half);
     assert!(off < 0.05 && count > 2000, "{off} {count}");
 }
 
@@ -383,7 +386,7 @@ fn off_after_16(
     ground: Ground,
     moves: Moves,
     aa: AntiAliasing,
-    ways: &[Reprojection],
+    ways: &[SsrReprojection],
 ) -> Option<Vec<(f64, f64)>> {
     let guard = gpu()?;
     let mut renderer = guard.renderer();
@@ -434,7 +437,7 @@ fn off_after_16(
             .zip(difference(&want, &earlier))
             .for_each(|(on, changed)| *on &= changed > 0.05);
     }
-    let mut run = |&way: &Reprojection| {
+    let mut run = |&way: &SsrReprojection| {
         let settings = RenderSettings {
             anti_aliasing: aa,
             ..settings(SsrSettings { reprojection: way, ..ssr() })
@@ -459,7 +462,7 @@ fn off_after_16(
 /// Asserts at most half of the error of surface motion. Frames have fixed seeds: the ratio is the
 /// same in every run of a driver; the standard error says how far another seed's may be.
 fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
-    let ways = [Reprojection::Virtual, Reprojection::Surface];
+    let ways = [SsrReprojection::Virtual, SsrReprojection::Surface];
     let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
     let [(by_hit, hit_error), (by_surface, surface_error)] = off[..] else { unreachable!() };
     let ratio = by_hit / by_surface;
@@ -493,7 +496,7 @@ fn reflections_follow_a_moving_object() {
 
 #[test]
 fn anti_aliasing_follows_reflections_too() {
-    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal(TemporalSettings::default()));
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal);
 }
 
 #[test]
@@ -521,10 +524,10 @@ fn reflections_in_a_glossy_floor_follow_a_camera_dolly() {
 #[ignore = "prints a table"]
 fn compare_ssr_settings() {
     let ways = [
-        Reprojection::Virtual,
-        Reprojection::Surface,
-        Reprojection::Smallest,
-        Reprojection::HitParallax,
+        SsrReprojection::Virtual,
+        SsrReprojection::Surface,
+        SsrReprojection::Smallest,
+        SsrReprojection::HitParallax,
     ];
     for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
         for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
@@ -548,7 +551,7 @@ fn ssr_debug_aovs_do_not_change_the_image() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
     let (eye, at) = eye();
-    for way in [Reprojection::Virtual, Reprojection::Smallest] {
+    for way in [SsrReprojection::Virtual, SsrReprojection::Smallest] {
         let mut run = |aovs: Vec<Aov>| -> Vec<Vec<[f32; 3]>> {
             let settings =
                 RenderSettings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
@@ -644,9 +647,7 @@ fn exposure_step_does_not_change_reflections() {
 #[test]
 fn still_views_do_not_flicker() {
     let Some((_guard, mut renderer)) = renderer() else { return };
-    for (name, aa) in
-        [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(TemporalSettings::default()))]
-    {
+    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal)] {
         let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
         let (eye, at) = eye();
         let view = view(eye, at).resized(SMALL.0, SMALL.1);

@@ -2,7 +2,7 @@
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{AntiAliasing, Aov, GiSettings, RenderSettings, SsrSettings, TemporalSettings},
+    frame::{AntiAliasing, Aov, GiSettings, RenderSettings, SsrSettings},
     photometry::Lumen,
     scene::{
         build::{SceneBuilder, dielectric},
@@ -29,11 +29,7 @@ fn velocity_since_the_last_frame_is_declared_once() {
     let view = perspective(DVec3::new(0.0, 2.0, 4.0), DVec3::ZERO, 0.8, 0.1, (32, 24));
     for combination in 0..16u32 {
         let on = |bit: u32| combination & 1 << bit != 0;
-        let anti_aliasing = if on(2) {
-            AntiAliasing::Temporal(TemporalSettings::default())
-        } else {
-            AntiAliasing::None
-        };
+        let anti_aliasing = if on(2) { AntiAliasing::Temporal } else { AntiAliasing::None };
         let settings = RenderSettings {
             gi: GiSettings { enabled: on(0), ..gi },
             ssr: SsrSettings { enabled: on(1), ..SsrSettings::default() },

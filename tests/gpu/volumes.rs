@@ -25,6 +25,7 @@ use sunny16::{
         procedural::shapes,
         volume::DensityGrid,
     },
+    settings::Resolution,
 };
 
 fn filled(place: DMat4, absorption: f64, scattering: f64, anisotropy: f64) -> ParticipatingVolume {
@@ -120,7 +121,7 @@ fn half_resolution_compositing_is_distance_aware() {
         (DVec3::new(0.0, 0.0, -6.0), 100.0, Vec3::splat(100.0)),
     ]);
     scene.volumes = vec![filled(boxed(DVec3::splat(40.0)), 0.5, 0.0, 0.0)];
-    let volumes = VolumeSettings { half_resolution: true, ..VolumeSettings::default() };
+    let volumes = VolumeSettings { resolution: Resolution::Half, ..VolumeSettings::default() };
     let settings = RenderSettings { volumes, ..settings(100.0) };
     let camera = look_at_transform(DVec3::ZERO, DVec3::NEG_Z);
     for far in [6.01f32, 6000.0] {
@@ -482,7 +483,7 @@ fn half_resolution_raymarching_matches_full() {
     let view = View::new(look_at_transform(eye, DVec3::new(0.0, 0.8, 0.0)), &PROJECTION, 97, 63);
     let scene = clouds(false);
     let full = picture(&mut renderer, &scene, &view, &settings(1500.0));
-    let volumes = VolumeSettings { half_resolution: true, ..VolumeSettings::default() };
+    let volumes = VolumeSettings { resolution: Resolution::Half, ..VolumeSettings::default() };
     let half = RenderSettings { volumes, ..settings(1500.0) };
     let got = picture(&mut renderer, &scene, &view, &half);
     let error = flip_of("half the resolution", &got.nits, &full.nits, &half, 97);

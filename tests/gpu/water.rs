@@ -12,7 +12,6 @@ use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{RenderSettings, Renderer},
     gpu_scene::View,
-    passes::caustics::CausticSettings,
     photometry::{
         Lux, color,
         environment::{RadianceMap, RowMapping},
@@ -26,6 +25,7 @@ use sunny16::{
         look::RefractionMethod,
         procedural::shapes,
     },
+    settings::CausticSettings,
 };
 
 /// Emissive floors 1, 2 and 5 m below a level surface, side by side along x.
@@ -386,19 +386,20 @@ fn caustics_match_refracted_beams() {
         shore: 0.0,
         ..WaterSettings::default()
     };
-    let mut pictured = |caustics: bool, resolution: u32| {
+    let mut pictured = |caustics: bool, enabled: bool, resolution: u32| {
         let mut scene = scene.clone();
         scene.add_water(1, &WaterSettings { caustics, ..waves.clone() }).unwrap();
         let exposure = exposure_for(2000.0, 0.5);
         let settings = RenderSettings {
             exposure,
-            caustics: CausticSettings { resolution },
+            caustics: CausticSettings { enabled, resolution },
             ..RenderSettings::default()
         };
         let picture = picture(&mut renderer, &scene, &view, &settings);
         (green(&picture), scene)
     };
-    let (level, scene) = pictured(false, 16);
+    let (level, scene) = pictured(false, true, 16);
+    assert!(pictured(true, false, 16).0 == level, "passes.caustics.enabled = false");
     let want = gathered(&scene, towards, sun, (depth, half), &view);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let rms = |values: &mut dyn Iterator<Item = f64>| {
@@ -413,7 +414,7 @@ fn caustics_match_refracted_beams() {
     );
     let mut offs = Vec::new();
     for (resolution, max) in [(512, 0.12), (2048, 0.08)] {
-        let (bright, _) = pictured(true, resolution);
+        let (bright, _) = pictured(true, true, resolution);
         let got: Vec<f64> = bright.iter().zip(&level).map(|(a, b)| a / b).collect();
         let off = rms(&mut got.iter().zip(&want).map(|(a, b)| a - b));
         println!(
@@ -456,7 +457,7 @@ fn pictures_of_caustics() {
         let settings = RenderSettings {
             exposure,
             shadows,
-            caustics: CausticSettings { resolution: 1024 },
+            caustics: CausticSettings { resolution: 1024, ..CausticSettings::default() },
             ..RenderSettings::default()
         };
         let nits = picture(&mut renderer, &scene, &view, &settings).nits;

@@ -166,7 +166,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
         seen(&bench, rim(0.5 + 10f64.to_radians())),
         PointerButton::Primary,
     );
-    let outer = look(&bench).lights["Spot"].outer.expect("it was opened");
+    let outer = look(&bench).lights["Spot"].outer_half_angle.expect("it was opened");
     println!("opened to {:.3} degrees", outer.to_degrees());
     assert!((outer - 0.5 - 10f64.to_radians()).abs() < 0.01, "{}", outer.to_degrees());
     bench.press(Key::Z, Modifiers::COMMAND);
@@ -330,7 +330,7 @@ fn typed_values_apply_on_enter_as_one_undo_step() {
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     select(&mut bench, "Panel", Key::Escape);
     let text = bench.workspace().document.text().to_owned();
-    let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength;
+    let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength();
     for (shown, entry, lumens) in
         [("1200", "1500.25", 1500.25), ("1500.25", "12.5", 12.5), ("12.5", "2e3", 2000.0)]
     {
@@ -607,11 +607,11 @@ fn sun_ring_sets_the_azimuth() {
         center + DVec3::new(degrees.to_radians().sin(), 0.0, -degrees.to_radians().cos()) * radius
     };
     bench.drag(seen(&bench, on(120.0)), seen(&bench, on(155.0)), PointerButton::Primary);
-    let sun = look(&bench).environment.sun;
-    let azimuth = sun.azimuth.unwrap().to_degrees();
+    let environment = look(&bench).environment;
+    let azimuth = environment.sun_azimuth.unwrap().to_degrees();
     println!("turned to {azimuth:.3} degrees");
     assert!((azimuth - 235.0).abs() < 0.4, "{azimuth}");
-    assert!((sun.elevation.unwrap().to_degrees() - 30.0).abs() < 1e-9);
+    assert!((environment.sun_elevation.unwrap().to_degrees() - 30.0).abs() < 1e-9);
     bench.press(Key::Z, Modifiers::COMMAND);
     assert_eq!(bench.workspace().document.text(), text);
 }

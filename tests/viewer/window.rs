@@ -95,7 +95,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
         surface.point,
         surface.normal,
         Receptor::Flat,
-        session.shadows(),
+        session.passes().shadows,
     );
     let value: f64 = read.split(' ').next().unwrap().parse().unwrap();
     assert!((value / lux.unwrap().get() - 1.0).abs() < 1e-4, "{read}");

@@ -18,10 +18,10 @@ use crate::{
     scene::{
         Projection, Scene,
         build::{SceneBuilder, dielectric, look_at_transform},
-        look::ShadowMethod,
         procedural::shapes,
     },
     session::{self, OpenScene},
+    settings::{FinalGather, ShadowMethod},
 };
 
 /// VPLs of the brute-force baseline, which evaluates all of them at every pixel.
@@ -131,7 +131,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
     let plain = GiSettings {
         vpls: BRUTE_FORCE_VPLS,
         merge: true,
-        all: true,
+        final_gather: FinalGather::All,
         vpl_visibility: false,
         bias_compensation: false,
         environment_visibility: false,

@@ -17,14 +17,13 @@ use crate::{
     cli::error::CliError,
     frame::{DrawStats, RenderSettings, Renderer, ShadowSettings},
     gpu_scene::View,
-    passes::culling::CullingSettings,
     photometry::Ev100,
     scene::{
         Scene,
-        look::ShadowMethod,
         procedural::field::{self, FieldKind},
     },
     session,
+    settings::{CullingSettings, ShadowMethod},
 };
 
 /// Picture size in pixels.

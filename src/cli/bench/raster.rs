@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     cli::error::CliError,
-    frame::AntiAliasing,
     session::{self, OpenScene, Session},
 };
 
@@ -41,9 +40,7 @@ pub fn run(
     let mut settings = session.opened.final_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
     // Still views freeze some passes: measure the more expensive moving case.
-    if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
-        temporal.still = false;
-    }
+    settings.taa.still = false;
     settings.gi.freeze_after = u32::MAX;
     settings.ssr.still = false;
 

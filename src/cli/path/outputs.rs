@@ -18,6 +18,7 @@ use crate::{
         OpenScene,
         preview::{ViewTransform, aov_preview},
     },
+    settings::TonemapSettings,
 };
 
 /// An AOV of the path tracer.
@@ -125,7 +126,7 @@ pub fn write(
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let eye = session.camera.0.w_axis.truncate();
-    let with_radius = |rays| AmbientOcclusionRays { radius: session.ao().radius, ..rays };
+    let with_radius = |rays| AmbientOcclusionRays { radius: session.passes().ao.radius, ..rays };
     let sought = |first| match first {
         PrimaryHitAov::AmbientOcclusion(rays) => PrimaryHitAov::AmbientOcclusion(with_radius(rays)),
         PrimaryHitAov::BentNormal(rays) => PrimaryHitAov::BentNormal(with_radius(rays)),
@@ -164,8 +165,7 @@ pub fn write(
     if exr {
         return write_exr(args, picture, wanted, of);
     }
-    let mapper = session.look.passes.tone_mapper.unwrap_or_default();
-    let dither = session.look.passes.dither.unwrap_or(true);
+    let TonemapSettings { operator: mapper, dither } = session.passes().tonemap;
     let multiplier = picture.exposure.multiplier();
     let development = ViewTransform {
         exposure: picture.exposure,

@@ -13,9 +13,12 @@ use super::{
     json::{index, items, number, numbers, text},
     report::{At, ImportReport, one_line},
 };
-use crate::scene::{
-    MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
-    volume::{DensityFormat, DensityGrid, MAX_VOLUMES},
+use crate::{
+    scene::{
+        MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
+        volume::{DensityFormat, DensityGrid, MAX_VOLUMES},
+    },
+    settings::Choice,
 };
 
 /// The key within a node's extras.

@@ -7,7 +7,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, reader::Reader};
+use super::LookError;
 use crate::{
     photometry::{
         Lux,
@@ -20,105 +20,69 @@ use crate::{
     scene::{
         Environment, Light, Node, Note, NoteKind, Scene, build::look_at_transform, environment,
     },
+    settings::{Accepts, define::section},
 };
 
-/// Every property of this section with its description.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    (
-        "environment.file",
-        "equirectangular EXR, HDR, PNG or JPEG file, relative to the look file; FILE.exr:LAYER selects an EXR's layer",
-    ),
-    (
-        "environment.lux",
-        "horizontal illuminance in lux, 0 or more: scales the map, or sky, sun and moon together",
-    ),
-    (
-        "environment.scale",
-        "luminance in nits of a map pixel of value 1, 0 or more, e.g. 1; also scales sun and moon of a sky",
-    ),
-    (
-        "environment.rotation",
-        "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon",
-    ),
-    ("environment.place.latitude", "latitude in degrees, -90 to 90, north positive"),
-    ("environment.place.longitude", "longitude in degrees, -180 to 180, east positive"),
-    ("environment.place.altitude", "altitude above sea level in meters, -500 to 9000"),
-    ("environment.time.date", "date, e.g. \"2026-06-21\""),
-    ("environment.time.clock", "time of day, e.g. \"12:30\""),
-    ("environment.time.utc_offset", "offset from UTC in hours, -14 to 14, e.g. 2"),
-    (
-        "environment.sun.enabled",
-        "true or false: sun and the sky it lights (lights.sun.enabled=false omits the sun alone)",
-    ),
-    ("environment.sun.azimuth", "azimuth in degrees, clockwise from north, e.g. 180 for south"),
-    ("environment.sun.elevation", "elevation above the horizon in degrees, -90 to 90"),
-    (
-        "environment.moon.enabled",
-        "true or false: moon and the sky it lights (lights.moon.enabled=false omits the moon alone)",
-    ),
-    ("environment.moon.azimuth", "azimuth in degrees, clockwise from north"),
-    ("environment.moon.elevation", "elevation above the horizon in degrees, -90 to 90"),
-    (
-        "environment.moon.lux",
-        "illuminance in lux above the atmosphere, 0 or more, e.g. 0.31 for a full moon",
-    ),
-    (
-        "environment.sky.enabled",
-        "true or false: sky, lit by the sun or moon of environment.sun, environment.moon, or place and time",
-    ),
-    ("environment.sky.turbidity", "turbidity, 1 (pure air) to 10 (haze), e.g. 2"),
-    ("environment.sky.ground_albedo", "albedo of the distant ground, 0 to 1"),
-    ("environment.sky.ozone", "ozone column in Dobson units, 0 to 600, e.g. 300"),
-];
-
-/// Environment overrides.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EnvironmentLook {
-    /// `file`.
-    pub file: Option<PathBuf>,
-    /// `lux`.
-    pub lux: Option<f64>,
-    /// `scale`.
-    pub scale: Option<f64>,
-    /// `rotation` (rad).
-    pub rotation: Option<f64>,
-    /// `place.latitude` (rad).
-    pub latitude: Option<f64>,
-    /// `place.longitude` (rad).
-    pub longitude: Option<f64>,
-    /// `place.altitude` (m).
-    pub altitude: Option<f64>,
-    /// `time.date`.
-    pub date: Option<String>,
-    /// `time.clock`, local time.
-    pub clock: Option<String>,
-    /// `time.utc_offset` (h).
-    pub utc_offset: Option<f64>,
-    /// `sun`.
-    pub sun: CelestialBodyLook,
-    /// `moon`.
-    pub moon: CelestialBodyLook,
-    /// `sky.enabled`.
-    pub sky: Option<bool>,
-    /// `sky.turbidity`.
-    pub turbidity: Option<f64>,
-    /// `sky.ground_albedo`.
-    pub ground_albedo: Option<f64>,
-    /// `sky.ozone` (Dobson units).
-    pub ozone: Option<f64>,
+const fn degrees(min: f64, max: f64) -> Accepts {
+    Accepts::Angle { min, max }
 }
 
-/// Overrides of sun or moon.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CelestialBodyLook {
-    /// `enabled`.
-    pub enabled: Option<bool>,
-    /// `azimuth` (rad).
-    pub azimuth: Option<f64>,
-    /// `elevation` (rad).
-    pub elevation: Option<f64>,
-    /// `lux`, of the moon above the atmosphere.
-    pub lux: Option<f64>,
+/// True if a text is a date.
+fn is_date(text: &str) -> bool {
+    Moment::parse(text, "12:00", 0.0).is_ok()
+}
+
+/// True if a text is a time of day.
+fn is_clock(text: &str) -> bool {
+    Moment::parse("2000-01-01", text, 0.0).is_ok()
+}
+
+section! {
+    /// Environment overrides; angles in radians.
+    pub struct EnvironmentLook in "environment" {
+        file: PathBuf,
+            "equirectangular EXR, HDR, PNG or JPEG file, relative to the look file; FILE.exr:LAYER selects an EXR's layer";
+        lux: f64, accepts Accepts::NonNegative, unit "lx",
+            "horizontal illuminance in lux, 0 or more: scales the map, or sky, sun and moon together";
+        scale: f64, accepts Accepts::NonNegative, unit "nit",
+            "luminance in nits of a map pixel of value 1, 0 or more, e.g. 1; also scales sun and moon of a sky";
+        rotation: f64 = 0.0, accepts degrees(-3600.0, 3600.0), unit "deg",
+            "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon";
+        latitude at "environment.place.latitude": f64, accepts degrees(-90.0, 90.0), unit "deg",
+            "latitude in degrees, -90 to 90, north positive";
+        longitude at "environment.place.longitude": f64, accepts degrees(-180.0, 180.0), unit "deg",
+            "longitude in degrees, -180 to 180, east positive";
+        altitude at "environment.place.altitude": f64 = 0.0, in -500.0..=9000.0, unit "m",
+            "altitude above sea level in meters, -500 to 9000";
+        date at "environment.time.date": String, accepts Accepts::Checked(is_date),
+            "date, e.g. \"2026-06-21\"";
+        clock at "environment.time.clock": String, accepts Accepts::Checked(is_clock),
+            "time of day, e.g. \"12:30\"";
+        utc_offset at "environment.time.utc_offset": f64 = 0.0, in -14.0..=14.0, unit "h",
+            "offset from UTC in hours, -14 to 14, e.g. 2";
+        sun_enabled at "environment.sun.enabled": bool = true,
+            "true or false: sun and the sky it lights (lights.sun.enabled=false omits the sun alone)";
+        sun_azimuth at "environment.sun.azimuth": f64, accepts degrees(-360.0, 360.0), unit "deg",
+            "azimuth in degrees, clockwise from north, e.g. 180 for south";
+        sun_elevation at "environment.sun.elevation": f64, accepts degrees(-90.0, 90.0), unit "deg",
+            "elevation above the horizon in degrees, -90 to 90";
+        moon_enabled at "environment.moon.enabled": bool,
+            "true or false: moon and the sky it lights (lights.moon.enabled=false omits the moon alone)";
+        moon_azimuth at "environment.moon.azimuth": f64, accepts degrees(-360.0, 360.0), unit "deg",
+            "azimuth in degrees, clockwise from north";
+        moon_elevation at "environment.moon.elevation": f64, accepts degrees(-90.0, 90.0), unit "deg",
+            "elevation above the horizon in degrees, -90 to 90";
+        moon_lux at "environment.moon.lux": f64, accepts Accepts::NonNegative, unit "lx",
+            "illuminance in lux above the atmosphere, 0 or more, e.g. 0.31 for a full moon";
+        sky at "environment.sky.enabled": bool = true,
+            "true or false: sky, lit by the sun or moon of environment.sun, environment.moon, or place and time";
+        turbidity at "environment.sky.turbidity": f64 = AtmosphereParams::default().turbidity,
+            in 1.0..=10.0, "turbidity, 1 (pure air) to 10 (haze), e.g. 2";
+        ground_albedo at "environment.sky.ground_albedo": f64 = AtmosphereParams::default().ground_albedo,
+            in 0.0..=1.0, "albedo of the distant ground, 0 to 1";
+        ozone at "environment.sky.ozone": f64 = AtmosphereParams::default().ozone,
+            in 0.0..=600.0, unit "DU", "ozone column in Dobson units, 0 to 600, e.g. 300";
+    }
 }
 
 /// Resolution of a sky map in texels.
@@ -132,54 +96,18 @@ const FULL_MOON: f64 = 0.316;
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 
 impl EnvironmentLook {
-    /// Sets one property; false if this section has none of this path.
-    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
-        let degrees = |min, max| read.in_range(min, max).map(|degrees| Some(degrees.to_radians()));
-        match read.path {
-            "environment.file" => self.file = Some(read.file()?),
-            "environment.lux" => self.lux = Some(read.non_negative()?),
-            "environment.scale" => self.scale = Some(read.non_negative()?),
-            "environment.rotation" => self.rotation = degrees(-3600.0, 3600.0)?,
-            "environment.place.latitude" => self.latitude = degrees(-90.0, 90.0)?,
-            "environment.place.longitude" => self.longitude = degrees(-180.0, 180.0)?,
-            "environment.place.altitude" => self.altitude = Some(read.in_range(-500.0, 9000.0)?),
-            "environment.time.date" => {
-                Moment::parse(read.value, "12:00", 0.0).map_err(|_| read.bad_value())?;
-                self.date = Some(read.value.into());
-            }
-            "environment.time.clock" => {
-                Moment::parse("2000-01-01", read.value, 0.0).map_err(|_| read.bad_value())?;
-                self.clock = Some(read.value.into());
-            }
-            "environment.time.utc_offset" => self.utc_offset = Some(read.in_range(-14.0, 14.0)?),
-            "environment.sun.enabled" => self.sun.enabled = Some(read.boolean()?),
-            "environment.sun.azimuth" => self.sun.azimuth = degrees(-360.0, 360.0)?,
-            "environment.sun.elevation" => self.sun.elevation = degrees(-90.0, 90.0)?,
-            "environment.moon.enabled" => self.moon.enabled = Some(read.boolean()?),
-            "environment.moon.azimuth" => self.moon.azimuth = degrees(-360.0, 360.0)?,
-            "environment.moon.elevation" => self.moon.elevation = degrees(-90.0, 90.0)?,
-            "environment.moon.lux" => self.moon.lux = Some(read.non_negative()?),
-            "environment.sky.enabled" => self.sky = Some(read.boolean()?),
-            "environment.sky.turbidity" => self.turbidity = Some(read.in_range(1.0, 10.0)?),
-            "environment.sky.ground_albedo" => self.ground_albedo = Some(read.fraction()?),
-            "environment.sky.ozone" => self.ozone = Some(read.in_range(0.0, 600.0)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
     /// Sets a scene's environment, and adds lights named `sun` and `moon` where they are.
     ///
     /// # Errors
     /// A file that cannot be used; an incomplete set of properties, such as a place without a time.
     pub(super) fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
-        let rotation = self.rotation.unwrap_or(0.0);
+        let rotation = self.rotation();
         let bodies = self.bodies()?;
         let air = AtmosphereParams {
-            turbidity: self.turbidity.unwrap_or(AtmosphereParams::default().turbidity),
-            ground_albedo: self.ground_albedo.unwrap_or(AtmosphereParams::default().ground_albedo),
-            ozone: self.ozone.unwrap_or(AtmosphereParams::default().ozone),
-            altitude: self.altitude.unwrap_or(0.0),
+            turbidity: self.turbidity(),
+            ground_albedo: self.ground_albedo(),
+            ozone: self.ozone(),
+            altitude: self.altitude(),
         };
         let skies: Vec<Sky> = if bodies.is_empty() {
             Vec::new()
@@ -197,7 +125,7 @@ impl EnvironmentLook {
                 message: warning,
             }));
             (Some(loaded.map), place)
-        } else if self.sky.unwrap_or(true) && !skies.is_empty() {
+        } else if self.sky() && !skies.is_empty() {
             let [width, height] = SKY_SIZE;
             let nits = |direction: DVec3| skies.iter().map(|sky| sky.luminance(direction)).sum();
             let map = RadianceMap::from_fn(width, height, RowMapping::SquareRoot, nits)
@@ -267,7 +195,7 @@ impl EnvironmentLook {
                     .into(),
             );
         }
-        let taken = sun.is_some() && below.is_none() && self.sun.enabled == Some(false);
+        let taken = sun.is_some() && below.is_none() && !self.sun_enabled();
         if taken && self.file.is_none() && self.sky != Some(false) {
             return Some(
                 "environment.sun.enabled = false disables the sky of the sun too; lights.sun.enabled=false disables \
@@ -291,7 +219,8 @@ impl EnvironmentLook {
         &self,
         when: Option<(Moment, GeoLocation)>,
     ) -> Result<Option<(HorizontalCoordinates, f64, f64)>, LookError> {
-        let by_hand = place_of("sun", &self.sun)?.map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
+        let by_hand = place_of("sun", self.sun_elevation, self.sun_azimuth)?
+            .map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
         Ok(by_hand.or(when.map(|(moment, place)| {
             let sun = sun(moment, place);
             (sun.apparent, sun.angular_radius, sun.strength())
@@ -305,7 +234,7 @@ impl EnvironmentLook {
         let mut dark = true;
         if let Some((place, angular_radius, strength)) = self.sun_by(when)? {
             dark = place.elevation < 0.0;
-            if self.sun.enabled.unwrap_or(true) && place.elevation > MIN_ELEVATION {
+            if self.sun_enabled() && place.elevation > MIN_ELEVATION {
                 let illuminance = solar_illuminance() * strength;
                 bodies.push(SkyBody {
                     source: SkySource::Sun,
@@ -315,18 +244,18 @@ impl EnvironmentLook {
                 });
             }
         }
-        let by_hand =
-            place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
+        let by_hand = place_of("moon", self.moon_elevation, self.moon_azimuth)?
+            .map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
         // By day the light of the Moon is negligible.
-        let by_time = when.filter(|_| self.moon.enabled.unwrap_or(dark)).map(|(moment, place)| {
+        let by_time = when.filter(|_| self.moon_enabled.unwrap_or(dark)).map(|(moment, place)| {
             let moon = moon(moment, place);
             (moon.apparent, moon.angular_radius, moon.illuminance)
         });
         if let Some((place, angular_radius, lux)) = by_hand.or(by_time)
-            && self.moon.enabled.unwrap_or(true)
+            && self.moon_enabled.unwrap_or(true)
             && place.elevation > MIN_ELEVATION
         {
-            let illuminance = self.moon.lux.map_or(lux, Lux);
+            let illuminance = self.moon_lux.map_or(lux, Lux);
             bodies.push(SkyBody {
                 source: SkySource::Moon,
                 position: place,
@@ -366,12 +295,11 @@ impl EnvironmentLook {
             value: value.into(),
             expected: error,
         };
-        let moment =
-            Moment::parse(date, clock, self.utc_offset.unwrap_or(0.0)).map_err(|error| {
-                invalid("environment.time", &format!("{date} {clock}"), error.to_string())
-            })?;
+        let moment = Moment::parse(date, clock, self.utc_offset()).map_err(|error| {
+            invalid("environment.time", &format!("{date} {clock}"), error.to_string())
+        })?;
         let place = GeoLocation::new(latitude, longitude)
-            .and_then(|place| place.at_altitude(self.altitude.unwrap_or(0.0)))
+            .and_then(|place| place.at_altitude(self.altitude()))
             .map_err(|error| invalid("environment.place", "", error.to_string()))?;
         Ok(Some((moment, place)))
     }
@@ -384,9 +312,10 @@ fn input(property: &str, file: &Path, detail: String) -> LookError {
 /// Direction of a body by its angles; `None` if none are set.
 fn place_of(
     name: &str,
-    look: &CelestialBodyLook,
+    elevation: Option<f64>,
+    azimuth: Option<f64>,
 ) -> Result<Option<HorizontalCoordinates>, LookError> {
-    match (look.elevation, look.azimuth) {
+    match (elevation, azimuth) {
         (Some(elevation), azimuth) => {
             Ok(Some(HorizontalCoordinates { elevation, azimuth: azimuth.unwrap_or(0.0) }))
         }

@@ -24,7 +24,7 @@ pub fn water_from_extras<'a>(
             folder: Path::new(""),
             expected: description(&path),
         };
-        if !look.set(name, &read)? {
+        if !read.set_at(&format!("water.*.{name}"), &mut look)? {
             return Err(unknown_property(&path));
         }
     }

@@ -19,165 +19,116 @@ use crate::{
         units::Lumen,
     },
     scene::{Light, Note, NoteKind, Scene, address::AddressTable},
+    settings::{Accepts, Choice, choices::choices, define::section},
 };
-
-/// Every property of this section with its description; `*` stands for a light's address: its name,
-/// its node's name or `#3`.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("lights.*.enabled", "true or false"),
-    (
-        "lights.*.shadow",
-        "true or false: surfaces cast shadows in this light; volumes attenuate it either way",
-    ),
-    (
-        "lights.*.visible",
-        "true or false: its emissive surface is visible (sphere, disk, rectangle, tube)",
-    ),
-    ("lights.*.lumens", "luminous flux in lumens, 0 or more (all but suns)"),
-    ("lights.*.candela", "maximum luminous intensity in candela, 0 or more (all but suns)"),
-    ("lights.*.lux", "illuminance in lux on a surface that faces it, 0 or more (suns)"),
-    ("lights.*.nits", "luminance in nits, 0 or more (shapes and suns with a size)"),
-    (
-        "lights.*.ev100",
-        "luminance as an exposure value at ISO 100, -64 to 64 (shapes and suns with a size)",
-    ),
-    (
-        "lights.*.kelvin",
-        "color temperature in kelvins, 500 to 1000000 (daylight: 4000 to 25000); the strength is kept",
-    ),
-    (
-        "lights.*.locus",
-        "locus of the color temperature: planck (black body, the default) or daylight (CIE D)",
-    ),
-    ("lights.*.tint", "tint as Duv, -0.05 (magenta) to 0.05 (green), with kelvin"),
-    (
-        "lights.*.ies",
-        "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)",
-    ),
-    (
-        "lights.*.ies_tilt",
-        "tilt of the luminaire in degrees, 0 to 180: scales candela by the file's TILT factor",
-    ),
-    ("lights.*.shape", "shape: point, spot, sphere, disk, rectangle, tube or sun"),
-    ("lights.*.position", "world position in meters: \"X Y Z\"; child nodes move along"),
-    (
-        "lights.*.aim",
-        "target in world space in meters: \"X Y Z\"; a sun's direction is from its node to the target",
-    ),
-    ("lights.*.radius", "radius in meters, 0.000001 to 10000 (sphere, disk, tube)"),
-    ("lights.*.width", "width in meters along the node's X, 0.000001 to 10000 (rectangle)"),
-    ("lights.*.height", "height in meters along the node's Y, 0.000001 to 10000 (rectangle)"),
-    (
-        "lights.*.length",
-        "length of the straight part in meters along the node's X, 0.000001 to 10000 (tube)",
-    ),
-    ("lights.*.sides", "emissive faces: one or two (disk, rectangle)"),
-    (
-        "lights.*.inner_half_angle",
-        "inner half angle in degrees, 0 to 180: full intensity within (spot)",
-    ),
-    (
-        "lights.*.outer_half_angle",
-        "outer half angle in degrees, above 0 to 180: no light beyond (spot)",
-    ),
-    (
-        "lights.*.spot_flux",
-        "conversion of a spot's lumens to candela: exact, apex-cone or phi-over-pi",
-    ),
-    (
-        "lights.*.angular_diameter",
-        "angular diameter in degrees, 0 (parallel light) to 180, e.g. 0.533 (sun)",
-    ),
-];
 
 /// Minimum fraction of a photometric file's light inside a cone for lumens to be given in it.
 const LEAST_INSIDE: f64 = 1e-4;
 
 /// Minimum and maximum size of a light (m): single precision loses its light beyond.
-const MIN_SIZE: f64 = 1e-6;
-const MAX_SIZE: f64 = 1e4;
+const SIZE: Accepts = Accepts::Range { min: 1e-6, max: 1e4, integer: false };
 
-/// Overrides of one light.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LightLook {
-    /// `enabled`.
-    pub enabled: Option<bool>,
-    /// `shadow`.
-    pub shadow: Option<bool>,
-    /// `visible`.
-    pub visible: Option<bool>,
-    /// `lumens`, `candela`, `lux`, `nits` or `ev100`; the last one set applies.
-    pub strength: Option<LightStrength>,
-    /// `kelvin`.
-    pub kelvin: Option<f64>,
-    /// `locus`: true is daylight.
-    pub daylight: Option<bool>,
-    /// `tint` (Duv).
-    pub tint: Option<f64>,
-    /// `ies`.
-    pub ies: Option<PathBuf>,
-    /// `ies_tilt` (degrees).
-    pub ies_tilt: Option<f64>,
-    /// `shape`.
-    pub shape: Option<LightShape>,
-    /// `position` (m, world space).
-    pub position: Option<DVec3>,
-    /// `aim` (m, world space).
-    pub aim: Option<DVec3>,
-    /// `radius` (m).
-    pub radius: Option<f64>,
-    /// `width` (m).
-    pub width: Option<f64>,
-    /// `height` (m).
-    pub height: Option<f64>,
-    /// `length` (m).
-    pub length: Option<f64>,
-    /// `sides`.
-    pub sides: Option<Sides>,
-    /// `inner_half_angle` (rad).
-    pub inner: Option<f64>,
-    /// `outer_half_angle` (rad).
-    pub outer: Option<f64>,
-    /// `spot_flux`.
-    pub spot_flux: Option<SpotFlux>,
-    /// `angular_diameter` (rad).
-    pub angular_diameter: Option<f64>,
+/// World position (m), within the range of single precision.
+const PLACE: Accepts = Accepts::Components { min: -1e9, max: 1e9, one: false };
+
+const TINT: Accepts =
+    Accepts::Range { min: -color::DUV_LIMIT, max: color::DUV_LIMIT, integer: false };
+
+const KELVIN: Accepts =
+    Accepts::Range { min: color::KELVIN_LIMITS[0], max: color::KELVIN_LIMITS[1], integer: false };
+
+const fn degrees(min: f64, max: f64) -> Accepts {
+    Accepts::Angle { min, max }
 }
 
-/// Kinds of emitter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LightShape {
-    /// `point`.
-    Point,
-    /// `spot`.
-    Spot,
-    /// `sphere`.
-    Sphere,
-    /// `disk`.
-    Disk,
-    /// `rectangle`.
-    Rectangle,
-    /// `tube`.
-    Tube,
-    /// `sun`.
-    Sun,
+section! {
+    /// Overrides of one light, by its address: its name, its node's name or `#3`. Angles of cones
+    /// and suns in radians.
+    pub struct LightLook in "lights.*" {
+        enabled: bool = true, "true or false", affects Scene;
+        shadow: bool,
+            "true or false: surfaces cast shadows in this light; volumes attenuate it either way";
+        visible: bool,
+            "true or false: its emissive surface is visible (sphere, disk, rectangle, tube)";
+        lumens: f64, accepts Accepts::NonNegative, unit "lm",
+            "luminous flux in lumens, 0 or more (all but suns)", affects Lights;
+        candela: f64, accepts Accepts::NonNegative, unit "cd",
+            "maximum luminous intensity in candela, 0 or more (all but suns)", affects Lights;
+        lux: f64, accepts Accepts::NonNegative, unit "lx",
+            "illuminance in lux on a surface that faces it, 0 or more (suns)", affects Lights;
+        nits: f64, accepts Accepts::NonNegative, unit "nit",
+            "luminance in nits, 0 or more (shapes and suns with a size)", affects Lights;
+        ev100: f64, in -64.0..=64.0, unit "EV",
+            "luminance as an exposure value at ISO 100, -64 to 64 (shapes and suns with a size)",
+            affects Lights;
+        kelvin: f64, accepts KELVIN, unit "K",
+            "color temperature in kelvins, 500 to 1000000 (daylight: 4000 to 25000); the strength is kept",
+            affects Lights;
+        locus: LightLocus = LightLocus::Planck,
+            "locus of the color temperature: planck (black body, the default) or daylight (CIE D)",
+            affects Lights;
+        tint: f64 = 0.0, accepts TINT, unit "Duv",
+            "tint as Duv, -0.05 (magenta) to 0.05 (green), with kelvin", affects Lights;
+        ies: PathBuf,
+            "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)";
+        ies_tilt: f64, in 0.0..=180.0, unit "deg",
+            "tilt of the luminaire in degrees, 0 to 180: scales candela by the file's TILT factor";
+        shape: LightShape, "shape: point, spot, sphere, disk, rectangle, tube or sun";
+        position: DVec3, accepts PLACE, unit "m",
+            "world position in meters: \"X Y Z\"; child nodes move along";
+        aim: DVec3, accepts PLACE, unit "m",
+            "target in world space in meters: \"X Y Z\"; a sun's direction is from its node to the target";
+        radius: f64, accepts SIZE, unit "m",
+            "radius in meters, 0.000001 to 10000 (sphere, disk, tube)";
+        width: f64, accepts SIZE, unit "m",
+            "width in meters along the node's X, 0.000001 to 10000 (rectangle)";
+        height: f64, accepts SIZE, unit "m",
+            "height in meters along the node's Y, 0.000001 to 10000 (rectangle)";
+        length: f64, accepts SIZE, unit "m",
+            "length of the straight part in meters along the node's X, 0.000001 to 10000 (tube)";
+        sides: Sides, "emissive faces: one or two (disk, rectangle)";
+        inner_half_angle: f64, accepts degrees(0.0, 180.0), unit "deg",
+            "inner half angle in degrees, 0 to 180: full intensity within (spot)", affects Lights;
+        outer_half_angle: f64, accepts degrees(1e-4, 180.0), unit "deg",
+            "outer half angle in degrees, above 0 to 180: no light beyond (spot)", affects Lights;
+        spot_flux: SpotFlux,
+            "conversion of a spot's lumens to candela: exact, apex-cone or phi-over-pi";
+        angular_diameter: f64, accepts degrees(0.0, 180.0), unit "deg",
+            "angular diameter in degrees, 0 (parallel light) to 180, e.g. 0.533 (sun)";
+    }
+}
+
+choices! {
+    /// Locus of a color temperature.
+    pub enum LightLocus {
+        /// Black body.
+        Planck = "planck",
+        /// CIE D.
+        Daylight = "daylight",
+    }
+}
+
+choices! {
+    /// Kinds of emitter.
+    pub enum LightShape {
+        /// A punctual light in all directions.
+        Point = "point",
+        /// A punctual light in a cone.
+        Spot = "spot",
+        /// A sphere.
+        Sphere = "sphere",
+        /// A disk.
+        Disk = "disk",
+        /// A rectangle.
+        Rectangle = "rectangle",
+        /// A tube with round ends.
+        Tube = "tube",
+        /// A light at infinity.
+        Sun = "sun",
+    }
 }
 
 impl LightShape {
-    const ALL: [(&'static str, Self); 7] = [
-        ("point", Self::Point),
-        ("spot", Self::Spot),
-        ("sphere", Self::Sphere),
-        ("disk", Self::Disk),
-        ("rectangle", Self::Rectangle),
-        ("tube", Self::Tube),
-        ("sun", Self::Sun),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, shape)| *shape == self).map_or("", |(name, _)| name)
-    }
-
     fn of(emitter: Emitter) -> Self {
         match emitter {
             Emitter::Point => Self::Point,
@@ -207,75 +158,34 @@ pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
     Some(DMat4::from_cols(axis(x, size[0]), axis(y, size[1]), axis(back, size[2]), world.w_axis))
 }
 
-/// Sets one property; false if lights have none of this name.
+/// Sets one property; false if lights have none of this name. The last strength applies.
 pub(super) fn set(
     lights: &mut BTreeMap<String, LightLook>,
     read: &Reader<'_>,
 ) -> Result<bool, LookError> {
-    let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Ok(false);
-    };
-    let mut light = lights.get(name).cloned().unwrap_or_default();
-    let set = light.set(property, read)?;
-    if set {
-        lights.insert(name.into(), light);
+    let set = read.set_addressed("lights", lights)?;
+    if let Some((address, unit)) = read.addressed("lights").filter(|_| set)
+        && STRENGTHS.contains(&unit)
+        && let Some(light) = lights.get_mut(address)
+    {
+        let LightLook { candela, ev100, lumens, lux, nits, .. } = light;
+        for (other, strength) in STRENGTHS.into_iter().zip([candela, ev100, lumens, lux, nits]) {
+            *strength = strength.filter(|_| other == unit);
+        }
     }
     Ok(set)
 }
 
 impl LightLook {
-    fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
-        let choose = |names: &[&str]| {
-            names.iter().position(|name| *name == read.value).ok_or_else(|| read.bad_value())
-        };
-        match property {
-            "enabled" => self.enabled = Some(read.boolean()?),
-            "shadow" => self.shadow = Some(read.boolean()?),
-            "visible" => self.visible = Some(read.boolean()?),
-            "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.non_negative()?))),
-            "candela" => {
-                self.strength = Some(LightStrength::Candela(Candela(read.non_negative()?)))
-            }
-            "lux" => self.strength = Some(LightStrength::Lux(Lux(read.non_negative()?))),
-            "nits" => self.strength = Some(LightStrength::Nits(Nit(read.non_negative()?))),
-            "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.in_range(-64.0, 64.0)?))),
-            "kelvin" => {
-                self.kelvin = Some(read.in_range(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?)
-            }
-            "locus" => self.daylight = Some(choose(&["planck", "daylight"])? == 1),
-            "tint" => self.tint = Some(read.in_range(-color::DUV_LIMIT, color::DUV_LIMIT)?),
-            "ies" => self.ies = Some(read.file()?),
-            "ies_tilt" => self.ies_tilt = Some(read.in_range(0.0, 180.0)?),
-            "shape" => {
-                let index = choose(&LightShape::ALL.map(|(name, _)| name))?;
-                self.shape = LightShape::ALL.get(index).map(|(_, shape)| *shape);
-            }
-            "position" => self.position = Some(read.place()?),
-            "aim" => self.aim = Some(read.place()?),
-            "radius" => self.radius = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
-            "width" => self.width = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
-            "height" => self.height = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
-            "length" => self.length = Some(read.in_range(MIN_SIZE, MAX_SIZE)?),
-            "sides" => {
-                self.sides =
-                    Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two })
-            }
-            "inner_half_angle" => self.inner = Some(read.in_range(0.0, 180.0)?.to_radians()),
-            "outer_half_angle" => self.outer = Some(read.in_range(1e-4, 180.0)?.to_radians()),
-            "spot_flux" => {
-                self.spot_flux = Some(match choose(&["exact", "apex-cone", "phi-over-pi"])? {
-                    0 => SpotFlux::Exact,
-                    1 => SpotFlux::ApexCone,
-                    _ => SpotFlux::PhiOverPi,
-                });
-            }
-            "angular_diameter" => {
-                self.angular_diameter = Some(read.in_range(0.0, 180.0)?.to_radians())
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    /// The strength that is set.
+    #[must_use]
+    pub fn strength(&self) -> Option<LightStrength> {
+        let lumens = self.lumens.map(|value| LightStrength::Lumens(Lumen(value)));
+        lumens
+            .or(self.candela.map(|value| LightStrength::Candela(Candela(value))))
+            .or(self.lux.map(|value| LightStrength::Lux(Lux(value))))
+            .or(self.nits.map(|value| LightStrength::Nits(Nit(value))))
+            .or(self.ev100.map(|value| LightStrength::Ev(Ev100(value))))
     }
 
     /// Moves and aims the light's node.
@@ -326,9 +236,9 @@ impl LightLook {
                     Emitter::Spot { cone, flux } => (cone.inner(), Some(cone.outer()), flux),
                     _ => (0.0, None, SpotFlux::Exact),
                 };
-                let outer = need("outer_half_angle", self.outer, outer)?;
+                let outer = need("outer_half_angle", self.outer_half_angle, outer)?;
                 // A narrower cone narrows the inner angle too, unless that is set.
-                let inner = self.inner.unwrap_or(inner.min(outer));
+                let inner = self.inner_half_angle.unwrap_or(inner.min(outer));
                 let cone = Cone::new(inner, outer)
                     .map_err(|error| LookError::Light { name: name.into(), error })?;
                 Emitter::Spot { cone, flux: self.spot_flux.unwrap_or(flux) }
@@ -403,8 +313,8 @@ impl LightLook {
     }
 
     fn chromaticity(&self, kelvin: f64) -> Result<Chromaticity, ColorError> {
-        let tint = self.tint.unwrap_or(0.0);
-        if self.daylight == Some(true) {
+        let tint = self.tint();
+        if self.locus() == LightLocus::Daylight {
             color::daylight_tinted(Kelvin(kelvin), tint)
         } else {
             color::planckian_tinted(Kelvin(kelvin), tint)
@@ -421,8 +331,8 @@ impl LightLook {
             ("height", self.height.is_some(), &[Rectangle]),
             ("length", self.length.is_some(), &[Tube]),
             ("sides", self.sides.is_some(), &[Disk, Rectangle]),
-            ("inner_half_angle", self.inner.is_some(), &[Spot]),
-            ("outer_half_angle", self.outer.is_some(), &[Spot]),
+            ("inner_half_angle", self.inner_half_angle.is_some(), &[Spot]),
+            ("outer_half_angle", self.outer_half_angle.is_some(), &[Spot]),
             ("spot_flux", self.spot_flux.is_some(), &[Spot]),
             ("angular_diameter", self.angular_diameter.is_some(), &[Sun]),
         ];
@@ -524,12 +434,12 @@ impl LightLook {
             }
             _ => None,
         };
-        let wanted = self.strength.or(by_file);
+        let wanted = self.strength().or(by_file);
         let strength = wanted.unwrap_or_else(|| light.source.authored());
         let color = self.color(name)?;
         let luminance = light.color_luminance();
         // A tilt alone keeps the author's strength, and the color that multiplies it.
-        let stated = self.strength.is_some() || self.ies.is_some();
+        let stated = self.strength().is_some() || self.ies.is_some();
         light.color = match (stated.then_some(()), color) {
             (Some(_), Some(color)) => color,
             (Some(_), None) if luminance > 1e-6 => light.color / luminance as f32,
@@ -601,7 +511,7 @@ pub(super) fn apply(
         for index in nodes {
             look.place(name, scene, index)?;
             let Some(node) = scene.nodes.get_mut(index) else { continue };
-            if look.enabled == Some(false) {
+            if !look.enabled() {
                 node.light = None;
                 continue;
             }
@@ -762,11 +672,7 @@ mod tests {
             PhysicalLight::new(Emitter::Point, LightStrength::Candela(Candela(1.0))).unwrap(),
         );
         black.color = Vec3::ZERO;
-        let look = LightLook {
-            kelvin: Some(2700.0),
-            strength: Some(LightStrength::Lumens(Lumen(800.0))),
-            ..LightLook::default()
-        };
+        let look = LightLook { kelvin: Some(2700.0), lumens: Some(800.0), ..LightLook::default() };
         look.change("Key", &mut black).unwrap();
         assert!((black.color - unit).abs().max_element() < 1e-4, "{}", black.color);
         let day = changed(&["lights.Key.kelvin=6504", "lights.Key.locus=daylight"]).unwrap();

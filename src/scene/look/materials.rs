@@ -5,67 +5,30 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec4};
 
-use super::{LookError, reader::Reader, suggestions::unknown_address};
-use crate::scene::{Scene, address::AddressTable};
+use super::{LookError, suggestions::unknown_address};
+use crate::{
+    scene::{Scene, address::AddressTable},
+    settings::{Accepts, define::section},
+};
 
-/// Every property of this section with its description; `*` stands for a material's address.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    (
-        "materials.*.base_color",
-        "base color as linear red, green and blue, 0 to 1, e.g. \"0.8 0.2 0.1\"; multiplied by the texture",
-    ),
-    ("materials.*.metallic", "metallic, 0 (dielectric) to 1 (metal); multiplied by the texture"),
-    ("materials.*.roughness", "perceptual roughness, 0 to 1; multiplied by the texture"),
-    (
-        "materials.*.emission",
-        "emission in nits as linear red, green and blue, 0 or more, e.g. \"200 180 150\"; multiplied by the texture",
-    ),
-    ("materials.*.ior", "index of refraction, 1 to 5, e.g. 1.5"),
-];
+section! {
+    /// Overrides of one material, by its address.
+    #[derive(Copy)]
+    pub struct MaterialLook in "materials.*" {
+        base_color: DVec3, accepts Accepts::Components { min: 0.0, max: 1.0, one: false },
+            "base color as linear red, green and blue, 0 to 1, e.g. \"0.8 0.2 0.1\"; multiplied by the texture";
+        metallic: f64, in 0.0..=1.0,
+            "metallic, 0 (dielectric) to 1 (metal); multiplied by the texture";
+        roughness: f64, in 0.0..=1.0, "perceptual roughness, 0 to 1; multiplied by the texture";
+        emission: DVec3, accepts Accepts::Components { min: 0.0, max: MAX_NITS, one: false },
+            unit "nit",
+            "emission in nits as linear red, green and blue, 0 or more, e.g. \"200 180 150\"; multiplied by the texture";
+        ior: f64, in 1.0..=5.0, "index of refraction, 1 to 5, e.g. 1.5";
+    }
+}
 
 /// Maximum emission (nits): the sun's disk has 1.6e9.
-const MOST_NITS: f64 = 1e12;
-
-/// Overrides of one material.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MaterialLook {
-    /// `base_color`.
-    pub base_color: Option<DVec3>,
-    /// `metallic`.
-    pub metallic: Option<f64>,
-    /// `roughness`.
-    pub roughness: Option<f64>,
-    /// `emission` (nits per channel).
-    pub emission: Option<DVec3>,
-    /// `ior`.
-    pub ior: Option<f64>,
-}
-
-/// Sets one property; false if materials have none of this name.
-pub(super) fn set(
-    materials: &mut BTreeMap<String, MaterialLook>,
-    read: &Reader<'_>,
-) -> Result<bool, LookError> {
-    let parts = read.path.strip_prefix("materials.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Ok(false);
-    };
-    let within = |low: f64, high: f64| {
-        let inside = |v: &DVec3| v.to_array().iter().all(|c| (low..=high).contains(c));
-        read.vector().ok().filter(inside).ok_or_else(|| read.bad_value())
-    };
-    let mut look = materials.get(name).cloned().unwrap_or_default();
-    match property {
-        "base_color" => look.base_color = Some(within(0.0, 1.0)?),
-        "metallic" => look.metallic = Some(read.fraction()?),
-        "roughness" => look.roughness = Some(read.fraction()?),
-        "emission" => look.emission = Some(within(0.0, MOST_NITS)?),
-        "ior" => look.ior = Some(read.in_range(1.0, 5.0)?),
-        _ => return Ok(false),
-    }
-    materials.insert(name.into(), look);
-    Ok(true)
-}
+const MAX_NITS: f64 = 1e12;
 
 /// Applies the overrides to all materials of these addresses.
 pub(super) fn apply(

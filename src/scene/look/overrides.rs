@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    CameraLook, EnvironmentLook, GiLook, LightLook, LookError, MaterialLook, PassesLook, ProbeLook,
-    RenamedPaths, VolumeLook, WaterLook, current_path, effects, lights, materials, probes,
+    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, RenamedPaths,
+    SceneLook, VolumeLook, WaterLook, current_path, effects, lights, materials, probes,
     properties::{description, unknown_property},
     reader::Reader,
     toml_text::{flatten, line_of, syntax_error},
@@ -14,6 +14,7 @@ use crate::{
     camera::{Camera, EffectSettings},
     message::read_input,
     scene::{Scene, address::AddressTable},
+    settings::{GiLook, PassesLook},
 };
 
 /// Maximum size of a look file (bytes).
@@ -32,20 +33,8 @@ pub struct Look {
     pub passes: PassesLook,
     /// `gi.*`.
     pub gi: GiLook,
-    /// `scene.default_light`: adds a sun behind the camera and a sky. Unless set, only scenes
-    /// without any light get them.
-    pub default_light: Option<bool>,
-    /// `scene.animation`: the animations to play, by name or number, or `all`.
-    pub animation: Option<String>,
-    /// `scene.emissive_lights`: whether emissive surfaces light others, the default.
-    pub emissive_lights: Option<bool>,
-    /// `scene.max_emissive_lights`.
-    pub max_emissive_lights: Option<u32>,
-    /// `scene.multiscatter`: multiple scattering between microfacets keeps the energy of rough
-    /// surfaces. Off by default, as glTF's material model loses it.
-    pub multiscatter: Option<bool>,
-    /// `scene.variant`: the material variant of the file (KHR_materials_variants).
-    pub variant: Option<String>,
+    /// `scene.*`.
+    pub scene: SceneLook,
     /// `lights.NAME.*` by the light's address: its name, its node's name, or its number.
     pub lights: BTreeMap<String, LightLook>,
     /// `materials.NAME.*` by the material's address.
@@ -201,41 +190,18 @@ impl Look {
             return Ok(());
         }
         let read = Reader { path, value: bare, folder, expected: description(path) };
-        if path == "scene.default_light" {
-            self.default_light = Some(read.boolean()?);
-            return Ok(());
-        }
-        if path == "scene.animation" {
-            self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
-            return if self.animation.is_some() { Ok(()) } else { Err(read.bad_value()) };
-        }
-        if path == "scene.emissive_lights" {
-            self.emissive_lights = Some(read.boolean()?);
-            return Ok(());
-        }
-        if path == "scene.max_emissive_lights" {
-            self.max_emissive_lights = Some(read.integer(1, 65_536)?);
-            return Ok(());
-        }
-        if path == "scene.multiscatter" {
-            self.multiscatter = Some(read.boolean()?);
-            return Ok(());
-        }
-        if path == "scene.variant" {
-            self.variant = Some(bare.to_owned());
-            return Ok(());
-        }
         let set = match path.split('.').next() {
             Some("effects") => effects::set(&mut self.effects, &read)?,
             Some("camera") => self.camera.set(&read)?,
-            Some("passes") => self.passes.set(&read)?,
-            Some("gi") => self.gi.set(&read)?,
-            Some("environment") => self.environment.set(&read)?,
+            Some("passes") => read.set(&mut self.passes)?,
+            Some("gi") => read.set(&mut self.gi)?,
+            Some("environment") => read.set(&mut self.environment)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
-            Some("materials") => materials::set(&mut self.materials, &read)?,
-            Some("probes") => probes::set(&mut self.probes, &read)?,
-            Some("water") => water::set(&mut self.water, &read)?,
-            Some("volumes") => volumes::set(&mut self.volumes, &read)?,
+            Some("materials") => read.set_addressed("materials", &mut self.materials)?,
+            Some("probes") => read.set_addressed("probes", &mut self.probes)?,
+            Some("water") => read.set_addressed("water", &mut self.water)?,
+            Some("volumes") => read.set_addressed("volumes", &mut self.volumes)?,
+            Some("scene") => read.set(&mut self.scene)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown_property(path)) }
@@ -254,10 +220,10 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
     /// used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
-        scene.emissive_lights = self.emissive_lights.unwrap_or(true);
-        scene.max_emissive_lights = self.max_emissive_lights;
-        scene.multiscatter = self.multiscatter.unwrap_or(false);
-        if let Some(name) = &self.variant
+        scene.emissive_lights = self.scene.emissive_lights();
+        scene.max_emissive_lights = self.scene.max_emissive_lights;
+        scene.multiscatter = self.scene.multiscatter();
+        if let Some(name) = &self.scene.variant
             && !scene.choose_variant(name)
         {
             let names = AddressTable::from_names(

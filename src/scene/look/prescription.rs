@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Prefix of the names of builtin lenses.
-pub const BUILTIN: &str = "builtin:";
+pub const BUILTIN: &str = crate::settings::BUILTIN;
 
 /// Reads a prescription for a property: `builtin:NAME`, or a file.
 ///

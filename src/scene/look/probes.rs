@@ -4,92 +4,35 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{LookError, reader::Reader};
-use crate::scene::{Probe, Scene, probe::MAX_PROBES};
-
-/// Every property of this section with its description; `*` stands for a name of your choice.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("probes.*.enabled", "true or false"),
-    ("probes.*.center", "center of its box, world position in meters, e.g. 0,1.5,0"),
-    (
-        "probes.*.size",
-        "size of its box in meters, three numbers above 0, e.g. 6,3,4; the box should end at the walls",
-    ),
-    (
-        "probes.*.position",
-        "capture position within the box in meters, three numbers [default: its center]",
-    ),
-    (
-        "probes.*.blend_distance",
-        "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5",
-    ),
-    ("probes.*.resolution", "cube map resolution in pixels, 16 to 512, e.g. 128"),
-    ("probes.*.bounces", "maximum bounces of captured light, 1 to 8"),
-    (
-        "probes.*.parallax_correction",
-        "true or false: parallax correction by the box; false reflects at infinity",
-    ),
-];
-
-/// One probe's properties.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ProbeLook {
-    /// `enabled`.
-    pub enabled: Option<bool>,
-    /// `center` (m).
-    pub center: Option<DVec3>,
-    /// `size` (m).
-    pub size: Option<DVec3>,
-    /// `position` (m).
-    pub position: Option<DVec3>,
-    /// `blend_distance` (m).
-    pub blend_distance: Option<f64>,
-    /// `resolution`.
-    pub resolution: Option<u32>,
-    /// `bounces`.
-    pub bounces: Option<u32>,
-    /// `parallax_correction`.
-    pub parallax_correction: Option<bool>,
-}
+use super::LookError;
+use crate::{
+    scene::{Probe, Scene, probe::MAX_PROBES},
+    settings::{Accepts, define::section},
+};
 
 /// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; false if probes have none of this name.
-pub(super) fn set(
-    probes: &mut BTreeMap<String, ProbeLook>,
-    read: &Reader<'_>,
-) -> Result<bool, LookError> {
-    let parts = read.path.strip_prefix("probes.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Ok(false);
-    };
-    let place = || {
-        read.vector()
-            .ok()
-            .filter(|v| v.abs().max_element() <= FARTHEST)
-            .ok_or_else(|| read.bad_value())
-    };
-    let mut probe = probes.get(name).copied().unwrap_or_default();
-    match property {
-        "enabled" => probe.enabled = Some(read.boolean()?),
-        "center" => probe.center = Some(place()?),
-        "size" => {
-            let size = place()?;
-            if size.min_element() < 1e-3 {
-                return Err(read.bad_value());
-            }
-            probe.size = Some(size);
-        }
-        "position" => probe.position = Some(place()?),
-        "blend_distance" => probe.blend_distance = Some(read.in_range(0.0, FARTHEST)?),
-        "resolution" => probe.resolution = Some(read.integer(16, 512)?),
-        "bounces" => probe.bounces = Some(read.integer(1, 8)?),
-        "parallax_correction" => probe.parallax_correction = Some(read.boolean()?),
-        _ => return Ok(false),
+const PLACE: Accepts = Accepts::Components { min: -FARTHEST, max: FARTHEST, one: false };
+
+section! {
+    /// One probe's properties; the address is a name of your choice.
+    #[derive(Copy)]
+    pub struct ProbeLook in "probes.*" {
+        enabled: bool = true, "true or false";
+        center: DVec3, accepts PLACE, unit "m",
+            "center of its box, world position in meters, e.g. 0,1.5,0";
+        size: DVec3, accepts Accepts::Components { min: 1e-3, max: FARTHEST, one: false }, unit "m",
+            "size of its box in meters, three numbers above 0, e.g. 6,3,4; the box should end at the walls";
+        position: DVec3, accepts PLACE, unit "m",
+            "capture position within the box in meters, three numbers [default: its center]";
+        blend_distance: f64 = 0.0, in 0.0..=1e6, unit "m",
+            "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5";
+        resolution: u32 = 128, in 16..=512, "cube map resolution in pixels, 16 to 512, e.g. 128";
+        bounces: u32 = 1, in 1..=8, "maximum bounces of captured light, 1 to 8";
+        parallax_correction: bool = true,
+            "true or false: parallax correction by the box; false reflects at infinity";
     }
-    probes.insert(name.into(), probe);
-    Ok(true)
 }
 
 /// Sets a scene's probes, small boxes first, since they may be inside large ones.
@@ -106,7 +49,7 @@ pub(super) fn apply(
         expected,
     };
     let mut all = Vec::new();
-    for (name, look) in probes.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
+    for (name, look) in probes.iter().filter(|(_, look)| look.enabled()) {
         let needs = |property: &str| {
             wrong(
                 format!("probes.{name}.{property}"),
@@ -127,10 +70,10 @@ pub(super) fn apply(
             center,
             size,
             position,
-            blend: look.blend_distance.unwrap_or(0.0),
-            resolution: look.resolution.unwrap_or(128),
-            bounces: look.bounces.unwrap_or(1),
-            parallax: look.parallax_correction.unwrap_or(true),
+            blend: look.blend_distance(),
+            resolution: look.resolution(),
+            bounces: look.bounces(),
+            parallax: look.parallax_correction(),
         });
     }
     if all.len() > MAX_PROBES {

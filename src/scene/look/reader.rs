@@ -1,9 +1,15 @@
 //! Values of properties: numbers, vectors, lengths, times and file names from text.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use super::{LookError, prescription::BUILTIN};
-use crate::photometry::lights::STRENGTH_LIMIT;
+use super::LookError;
+use crate::{
+    photometry::lights::STRENGTH_LIMIT,
+    settings::{Accepts, Input, Section, Setting},
+};
 
 /// One value with its path, for checks whose messages name both.
 pub(super) struct Reader<'a> {
@@ -24,6 +30,38 @@ impl Reader<'_> {
             value: self.value.into(),
             expected: format!("expected {}", self.expected),
         }
+    }
+
+    /// Sets the property in a section; false if the section has none of this path.
+    pub fn set(&self, section: &mut impl Section) -> Result<bool, LookError> {
+        self.set_at(self.path, section)
+    }
+
+    /// Sets the property of a path, where an address is `*`.
+    pub fn set_at(&self, path: &str, section: &mut impl Section) -> Result<bool, LookError> {
+        let input = Input { text: self.value, folder: self.folder };
+        section.set(path, &input).map_err(|_| self.bad_value())
+    }
+
+    /// Address and property of a path in a section of addresses.
+    pub fn addressed(&self, section: &str) -> Option<(&str, &str)> {
+        let rest = self.path.strip_prefix(section)?.strip_prefix('.')?;
+        rest.rsplit_once('.').filter(|(address, _)| !address.is_empty())
+    }
+
+    /// Sets the property of an address; false if the section has none of this path.
+    pub fn set_addressed<S: Section + Clone + Default>(
+        &self,
+        section: &str,
+        all: &mut BTreeMap<String, S>,
+    ) -> Result<bool, LookError> {
+        let Some((address, property)) = self.addressed(section) else { return Ok(false) };
+        let mut item = all.get(address).cloned().unwrap_or_default();
+        let set = self.set_at(&format!("{section}.*.{property}"), &mut item)?;
+        if set {
+            all.insert(address.into(), item);
+        }
+        Ok(set)
     }
 
     pub fn number(&self) -> Result<f64, LookError> {
@@ -62,11 +100,8 @@ impl Reader<'_> {
 
     /// A file name, relative to the look file; `builtin:NAME` stays as it is.
     pub fn file(&self) -> Result<PathBuf, LookError> {
-        match self.value {
-            "" => Err(self.bad_value()),
-            own if own.starts_with(BUILTIN) => Ok(own.into()),
-            file => Ok(self.folder.join(file)),
-        }
+        let input = Input { text: self.value, folder: self.folder };
+        PathBuf::parse(&input, &Accepts::File).ok_or_else(|| self.bad_value())
     }
 
     /// Millimeters in range, with or without the unit, as meters.

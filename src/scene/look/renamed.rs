@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn old_names_are_no_properties_and_new_names_are() {
-        let known: Vec<&str> = properties().map(|(path, _)| path).collect();
+        let known: Vec<&str> = properties().map(|property| property.path).collect();
         for (old, new) in RENAMED {
             assert!(!known.contains(old), "{old}");
             assert!(known.contains(new), "{new}");

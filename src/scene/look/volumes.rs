@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use glam::{DMat4, DQuat, DVec3, EulerRot};
 
-use super::{LookError, reader::Reader, suggestions::nearest};
+use super::{LookError, suggestions::nearest};
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
     address::AddressTable,
@@ -13,153 +13,58 @@ use crate::scene::{
         MAX_VOLUMES, encloses,
     },
 };
-
-/// Every property of this section with its description; `*` stands for a name of your choice, or
-/// that of a volume in the file.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    (
-        "volumes.*.enabled",
-        "true or false: false removes the volume; the mesh that it fills stays invisible",
-    ),
-    (
-        "volumes.*.absorption",
-        "absorption coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.05",
-    ),
-    (
-        "volumes.*.scattering",
-        "scattering coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.3",
-    ),
-    (
-        "volumes.*.anisotropy",
-        "Henyey-Greenstein anisotropy (mean cosine), -0.999 to 0.999, positive is forward",
-    ),
-    (
-        "volumes.*.emission",
-        "emission in nits per meter, 0 or more, one number or three for red, green and blue",
-    ),
-    (
-        "volumes.*.center",
-        "center of its box in meters, in world space or its node's space, e.g. 0,1.5,0",
-    ),
-    ("volumes.*.size", "size of its box in meters, three numbers above 0, e.g. 6,3,4"),
-    ("volumes.*.rotation", "rotation of its box about x, then y, then z in degrees, three numbers"),
-    ("volumes.*.node", "node that its box follows, by name or number (#3)"),
-    ("volumes.*.mesh", "node whose closed mesh it fills instead of a box, by name or number (#3)"),
-    (
-        "volumes.*.surface",
-        "true or false: the mesh itself is visible too, as glass around the volume",
-    ),
-    (
-        "volumes.*.density",
-        "density file of raw voxels, x fastest, then y, then z: a factor of the coefficients [default: homogeneous]",
-    ),
-    (
-        "volumes.*.dimensions",
-        "voxels along x, y and z, three whole numbers from 1 to 2048, e.g. 64,64,32",
-    ),
-    ("volumes.*.format", "voxel format, little endian: u8 (255 is a density of 1), f16 or f32"),
-    ("volumes.*.density_scale", "density scale, a factor of the file's densities, 0 to 1000000"),
-];
-
-/// One volume's properties.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VolumeLook {
-    /// `enabled`.
-    pub enabled: Option<bool>,
-    /// `absorption` (1/m).
-    pub absorption: Option<DVec3>,
-    /// `scattering` (1/m).
-    pub scattering: Option<DVec3>,
-    /// `anisotropy`.
-    pub anisotropy: Option<f64>,
-    /// `emission` (nits per meter).
-    pub emission: Option<DVec3>,
-    /// `center` (m).
-    pub center: Option<DVec3>,
-    /// `size` (m).
-    pub size: Option<DVec3>,
-    /// `rotation` (rad).
-    pub rotation: Option<DVec3>,
-    /// `node`.
-    pub node: Option<String>,
-    /// `mesh`.
-    pub mesh: Option<String>,
-    /// `surface`.
-    pub surface: Option<bool>,
-    /// `density`.
-    pub density: Option<PathBuf>,
-    /// `dimensions`.
-    pub dimensions: Option<[u32; 3]>,
-    /// `format`.
-    pub format: Option<DensityFormat>,
-    /// `density_scale`.
-    pub density_scale: Option<f64>,
-}
+use crate::settings::{Accepts, define::section};
 
 /// Maximum distance from the origin (m); single precision is too coarse beyond.
 const FARTHEST: f64 = 1e6;
 
-/// Sets one property; false if volumes have none of this name.
-pub(super) fn set(
-    volumes: &mut BTreeMap<String, VolumeLook>,
-    read: &Reader<'_>,
-) -> Result<bool, LookError> {
-    let parts = read.path.strip_prefix("volumes.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Ok(false);
-    };
-    let place = || {
-        read.vector()
-            .ok()
-            .filter(|v| v.abs().max_element() <= FARTHEST)
-            .ok_or_else(|| read.bad_value())
-    };
-    let colors = |most: f64| {
-        let one = || read.number().ok().map(DVec3::splat);
-        let fits = |v: &DVec3| v.to_array().iter().all(|x| (0.0..=most).contains(x));
-        one().or_else(|| read.vector().ok()).filter(fits).ok_or_else(|| read.bad_value())
-    };
-    let named =
-        || if read.value.is_empty() { Err(read.bad_value()) } else { Ok(read.value.to_owned()) };
-    let mut volume = volumes.get(name).cloned().unwrap_or_default();
-    match property {
-        "enabled" => volume.enabled = Some(read.boolean()?),
-        "absorption" => volume.absorption = Some(colors(MAX_COEFFICIENT)?),
-        "scattering" => volume.scattering = Some(colors(MAX_COEFFICIENT)?),
-        "anisotropy" => volume.anisotropy = Some(read.in_range(-MAX_ANISOTROPY, MAX_ANISOTROPY)?),
-        "emission" => volume.emission = Some(colors(MAX_EMISSION)?),
-        "center" => volume.center = Some(place()?),
-        "size" => {
-            let size = place()?;
-            if size.min_element() < 1e-4 {
-                return Err(read.bad_value());
-            }
-            volume.size = Some(size);
-        }
-        "rotation" => volume.rotation = Some(place()?.map(f64::to_radians)),
-        "node" => volume.node = Some(named()?),
-        "mesh" => volume.mesh = Some(named()?),
-        "surface" => volume.surface = Some(read.boolean()?),
-        "density" => volume.density = Some(read.file()?),
-        "dimensions" => {
-            let fits = |v: &DVec3| {
-                v.to_array()
-                    .iter()
-                    .all(|x| (1.0..=f64::from(MAX_DIMENSION)).contains(x) && x.fract() == 0.0)
-            };
-            let sides = read.vector().ok().filter(fits).ok_or_else(|| read.bad_value())?;
-            volume.dimensions = Some(sides.to_array().map(|x| x as u32));
-        }
-        "format" => {
-            volume.format =
-                Some(DensityFormat::from_name(read.value).ok_or_else(|| read.bad_value())?)
-        }
-        "density_scale" => volume.density_scale = Some(read.in_range(0.0, 1e6)?),
-        _ => return Ok(false),
-    }
-    volumes.insert(name.into(), volume);
-    Ok(true)
+const PLACE: Accepts = Accepts::Components { min: -FARTHEST, max: FARTHEST, one: false };
+
+/// One number or three from 0.
+const fn color(max: f64) -> Accepts {
+    Accepts::Components { min: 0.0, max, one: true }
 }
+
+section! {
+    /// One volume's properties; the address is a name of your choice, or that of a volume in the
+    /// file.
+    pub struct VolumeLook in "volumes.*" {
+        enabled: bool = true,
+            "true or false: false removes the volume; the mesh that it fills stays invisible";
+        absorption: DVec3, accepts color(MAX_COEFFICIENT), unit "1/m",
+            "absorption coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.05";
+        scattering: DVec3, accepts color(MAX_COEFFICIENT), unit "1/m",
+            "scattering coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.3";
+        anisotropy: f64, accepts ANISOTROPY,
+            "Henyey-Greenstein anisotropy (mean cosine), -0.999 to 0.999, positive is forward";
+        emission: DVec3, accepts color(MAX_EMISSION), unit "nit/m",
+            "emission in nits per meter, 0 or more, one number or three for red, green and blue";
+        center: DVec3, accepts PLACE, unit "m",
+            "center of its box in meters, in world space or its node's space, e.g. 0,1.5,0";
+        size: DVec3, accepts Accepts::Components { min: 1e-4, max: FARTHEST, one: false }, unit "m",
+            "size of its box in meters, three numbers above 0, e.g. 6,3,4";
+        rotation: DVec3, accepts PLACE, unit "deg",
+            "rotation of its box about x, then y, then z in degrees, three numbers";
+        node: String, accepts Accepts::Name,
+            "node that its box follows, by name or number (#3)";
+        mesh: String, accepts Accepts::Name,
+            "node whose closed mesh it fills instead of a box, by name or number (#3)";
+        surface: bool,
+            "true or false: the mesh itself is visible too, as glass around the volume";
+        density: PathBuf,
+            "density file of raw voxels, x fastest, then y, then z: a factor of the coefficients [default: homogeneous]";
+        dimensions: [u32; 3],
+            accepts Accepts::Components { min: 1.0, max: MAX_DIMENSION as f64, one: false },
+            "voxels along x, y and z, three whole numbers from 1 to 2048, e.g. 64,64,32";
+        format: DensityFormat,
+            "voxel format, little endian: u8 (255 is a density of 1), f16 or f32";
+        density_scale: f64, in 0.0..=1e6,
+            "density scale, a factor of the file's densities, 0 to 1000000";
+    }
+}
+
+const ANISOTROPY: Accepts =
+    Accepts::Range { min: -MAX_ANISOTROPY, max: MAX_ANISOTROPY, integer: false };
 
 fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
     LookError::BadValue {
@@ -228,6 +133,7 @@ impl VolumeLook {
                     let (scale, turn, middle) = place.to_scale_rotation_translation();
                     let turn = self
                         .rotation
+                        .map(|degrees| degrees.map(f64::to_radians))
                         .map_or(turn, |r| DQuat::from_euler(EulerRot::ZYX, r.z, r.y, r.x));
                     let (size, center) =
                         (self.size.unwrap_or(scale), self.center.unwrap_or(middle));
@@ -291,7 +197,7 @@ pub(super) fn apply(
     drop(things);
     let mut gone = Vec::new();
     for ((name, look), found) in volumes.iter().zip(found) {
-        if !look.enabled.unwrap_or(true) {
+        if !look.enabled() {
             gone.extend(found);
             continue;
         }

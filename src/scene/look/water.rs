@@ -1,160 +1,13 @@
 //! `water.NAME.*`: water surfaces, by the name of their material or of a node.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::{DVec2, DVec3};
 
-use super::{LookError, reader::Reader, suggestions::nearest};
-use crate::{
-    photometry::water::WaterKind,
-    scene::{FlowMap, Scene, WaterSettings, address::AddressTable},
-};
-
-/// Every property of this section with its description; `*` stands for a material's or a node's
-/// name.
-pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("water.*.enabled", "true or false: false keeps the scene's own material"),
-    (
-        "water.*.kind",
-        "water type, its absorption and scattering: clear, coastal or turbid [default: clear]",
-    ),
-    (
-        "water.*.absorption",
-        "absorption coefficients in 1/m, three numbers of 0 or more for red, green and blue; override the kind's",
-    ),
-    (
-        "water.*.scattering",
-        "scattering coefficients in 1/m, three numbers of 0 or more for red, green and blue (isotropic)",
-    ),
-    (
-        "water.*.flow",
-        "flow map, .png or .exr: velocity along x in red, along z in green, phase in alpha (made by sunny16 flow)",
-    ),
-    (
-        "water.*.flow_origin",
-        "minimum x and z of the flow map's rectangle in meters [default: of the covered area]",
-    ),
-    (
-        "water.*.flow_size",
-        "size of the flow map's rectangle along x and z in meters, above 0 [default: of the covered area]",
-    ),
-    (
-        "water.*.direction",
-        "flow direction along x and z without a flow map, two numbers; 0,0 is still",
-    ),
-    ("water.*.speed", "maximum flow speed in m/s, 0 to 100, e.g. 0.5"),
-    ("water.*.period", "advection period of ripples in seconds, 0.01 to 10000, e.g. 3"),
-    ("water.*.tile", "tile size of the ripples in meters, 0.001 to 10000, e.g. 2"),
-    (
-        "water.*.slope",
-        "standard deviation of ripple slopes along each axis at full speed, 0 to 1, e.g. 0.06",
-    ),
-    (
-        "water.*.slope_still",
-        "standard deviation of ripple slopes in still water, 0 to 1, e.g. 0.02",
-    ),
-    (
-        "water.*.slope_fine",
-        "standard deviation of the slopes of waves finer than the ripples, 0 to 0.7; widens reflections",
-    ),
-    ("water.*.foam", "amount of foam, 0 to 1"),
-    ("water.*.foam_tile", "tile size of the foam in meters, 0.001 to 10000, e.g. 1.5"),
-    (
-        "water.*.foam_depth",
-        "water depth in meters below which foam forms at the shore, 0 (none) to 10000; flowing water has more",
-    ),
-    (
-        "water.*.shore",
-        "depth over which the surface fades in at the shore in meters, 0 to 10000, e.g. 0.02",
-    ),
-    ("water.*.debris", "name of nodes that float on it and drift with the flow"),
-    (
-        "water.*.caustics",
-        "true or false: caustics of the strongest sun below the surface [default: false]",
-    ),
-];
-
-/// Overrides of one water surface.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct WaterLook {
-    /// `enabled`.
-    pub enabled: Option<bool>,
-    /// `kind`.
-    pub kind: Option<WaterKind>,
-    /// `absorption` (1/m).
-    pub absorption: Option<DVec3>,
-    /// `scattering` (1/m).
-    pub scattering: Option<DVec3>,
-    /// `flow`: a file.
-    pub flow: Option<PathBuf>,
-    /// A flow map in memory, in place of the file.
-    pub map: Option<Arc<FlowMap>>,
-    /// `flow_origin` (m).
-    pub flow_origin: Option<DVec2>,
-    /// `flow_size` (m).
-    pub flow_size: Option<DVec2>,
-    /// `direction`.
-    pub direction: Option<DVec2>,
-    /// `caustics`.
-    pub caustics: Option<bool>,
-    /// `debris`: name of the floating nodes.
-    pub debris: Option<String>,
-    /// Scalar properties by name.
-    pub numbers: BTreeMap<&'static str, f64>,
-}
+use super::{LookError, suggestions::nearest};
+use crate::scene::{FlowMap, Scene, WaterSettings, address::AddressTable, water::WaterLook};
 
 impl WaterLook {
-    /// Sets one property; false if water has none of this name.
-    pub(super) fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
-        let pair = || -> Result<DVec2, LookError> {
-            let v = Reader { value: &format!("{},0", read.value), ..*read }
-                .vector()
-                .map_err(|_| read.bad_value())?;
-            if v.abs().max_element() <= 1e7 { Ok(v.truncate()) } else { Err(read.bad_value()) }
-        };
-        let rates = || {
-            read.vector()
-                .ok()
-                .filter(|v| v.min_element() >= 0.0 && v.max_element() <= 1e6)
-                .ok_or_else(|| read.bad_value())
-        };
-        match property {
-            "enabled" => self.enabled = Some(read.boolean()?),
-            "kind" => {
-                let found = WaterKind::ALL.iter().find(|(name, _)| *name == read.value);
-                self.kind = Some(found.ok_or_else(|| read.bad_value())?.1);
-            }
-            "absorption" => self.absorption = Some(rates()?),
-            "scattering" => self.scattering = Some(rates()?),
-            "flow" => self.flow = Some(read.file()?),
-            "flow_origin" => self.flow_origin = Some(pair()?),
-            "flow_size" => {
-                self.flow_size = Some(
-                    pair()
-                        .ok()
-                        .filter(|v| v.min_element() >= 1e-3)
-                        .ok_or_else(|| read.bad_value())?,
-                )
-            }
-            "direction" => self.direction = Some(pair()?),
-            "caustics" => self.caustics = Some(read.boolean()?),
-            "debris" => self.debris = Some(read.value.to_owned()),
-            _ => {
-                let mut names =
-                    WaterSettings::default().numbers().into_iter().map(|(name, _)| name);
-                let Some(name) = names.find(|name| *name == property) else { return Ok(false) };
-                let value = read.number()?;
-                let mut tried = WaterSettings::default();
-                if let Some(slot) = number_of(&mut tried, name) {
-                    *slot = value;
-                }
-                tried.check().map_err(|_| read.bad_value())?;
-                self.numbers.insert(name, value);
-            }
-        }
-        Ok(true)
-    }
-
     /// These overrides on top of existing settings.
     ///
     /// # Errors
@@ -181,11 +34,16 @@ impl WaterLook {
         if let Some(debris) = &self.debris {
             settings.debris = Some(debris.clone()).filter(|name| !name.is_empty());
         }
-        for (name, value) in &self.numbers {
-            if let Some(slot) = number_of(&mut settings, name) {
-                *slot = *value;
-            }
-        }
+        settings.speed = self.speed.unwrap_or(settings.speed);
+        settings.period = self.period.unwrap_or(settings.period);
+        settings.tile = self.tile.unwrap_or(settings.tile);
+        settings.slope = self.slope.unwrap_or(settings.slope);
+        settings.slope_still = self.slope_still.unwrap_or(settings.slope_still);
+        settings.slope_fine = self.slope_fine.unwrap_or(settings.slope_fine);
+        settings.foam = self.foam.unwrap_or(settings.foam);
+        settings.foam_tile = self.foam_tile.unwrap_or(settings.foam_tile);
+        settings.foam_depth = self.foam_depth.unwrap_or(settings.foam_depth);
+        settings.shore = self.shore.unwrap_or(settings.shore);
         Ok(settings)
     }
 
@@ -210,39 +68,6 @@ impl WaterLook {
     }
 }
 
-fn number_of<'a>(settings: &'a mut WaterSettings, name: &str) -> Option<&'a mut f64> {
-    Some(match name {
-        "speed" => &mut settings.speed,
-        "period" => &mut settings.period,
-        "tile" => &mut settings.tile,
-        "slope" => &mut settings.slope,
-        "slope_still" => &mut settings.slope_still,
-        "slope_fine" => &mut settings.slope_fine,
-        "foam" => &mut settings.foam,
-        "foam_tile" => &mut settings.foam_tile,
-        "foam_depth" => &mut settings.foam_depth,
-        "shore" => &mut settings.shore,
-        _ => return None,
-    })
-}
-
-/// Sets one property; false if water has none of this name.
-pub(super) fn set(
-    waters: &mut BTreeMap<String, WaterLook>,
-    read: &Reader<'_>,
-) -> Result<bool, LookError> {
-    let parts = read.path.strip_prefix("water.").and_then(|rest| rest.rsplit_once('.'));
-    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else {
-        return Ok(false);
-    };
-    let mut water = waters.get(name).cloned().unwrap_or_default();
-    let set = water.set(property, read)?;
-    if set {
-        waters.insert(name.into(), water);
-    }
-    Ok(set)
-}
-
 /// Makes a scene's surfaces water.
 ///
 /// # Errors
@@ -252,7 +77,7 @@ pub(super) fn apply(
     waters: &BTreeMap<String, WaterLook>,
     scene: &mut Scene,
 ) -> Result<(), LookError> {
-    for (name, look) in waters.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
+    for (name, look) in waters.iter().filter(|(_, look)| look.enabled()) {
         let mut materials = AddressTable::materials(scene).find(name);
         if materials.is_empty() {
             let nodes = AddressTable::nodes(scene)
@@ -307,10 +132,13 @@ mod tests {
     use glam::{DMat4, Vec2, Vec3};
 
     use super::*;
-    use crate::scene::{
-        build::{SceneBuilder, dielectric},
-        look::Look,
-        procedural::shapes,
+    use crate::{
+        photometry::water::WaterKind,
+        scene::{
+            build::{SceneBuilder, dielectric},
+            look::Look,
+            procedural::shapes,
+        },
     };
 
     fn with(assignments: &[&str]) -> Result<Scene, LookError> {

@@ -4,36 +4,26 @@ use std::{fmt, fs, path::Path, sync::Arc};
 
 use glam::DVec3;
 
-use crate::message::unreadable;
+use crate::{message::unreadable, settings::choices::choices};
 
 /// Maximum number of voxels along a side.
 pub const MAX_DIMENSION: u32 = 2048;
 /// Maximum number of voxels in a grid: 128 MiB of `f32`, which every device can bind.
 pub const MAX_VOXELS: u64 = 1 << 25;
 
-/// Encoding of a voxel in a raw file; little endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DensityFormat {
-    /// Unsigned byte: 255 is density 1.
-    U8,
-    /// Half float (IEEE 754 binary16).
-    F16,
-    /// Single-precision float (IEEE 754 binary32).
-    F32,
+choices! {
+    /// Encoding of a voxel in a raw file; little endian.
+    pub enum DensityFormat {
+        /// Unsigned byte: 255 is density 1.
+        U8 = "u8",
+        /// Half float (IEEE 754 binary16).
+        F16 = "f16",
+        /// Single-precision float (IEEE 754 binary32).
+        F32 = "f32",
+    }
 }
 
 impl DensityFormat {
-    /// The format with a name as in looks and files: `u8`, `f16` or `f32`.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "u8" => Some(Self::U8),
-            "f16" => Some(Self::F16),
-            "f32" => Some(Self::F32),
-            _ => None,
-        }
-    }
-
     /// Bytes per voxel.
     #[must_use]
     pub const fn bytes(self) -> u64 {

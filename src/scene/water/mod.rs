@@ -20,6 +20,6 @@ pub use self::{
     add::MAX_WATERS,
     floating::FloatingObject,
     flow_map::FlowMap,
-    settings::WaterSettings,
+    settings::{WaterLook, WaterSettings},
     surface::{FOAM_REFLECTANCE, Water},
 };

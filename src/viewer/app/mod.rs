@@ -199,7 +199,7 @@ impl App {
         let viewport = &self.state.workspace.as_ref()?.viewport;
         let finished = viewport.last_frame.as_ref()?;
         let picture = &finished.image;
-        let mapper = viewport.session.look.passes.tone_mapper.unwrap_or_default();
+        let mapper = viewport.session.passes().tonemap.operator;
         Some(HdrImage {
             number: finished.number,
             size: [picture.width, picture.height],

@@ -351,7 +351,7 @@ fn a_property_can_be_taken_out() {
     let mut document = Document::new(TEXT, "a.look.toml", None);
     document.set(&[("lights.Key.lumens", None), ("lights.Missing.lumens", None)]).unwrap();
     assert!(
-        document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none())
+        document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength().is_none())
     );
 }
 

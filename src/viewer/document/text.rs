@@ -7,7 +7,7 @@ use crate::scene::look::{self, LookError};
 /// The keys of a property's path; names of lights may contain dots.
 fn keys(path: &str) -> Vec<String> {
     let section = path.split('.').next().unwrap_or_default();
-    let known = look::properties().map(|(known, _)| known).chain(look::old_properties());
+    let known = look::properties().map(|known| known.path).chain(look::old_properties());
     let named = known.filter_map(|known| known.split_once(".*."));
     // The longest known suffix wins: `water.*.depth.red` before `water.*.red`.
     let end = named

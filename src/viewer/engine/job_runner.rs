@@ -153,7 +153,7 @@ fn frames(
         first: sequence.first,
         fps: sequence.fps,
         count: sequence.count,
-        samples: session.opened.look.passes.aa_samples,
+        samples: session.opened.look.passes.aa.samples,
         aovs: Vec::new(),
     };
     session.sequence(&settings, (exposed, white_balance), |_, shot| {

@@ -234,7 +234,7 @@ fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
         world,
         emitter: light.emitter(),
         directed: light.profile.is_some(),
-        inner: look.and_then(|look| look.inner).unwrap_or(0.0),
+        inner: look.and_then(|look| look.inner_half_angle).unwrap_or(0.0),
         aim: look.and_then(|look| look.aim),
     })
 }
@@ -252,13 +252,13 @@ fn target_of(work: &Workspace) -> HandleTarget {
 /// The sky's sun, set by the look or by place and time.
 fn sun_of(work: &Workspace) -> Option<Sun> {
     let look = &work.viewport.session.look.environment;
-    if look.sun.enabled == Some(false) {
+    if !look.sun_enabled() {
         return None;
     }
-    let rotation = look.rotation.unwrap_or(0.0);
-    let set = look.sun.elevation.map(|elevation| HorizontalCoordinates {
+    let rotation = look.rotation();
+    let set = look.sun_elevation.map(|elevation| HorizontalCoordinates {
         elevation,
-        azimuth: look.sun.azimuth.unwrap_or(0.0),
+        azimuth: look.sun_azimuth.unwrap_or(0.0),
     });
     let placed = || {
         // A sun of the scene's own is a light like others.

@@ -16,6 +16,7 @@ use crate::{
     camera::{ExposureControl, body::Dial},
     photometry::{color, lights::Emitter},
     scene::{Projection, address::AddressTable, look},
+    settings::{Choice, Property},
     viewer::{
         action::{Actions, DocumentAction, SelectionAction},
         light_strength::{authored, strengths},
@@ -210,6 +211,7 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
 fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     let path = |property: &str| format!("lights.{name}.{property}");
+    let range = |property: &str| look::range(&path(property));
     let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
     let Some((light, world)) = light_of(viewport, name) else {
         ui.label("switched off");
@@ -230,8 +232,8 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.horizontal(|ui| {
                 let speed =
                     if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
-                let range = if property == "ev100" { [-64.0, 64.0] } else { [0.0, 1e12] };
-                if let Some(typed) = field(ui, (value, speed, range), "", 3) {
+                let limits = if property == "ev100" { range("ev100") } else { [0.0, 1e12] };
+                if let Some(typed) = field(ui, (value, speed, limits), "", 3) {
                     changes.push((path(property), Some(typed)));
                 }
                 // The same strength in another unit.
@@ -278,7 +280,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             number(
                 ui,
                 "Tint",
-                (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]),
+                (set.tint.unwrap_or(0.0), 0.0005, range("tint")),
                 " Duv",
                 &path("tint"),
                 changes,
@@ -303,7 +305,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 number(
                     ui,
                     "Outer half angle",
-                    (degrees[1], 0.2, [0.1, 180.0]),
+                    (degrees[1], 0.2, range("outer_half_angle")),
                     " deg",
                     &path("outer_half_angle"),
                     changes,
@@ -314,24 +316,29 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 number(
                     ui,
                     "Diameter",
-                    (degrees, 0.01, [0.0, 90.0]),
+                    (degrees, 0.01, range("angular_diameter")),
                     " deg",
                     &path("angular_diameter"),
                     changes,
                 );
             }
         }
+        let size = |ui: &mut Ui, name: &str, value: f64, changes: &mut Changes| {
+            let property = name.to_lowercase();
+            let speed = if name == "Radius" { 0.002 } else { 0.005 };
+            number(ui, name, (value, speed, range(&property)), " m", &path(&property), changes);
+        };
         match source.emitter() {
             Emitter::Sphere { radius } | Emitter::Disk { radius, .. } => {
-                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
+                size(ui, "Radius", radius, changes);
             }
             Emitter::Rectangle { width, height, .. } => {
-                number(ui, "Width", (width, 0.005, [1e-6, 1e4]), " m", &path("width"), changes);
-                number(ui, "Height", (height, 0.005, [1e-6, 1e4]), " m", &path("height"), changes);
+                size(ui, "Width", width, changes);
+                size(ui, "Height", height, changes);
             }
             Emitter::Tube { radius, length } => {
-                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
-                number(ui, "Length", (length, 0.005, [1e-6, 1e4]), " m", &path("length"), changes);
+                size(ui, "Radius", radius, changes);
+                size(ui, "Length", length, changes);
             }
             _ => {}
         }
@@ -411,14 +418,13 @@ fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut 
 
 fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
-    let look = &viewport.session.look;
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
         pass(
             ui,
             viewport,
             ("Reflections", &["ssr"]),
-            session.ssr().enabled,
+            session.passes().ssr.enabled,
             "passes.ssr.enabled",
             changes,
         );
@@ -435,7 +441,7 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             ui,
             viewport,
             ("Shadows", &["shadow"]),
-            session.shadows().enabled,
+            session.passes().shadows.enabled,
             "passes.shadows.enabled",
             changes,
         );
@@ -443,19 +449,17 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
             ui,
             viewport,
             ("Ambient occlusion", &["ao"]),
-            session.ao().enabled,
+            session.passes().ao.enabled,
             "passes.ao.enabled",
             changes,
         );
         ui.label("Anti-aliasing");
-        let now = look.passes.aa_method.unwrap_or_default().name();
-        let named = look::AaMethod::ALL.map(|(name, _)| name);
-        listing(ui, now, &named, "passes.aa.method", changes);
+        let (now, path) = (session.passes().aa.method.name(), "passes.aa.method");
+        listing(ui, now, look::choices(path), path, changes);
         ui.end_row();
         ui.label("Tone mapper");
-        let now = look.passes.tone_mapper.unwrap_or_default().name();
-        let named = crate::camera::ToneMapper::ALL.map(|mapper| mapper.name());
-        listing(ui, now, &named, "passes.tonemap.operator", changes);
+        let (now, path) = (session.passes().tonemap.operator.name(), "passes.tonemap.operator");
+        listing(ui, now, look::choices(path), path, changes);
         ui.end_row();
     });
     listed(ui, "effects.", values, changes);
@@ -469,6 +473,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
     let found = AddressTable::materials(scene).find(name).first().copied();
     let Some(material) = found.and_then(|found| scene.materials.get(found)) else { return };
     let path = |property: &str| format!("materials.{name}.{property}");
+    let range = |property: &str| look::range(&path(property));
     grid(ui, "material", |ui| {
         ui.label("Base color");
         let color = material.base_color;
@@ -483,7 +488,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Metallic",
-            (f64::from(material.metallic), 0.005, [0.0, 1.0]),
+            (f64::from(material.metallic), 0.005, range("metallic")),
             "",
             &path("metallic"),
             changes,
@@ -491,7 +496,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Roughness",
-            (f64::from(material.roughness), 0.005, [0.0, 1.0]),
+            (f64::from(material.roughness), 0.005, range("roughness")),
             "",
             &path("roughness"),
             changes,
@@ -499,7 +504,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         number(
             ui,
             "Index of refraction",
-            (f64::from(material.ior), 0.005, [0.0, 5.0]),
+            (f64::from(material.ior), 0.005, range("ior")),
             "",
             &path("ior"),
             changes,
@@ -531,10 +536,10 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
 fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     grid(ui, "volume", |ui| {
-        for (path, takes) in look::properties() {
+        for Property { path, description, .. } in look::properties() {
             if let Some(property) = path.strip_prefix("volumes.*.") {
                 let path = format!("volumes.{name}.{property}");
-                text(ui, property, set(values, &path), takes, &path, changes);
+                text(ui, property, set(values, &path), description, &path, changes);
             }
         }
     });
@@ -572,8 +577,10 @@ fn pass(
 fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
-            for (path, takes) in look::properties().filter(|(path, _)| path.starts_with(section)) {
-                text(ui, path.trim_start_matches(section), set(values, path), takes, path, changes);
+            for Property { path, description, .. } in look::properties() {
+                if let Some(property) = path.strip_prefix(section) {
+                    text(ui, property, set(values, path), description, path, changes);
+                }
             }
         });
     });

@@ -139,7 +139,8 @@ pub(super) fn show(ui: &Ui, state: &ViewState, panels: &mut PanelState, actions:
     let typed = palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
     let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
     let mut found: Vec<(String, &str)> = Vec::new();
-    for (path, takes) in look::properties().chain(settings::SETTINGS).chain(ACTIONS) {
+    let properties = look::properties().map(|property| (property.path, property.description));
+    for (path, takes) in properties.chain(settings::SETTINGS).chain(ACTIONS) {
         let paths = match path.split_once(".*.") {
             Some((section, end)) => {
                 let of = named.iter().flatten().filter(|(of, _)| *of == section);

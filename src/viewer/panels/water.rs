@@ -11,7 +11,8 @@ use super::{
     handles::{place, point},
 };
 use crate::{
-    photometry::water::WaterKind,
+    scene::look,
+    settings::Choice,
     viewer::{
         action::{Actions, DocumentAction, PaintedFlow, WindowAction},
         flow::{FlowBrush, FlowCanvas, FlowStroke, canvas},
@@ -44,33 +45,13 @@ pub(super) fn page(
     grid(ui, "water", |ui| {
         ui.label("kind");
         let kind = viewport.session.look.water.get(name).and_then(|look| look.kind);
-        let now = WaterKind::ALL
-            .into_iter()
-            .find(|(_, known)| Some(*known) == kind)
-            .map_or("unset", |(name, _)| name);
-        listing(
-            ui,
-            now,
-            &WaterKind::ALL.map(|(name, _)| name),
-            &format!("water.{name}.kind"),
-            changes,
-        );
+        let path = format!("water.{name}.kind");
+        listing(ui, kind.map_or("unset", Choice::name), look::choices(&path), &path, changes);
         ui.end_row();
         for (property, value) in water.settings.numbers() {
-            let max = match property {
-                "speed" => 100.0,
-                "slope" | "slope_still" | "foam" => 1.0,
-                "slope_fine" => 0.7,
-                _ => 1e4,
-            };
-            let min = match property {
-                "period" => 0.01,
-                "tile" | "foam_tile" => 1e-3,
-                _ => 0.0,
-            };
             let speed = (value * 0.01).max(0.001);
             let path = format!("water.{name}.{property}");
-            number(ui, property, (value, speed, [min, max]), "", &path, changes);
+            number(ui, property, (value, speed, look::range(&path)), "", &path, changes);
         }
         switch(ui, "caustics", water.settings.caustics, &format!("water.{name}.caustics"), changes);
     });

@@ -1,0 +1,22 @@
+//! `scene.*`: what a look adds to a scene, and what it selects of the file.
+
+use crate::{
+    scene::emissive::DEFAULT_MAX_EMISSIVE_LIGHTS,
+    settings::{Accepts, define::section},
+};
+
+section! {
+    /// Overrides of the scene as a whole.
+    pub struct SceneLook in "scene" {
+        animation: String = "auto".to_owned(), accepts Accepts::Name,
+            "animation that --time plays: auto, all, a name or a number; auto plays all, or only the first if two animate the same property";
+        default_light: bool,
+            "true or false: add a sun behind the camera, and a sky if there is no environment";
+        emissive_lights: bool = true, "true or false: emissive surfaces light others";
+        max_emissive_lights: u32 = DEFAULT_MAX_EMISSIVE_LIGHTS, in 1..=65_536,
+            "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; more are merged with their neighbors, except that one remains for each of 24 directions";
+        multiscatter: bool = false,
+            "true or false: multiple scattering between microfacets keeps the energy of rough surfaces";
+        variant: String, "material variant of the file, by name or number (#0)";
+    }
+}

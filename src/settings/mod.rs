@@ -1,0 +1,22 @@
+//! Settings of the passes and of indirect light. A property is said once, here: its name, type,
+//! range, default, description, and what a change of it affects. The look (`scene::look`), its
+//! reference, its JSON schema, the window and the passes use these definitions.
+
+pub(crate) mod choices;
+pub(crate) mod define;
+mod gi;
+mod passes;
+pub(crate) mod property;
+pub(crate) mod value;
+
+pub use choices::Choice;
+pub use define::Section;
+pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
+pub use passes::{
+    AaSettings, AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
+    PassesLook, PassesSettings, RefractionMethod, RefractionSettings, Resolution, ShadowMethod,
+    ShadowSettings, SsrReprojection, SsrSettings, TemporalSettings, TonemapSettings,
+    VolumeSettings,
+};
+pub use property::{Accepts, Affects, Property};
+pub use value::{BUILTIN, Input, InvalidValue, Setting};

@@ -1,0 +1,121 @@
+//! Descriptions of properties.
+
+use crate::photometry::lights::STRENGTH_LIMIT;
+
+/// Values that a property accepts.
+#[derive(Clone, Copy, Debug)]
+pub enum Accepts {
+    /// `true` or `false`.
+    Bool,
+    /// A number in a range, inclusive.
+    Range {
+        /// Minimum.
+        min: f64,
+        /// Maximum.
+        max: f64,
+        /// Whole numbers only.
+        integer: bool,
+    },
+    /// An angle in degrees in a range, inclusive. Its value is in radians.
+    Angle {
+        /// Minimum (degrees).
+        min: f64,
+        /// Maximum (degrees).
+        max: f64,
+    },
+    /// A number of 0 or more: a strength of light.
+    NonNegative,
+    /// Numbers, separated by spaces or commas, each in a range, inclusive.
+    Components {
+        /// Minimum.
+        min: f64,
+        /// Maximum.
+        max: f64,
+        /// One number stands for all.
+        one: bool,
+    },
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A file, relative to the look file.
+    File,
+    /// A name, not empty.
+    Name,
+    /// Text that passes a check.
+    Checked(fn(&str) -> bool),
+    /// As the description says.
+    Described,
+}
+
+impl Accepts {
+    /// True if a number is in the range; also for kinds without one.
+    #[must_use]
+    pub fn includes(&self, number: f64) -> bool {
+        match self {
+            Self::Range { min, max, .. }
+            | Self::Angle { min, max }
+            | Self::Components { min, max, .. } => (*min..=*max).contains(&number),
+            Self::NonNegative => (0.0..=STRENGTH_LIMIT).contains(&number),
+            _ => true,
+        }
+    }
+
+    /// The names to choose from; empty for other kinds.
+    #[must_use]
+    pub const fn choices(&self) -> &'static [&'static str] {
+        match self {
+            Self::Choice(names) => names,
+            _ => &[],
+        }
+    }
+
+    /// Minimum and maximum of a number; `None` for kinds without.
+    #[must_use]
+    pub const fn range(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Range { min, max, .. } | Self::Angle { min, max } => Some([*min, *max]),
+            _ => None,
+        }
+    }
+}
+
+/// What a change of a property affects besides the frames that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affects {
+    /// Nothing else.
+    Frame,
+    /// Readings of the light meter.
+    Meter,
+    /// The VPLs of indirect light, and the light meter.
+    Vpls,
+    /// Reflection probes, which are captured when the scene is uploaded, and the light meter.
+    Probes,
+    /// Strength and color of lights, and the light meter; without probes, nothing is uploaded.
+    Lights,
+    /// The uploaded scene, and the light meter.
+    Scene,
+}
+
+/// A property of the look.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    /// Path, such as `passes.ao.radius`; `*` stands for an address.
+    pub path: &'static str,
+    /// Meaning, unit, range.
+    pub description: &'static str,
+    /// Unit of a number, such as `m`; empty without one.
+    pub unit: &'static str,
+    /// Values that it accepts.
+    pub accepts: Accepts,
+    /// Text of the default; `None` if the default depends on other properties or on the scene.
+    pub default: fn() -> Option<String>,
+    /// What a change of it affects.
+    pub affects: Affects,
+}
+
+impl Property {
+    /// The properties that are marked.
+    pub(crate) fn those_that(properties: &[Self], marked: &[bool]) -> Vec<Self> {
+        let marked = properties.iter().zip(marked).filter(|(_, marked)| **marked);
+        marked.map(|(property, _)| *property).collect()
+    }
+}
