@@ -361,6 +361,7 @@ fn a_stored_look_has_the_value_that_was_typed_before() {
     let (_dir, file) = lights_scene();
     // High enough for the whole inspector.
     let mut bench = HeadlessViewer::sized(&guard.gpu, OpenRequest::default(), [1280, 1600]);
+    bench.paints = false;
     bench.app.state.fatal = Some("no pictures in this test".into());
     bench.app.open(&request(&file));
     bench.frame(vec![]);
