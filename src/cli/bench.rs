@@ -16,6 +16,7 @@ mod rays;
 mod series;
 mod shapes;
 mod threads;
+mod timed_frame;
 mod units;
 
 use std::time::Instant;
@@ -40,10 +41,12 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         let start = Instant::now();
         let mut session = scene_args::open_scene(&args.scene)?;
         let import_ms = elapsed_ms(start);
-        if wants(Benchmark::Raster)
-            && let Value::Object(raster) = raster::run(args, &mut session, import_ms)?
-        {
-            report = raster;
+        if wants(Benchmark::Raster) {
+            let measured;
+            (measured, session) = raster::run(args, session, import_ms)?;
+            if let Value::Object(raster) = measured {
+                report = raster;
+            }
         }
         if wants(Benchmark::Path) {
             report.insert("path".into(), path::run(args, &session)?);
@@ -55,7 +58,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
             report.insert("gi".into(), gi::run(args, &session)?);
         }
         if wants(Benchmark::Effects) {
-            report.insert("effects".into(), effects::run(args, &mut session)?);
+            report.insert("effects".into(), effects::run(args, &session)?);
         }
     }
     if wants(Benchmark::Bvh) {

@@ -10,12 +10,52 @@ use crate::{
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
     session::SessionError,
+    viewer::ViewError,
 };
 
-/// Exit code of an interrupted render: 128 plus the number of SIGINT, the shell convention.
-pub const INTERRUPTED_CODE: u8 = 130;
+/// How a command ended. The number is the program's exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    Success = 0,
+    Internal = 1,
+    Usage = 2,
+    BoundsExceeded = 3,
+    Input = 4,
+    Output = 5,
+    Device = 6,
+    DeviceLost = 7,
+    Validation = 8,
+    /// 128 plus the number of SIGINT, the shell convention.
+    Interrupted = 130,
+}
 
-/// Error of a command; [`CliError::exit_code`] maps it to an exit code.
+/// All exit codes, for `--help`.
+const EXIT_CODES: [(ExitStatus, &str); 10] = [
+    (ExitStatus::Success, "success"),
+    (ExitStatus::Internal, "internal error"),
+    (ExitStatus::Usage, "invalid argument, property or value"),
+    (ExitStatus::BoundsExceeded, "a bound of compare or validate is broken"),
+    (ExitStatus::Input, "an input file cannot be used"),
+    (ExitStatus::Output, "an output cannot be written"),
+    (ExitStatus::Device, "no usable device or window, or out of device memory"),
+    (ExitStatus::DeviceLost, "device lost"),
+    (ExitStatus::Validation, "validation layer messages (with --validation)"),
+    (ExitStatus::Interrupted, "interrupted; the path tracer's picture holds the finished samples"),
+];
+
+impl ExitStatus {
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The exit codes with their meanings, one a line.
+    pub fn table() -> String {
+        let line = |(status, meaning): &(Self, &str)| format!("  {:<5}{meaning}", status.code());
+        format!("Exit codes:\n{}", EXIT_CODES.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Error of a command; [`CliError::exit_status`] maps it to an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error("{0}")]
@@ -64,7 +104,21 @@ impl From<SessionError> for CliError {
             SessionError::Import(error) => Self::Import(error),
             SessionError::Look(error) => Self::Look(error),
             SessionError::Gpu(error) => Self::Gpu(error),
+            SessionError::Canceled => Self::Interrupted(error.to_string()),
+            SessionError::Validation(messages) => Self::Validation(messages),
+            SessionError::Leaked(_) => Self::Internal(error.to_string()),
             SessionError::Internal(text) => Self::Internal(text),
+        }
+    }
+}
+
+impl From<ViewError> for CliError {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Gpu(error) => Self::Gpu(error),
+            ViewError::Session(error) => error.into(),
+            ViewError::Window { .. } => Self::NoWindow(error.to_string()),
+            ViewError::System(_) | ViewError::Crashed(_) => Self::Internal(error.to_string()),
         }
     }
 }
@@ -76,10 +130,10 @@ impl From<CameraError> for CliError {
 }
 
 impl CliError {
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Self::Internal(_) => 1,
-            Self::Look(LookError::Camera(CameraError::Prescription { .. })) => 4,
+            Self::Internal(_) | Self::Gpu(GpuError::Pipeline { .. }) => ExitStatus::Internal,
+            Self::Look(LookError::Camera(CameraError::Prescription { .. })) => ExitStatus::Input,
             Self::Usage(_)
             | Self::Look(
                 LookError::UnknownPath { .. }
@@ -87,22 +141,40 @@ impl CliError {
                 | LookError::Contradiction(_)
                 | LookError::Light { .. }
                 | LookError::Camera(_),
-            ) => 2,
-            Self::BoundsExceeded { .. } => 3,
+            ) => ExitStatus::Usage,
+            Self::BoundsExceeded { .. } => ExitStatus::BoundsExceeded,
             Self::Import(_)
             | Self::Case(_)
             | Self::Image(_)
-            | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
-            Self::Resume(_) => 4,
-            Self::Interrupted(_) => INTERRUPTED_CODE,
-            Self::Output(_) => 5,
-            Self::NoWindow(_) => 6,
-            Self::Gpu(error) => match error {
-                GpuError::DeviceLost { .. } => 7,
-                GpuError::Pipeline { .. } => 1,
-                _ => 6,
-            },
-            Self::Validation(_) => 8,
+            | Self::Look(LookError::File { .. } | LookError::Input { .. })
+            | Self::Resume(_) => ExitStatus::Input,
+            Self::Output(_) => ExitStatus::Output,
+            Self::Gpu(GpuError::DeviceLost { .. }) => ExitStatus::DeviceLost,
+            Self::NoWindow(_) | Self::Gpu(_) => ExitStatus::Device,
+            Self::Validation(_) => ExitStatus::Validation,
+            Self::Interrupted(_) => ExitStatus::Interrupted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_lists_each_exit_code() {
+        let table = ExitStatus::table();
+        assert_eq!(table.lines().count(), 1 + EXIT_CODES.len());
+        assert!(
+            table.starts_with("Exit codes:\n  0    success\n  1    internal error\n"),
+            "{table}"
+        );
+        assert!(table.contains("\n  130  interrupted; "), "{table}");
+        let codes = EXIT_CODES.map(|(status, _)| status.code());
+        assert!(codes.is_sorted(), "{codes:?}");
+        let readme = include_str!("../../README.md");
+        for code in codes {
+            assert!(readme.contains(&format!("\n| {code} | ")), "README.md lacks code {code}");
         }
     }
 }

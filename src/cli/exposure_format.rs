@@ -2,11 +2,11 @@
 
 use crate::{
     camera::{ExposureControl, ExposureDials, ExposureMode, SolvedExposure, body::Dial},
-    session::{Session, expose::ExposureState},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Source of the exposure, for the report.
-pub fn exposure_source(session: &Session, exposed: &ExposureState) -> String {
+pub fn exposure_source(session: &OpenScene, exposed: &ExposureState) -> String {
     let dials = &session.physical_camera.dials;
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => {

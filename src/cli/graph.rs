@@ -5,9 +5,9 @@ use clap::{Args, ValueEnum};
 use super::{device_args::DeviceArgs, error::CliError, scene_args};
 use crate::{
     camera::Exposure,
-    frame::{RenderSettings, Renderer},
-    gpu::Gpu,
+    frame::RenderSettings,
     graph::export,
+    session::{self, Session},
 };
 
 #[derive(Args, Debug)]
@@ -28,26 +28,26 @@ enum Format {
 }
 
 pub fn run(args: &GraphArgs) -> Result<(), CliError> {
-    let session = scene_args::open_scene(&args.scene)?;
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let on_device = session.upload(&mut renderer)?;
+    let opened = scene_args::open_scene(&args.scene)?;
+    let mut session = Session::open(session::open_device(&args.device.options()?)?, opened)?;
+    let opened = &session.opened;
     let (effects, lens, anti_aliasing) =
-        (session.effects, session.lens.clone(), session.anti_aliasing());
-    let ghosts = session.physical_camera.ghosts(lens.as_deref())?;
+        (opened.effects, opened.lens.clone(), opened.anti_aliasing());
+    let ghosts = opened.physical_camera.ghosts(lens.as_deref())?;
     let settings = RenderSettings {
         effects,
         lens,
         ghosts,
         anti_aliasing,
-        ..session.settings(Exposure::default(), vec![])
+        ..opened.settings(Exposure::default(), vec![])
     };
-    let prepared = renderer.plan(&on_device, &session.view(), &settings)?;
+    let prepared = session.plan(&settings)?;
     let language = if args.format == Format::Mermaid {
         export::GraphFormat::Mermaid
     } else {
         export::GraphFormat::Dot
     };
     print!("{}", export::export(&prepared, language));
-    Ok(())
+    drop(prepared);
+    Ok(session.close()?)
 }

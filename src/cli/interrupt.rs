@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use super::error::INTERRUPTED_CODE;
+use super::error::ExitStatus;
 
 /// Set by Ctrl-C and by termination signals.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ pub fn install_interrupt_handler() {
         let heard = || {
             INTERRUPTED_AT.get_or_init(Instant::now);
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
-                std::process::exit(i32::from(INTERRUPTED_CODE));
+                std::process::exit(i32::from(ExitStatus::Interrupted.code()));
             }
         };
         // Without the handler an interrupt exits at once; --resume continues from the last saved

@@ -20,17 +20,12 @@ use crate::{
         metering::{self, EvHistogram, MeterError},
         scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, waveform},
     },
-    frame::{
-        Aov, RenderedImage, Renderer,
-        incident::{self, IncidentError},
-    },
-    gpu::Gpu,
-    gpu_scene::GpuScene,
+    frame::{Aov, RenderedImage, Renderer},
     output,
     passes::gbuffer_channel::GbufferChannel,
     photometry::{Ev100, Lux, Nit},
     scene::look::LookError,
-    session::{self, expose},
+    session::{self, OpenScene, Session, expose},
 };
 
 #[derive(Args, Debug)]
@@ -91,7 +86,7 @@ struct MeterRequest {
     priorities: Vec<(&'static str, ExposureMode)>,
 }
 
-fn parse_request(args: &MeterArgs, session: &session::Session) -> Result<MeterRequest, CliError> {
+fn parse_request(args: &MeterArgs, session: &OpenScene) -> Result<MeterRequest, CliError> {
     let oops = |text: String| CliError::Usage(text);
     let vector = |option: &str,
                   text: &Option<String>,
@@ -164,21 +159,17 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }
-    let mut session = scene_args::open_scene(&args.scene)?;
-    let requested = parse_request(args, &session)?;
-    expose::pixel(requested.at, [session.size.width, session.size.height])?;
-    let meter = &mut session.physical_camera.dials.metering;
+    let mut opened = scene_args::open_scene(&args.scene)?;
+    let requested = parse_request(args, &opened)?;
+    expose::pixel(requested.at, [opened.size.width, opened.size.height])?;
+    let meter = &mut opened.physical_camera.dials.metering;
     (meter.position, meter.mode) = (requested.at, requested.mode);
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
+    let renderer = session::open_device(&args.device.options()?)?;
     let _waiting = slow_start_notice();
-    let on_device = session.upload(&mut renderer)?;
-    let report = read(args, &requested, &session, &mut renderer, on_device)?;
+    let (report, renderer) = read(args, &requested, Session::open(renderer, opened)?)?;
     println!("{}", report.text);
     write(args, &report)?;
-    drop(renderer);
-    let messages = gpu.validation_messages();
-    if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+    Ok(session::close(renderer)?)
 }
 
 /// All readings, and the picture they come from.
@@ -194,18 +185,16 @@ struct Report {
 fn read(
     args: &MeterArgs,
     requested: &MeterRequest,
-    session: &session::Session,
-    renderer: &mut Renderer,
-    on_device: GpuScene,
-) -> Result<Report, CliError> {
-    let view = session.view();
-    let exposed = expose::determine_exposure(session, renderer, &on_device, &view, true)?;
+    mut session: Session,
+) -> Result<(Report, Renderer), CliError> {
+    let view = session.opened.view();
+    let exposed = session.determine_exposure(true)?;
     let (lit, incident) = (exposed.metered, requested.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
             "{} is black through camera '{}': it sees no lit or emissive surface; light it, choose another --camera, or use --mode incident",
             args.scene.name(),
-            session.camera_name
+            session.opened.camera_name
         )));
     }
     let aovs = if incident {
@@ -213,11 +202,11 @@ fn read(
     } else {
         vec![]
     };
-    let mut settings = session.settings(exposed.exposure, aovs);
-    settings.white_balance =
-        expose::white_balance(session, renderer, &on_device, &view, exposed.exposure)?;
-    let picture = renderer.render(&on_device, &view, &settings)?;
+    let mut settings = session.opened.settings(exposed.exposure, aovs);
+    settings.white_balance = session.white_balance(exposed.exposure)?;
+    let picture = session.render(&settings)?;
     // The incident meter uploads its own copy of the scene.
+    let (session, on_device, mut renderer) = session.into_parts();
     drop(on_device);
     let luminances = expose::luminances(&picture);
     let mut out = Lines::default();
@@ -263,7 +252,7 @@ fn read(
     }
     let mut by_light = Value::Null;
     let scene_exposure = if incident {
-        let (lux, exposure, place) = incident_light(requested, session, renderer, &picture)?;
+        let (lux, exposure, place) = incident_light(requested, &session, &mut renderer, &picture)?;
         let receptor = if requested.receptor == Receptor::Flat { "flat" } else { "dome" };
         let [point, normal] = place;
         out.line(format!(
@@ -295,7 +284,7 @@ fn read(
     let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
     let metered_by = if incident { "incident" } else { requested.mode.name() };
     let dials =
-        compare_with_camera(&mut out, session, requested, &exposed, scene_exposure, metered_by)?;
+        compare_with_camera(&mut out, &session, requested, &exposed, scene_exposure, metered_by)?;
     let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
     let json = json!({
         "scene": args.scene.name(), "camera": session.camera_name, "size": [view.width, view.height],
@@ -304,13 +293,14 @@ fn read(
         "metered_by": metered_by, "scene_ev100": scene_exposure.ev100().get(),
         "camera_ev100": exposed.exposure.ev100().get(), "dials": dials,
     });
-    Ok(Report { text: out.text, json, picture, luminances, histogram, false_color })
+    let report = Report { text: out.text, json, picture, luminances, histogram, false_color };
+    Ok((report, renderer))
 }
 
 /// Incident reading: illuminance, the exposure it gives, and the receptor's point (m) and normal.
 fn incident_light(
     requested: &MeterRequest,
-    session: &session::Session,
+    session: &OpenScene,
     renderer: &mut Renderer,
     picture: &RenderedImage,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
@@ -325,13 +315,7 @@ fn incident_light(
         })?,
     };
     let normal = requested.normal.unwrap_or(facing);
-    let shadows = session.shadows();
-    let lux =
-        incident::illuminance(renderer, &session.scene, point, normal, requested.receptor, shadows)
-            .map_err(|error| match error {
-                IncidentError::Gpu(error) => CliError::Gpu(error),
-                other => CliError::Usage(other.to_string()),
-            })?;
+    let lux = session::illuminance(session, renderer, (point, normal), requested.receptor)?;
     let exposure = Exposure::from_illuminance(lux, requested.receptor).map_err(|_| {
         CliError::Usage(format!(
             "no light reaches {} m facing {}; move the meter with --at or --point, change --normal, or light the scene",
@@ -387,7 +371,7 @@ fn histogram(
 /// Compares the scene's exposure with the camera's, and lists the dials that each mode would set.
 fn compare_with_camera(
     out: &mut Lines,
-    session: &session::Session,
+    session: &OpenScene,
     requested: &MeterRequest,
     exposed: &expose::ExposureState,
     scene: Exposure,

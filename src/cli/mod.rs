@@ -49,34 +49,24 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use self::error::ExitStatus;
+
 /// Physically based look-dev: lights in lumens, candela, lux and nits; a camera with f-stop,
 /// shutter and ISO.
 #[derive(Parser)]
-#[command(name = "sunny16", version, about, max_term_width = 120, after_help = EXIT_CODES)]
+#[command(name = "sunny16", version, about, max_term_width = 120, after_help = format!("{START}\n\n{}", ExitStatus::table()))]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const START: &str = "\
 Start here:
   sunny16 doctor                           Vulkan devices, and what to install
   sunny16 render scene.glb -o a.png        a picture, metered by the camera
   sunny16 view scene.glb                   the look-dev window
   sunny16 render scene.glb -o a.exr \\
-    --set camera.lens.f_stop=16 --set camera.body.shutter=1/100
-
-Exit codes:
-  0    success
-  1    internal error
-  2    invalid argument, property or value
-  3    a bound of compare or validate is broken
-  4    an input file cannot be used
-  5    an output cannot be written
-  6    no usable device or window, or out of device memory
-  7    device lost
-  8    validation layer messages (with --validation)
-  130  interrupted; the path tracer's picture holds the finished samples";
+    --set camera.lens.f_stop=16 --set camera.body.shutter=1/100";
 
 #[derive(Subcommand)]
 enum Command {
@@ -151,7 +141,8 @@ pub fn run() -> ExitCode {
                     let _ = error.print();
                 }
             }
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let code = u8::try_from(error.exit_code());
+            return ExitCode::from(code.unwrap_or(ExitStatus::Usage.code()));
         }
     };
     let result = match cli.command {
@@ -173,7 +164,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sunny16: error: {}", error.to_string().replace('\n', " "));
-            ExitCode::from(error.exit_code())
+            ExitCode::from(error.exit_status().code())
         }
     }
 }

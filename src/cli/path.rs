@@ -5,7 +5,6 @@ mod outputs;
 mod progress;
 
 use std::{
-    fs, io,
     path::{Path, PathBuf},
     sync::atomic::Ordering,
     time::{Duration, Instant},
@@ -29,15 +28,15 @@ use crate::{
     output,
     photometry::lights::Emitter,
     reference::{
-        CancelToken, Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings,
-        ShutterInterval, World, shutter::samples_after,
+        Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, World,
     },
     scene::Scene,
     session::{
-        Session,
+        OpenScene,
         expose::{
             self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels,
         },
+        reference::{self, Checkpoint, MAX_SHUTTER_MOMENTS},
     },
 };
 
@@ -46,37 +45,6 @@ const MAX_PIXELS: u64 = 1 << 26;
 
 /// Samples a pixel of the metering pre-render (see [`premeter`]).
 const METER_SAMPLES: u32 = 16;
-
-/// Writer that fails after an interrupt: the state is written again after the picture.
-struct InterruptibleWriter<'a>(&'a mut dyn io::Write);
-
-impl io::Write for InterruptibleWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Err(io::Error::other("interrupted"));
-        }
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-/// Stop token with a deadline: the film pauses there to show progress and save its state.
-struct TimeSlice {
-    deadline: Instant,
-}
-
-impl CancelToken for TimeSlice {
-    fn should_stop(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
-    }
-
-    fn pause(&self) -> bool {
-        self.should_stop() || Instant::now() >= self.deadline
-    }
-}
 
 /// Warning for zero-size lights in a scene with water. Paths refracted at the surface reach lights
 /// only by BSDF sampling, which never hits a point or a single direction (docs/water.md).
@@ -104,7 +72,7 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     })
 }
 
-pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliError> {
+pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
     if let Some(warning) =
@@ -139,7 +107,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     install_interrupt_handler();
     let started = Instant::now();
-    let world = World::new(&session.scene, session.camera.0.w_axis.truncate());
+    let world = session.world();
     let built = started.elapsed().as_secs_f64();
     // Automatic dials change the aperture and shutter, so metering precedes tracing.
     let metered_before = match dials.control() {
@@ -175,11 +143,12 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     };
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
     let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
-    let file = resume_file(&args.output);
-    let mut film = load_or_create_film(args, &file, (width, height), settings, &print)?;
+    let interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
+    let mut checkpoint = Checkpoint::new(resume_file(&args.output), print, interval);
+    let mut film = load_or_create_film(args, &checkpoint, (width, height), settings)?;
     let seconds = match motion {
-        Some(blur) => trace_motion_blur(args, &mut film, session, &camera, &blur)?,
-        None => trace(args, &mut film, &world, &camera, (&file, &print))?,
+        Some(blur) => trace_motion_blur(args, &mut film, session, &camera, &blur),
+        None => trace(args, &mut film, &world, &camera, &mut checkpoint),
     };
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
     let stopped = INTERRUPTED_AT.get().map_or(Duration::ZERO, Instant::elapsed);
@@ -208,8 +177,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     };
     outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {
-        // The file may not exist.
-        let _ = fs::remove_file(&file);
+        checkpoint.remove();
     }
     if !args.quiet {
         report(args, session, &film, &exposed, &world, (built, seconds));
@@ -222,7 +190,7 @@ pub fn run(args: &RenderArgs, exr: bool, session: &Session) -> Result<(), CliErr
     }
     if args.path.resume || interrupted {
         // Written after the picture, which matters more if the disk is full.
-        output::write_with(&file, |out| film.write(&print, out))?;
+        checkpoint.write(&film)?;
     }
     if interrupted {
         let (have, of) = (film.samples(), args.path.samples());
@@ -245,21 +213,20 @@ pub fn aov_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
     Ok(outputs::parse_aovs(aovs)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// The film of the resume file with --resume, else an empty one.
+/// The film of the checkpoint with --resume, else an empty one.
 fn load_or_create_film(
     args: &RenderArgs,
-    file: &Path,
+    checkpoint: &Checkpoint,
     size: (usize, usize),
     settings: FilmSettings,
-    print: &Fingerprint,
 ) -> Result<Film, CliError> {
-    let there = file.exists();
+    let file = checkpoint.file.display();
+    let there = checkpoint.file.exists();
     if there && args.path.resume {
-        let film = Film::read(file, size, settings, print)?;
+        let film = checkpoint.read(size, settings)?;
         if film.samples() >= args.path.samples() {
             eprintln!(
-                "{} already has {} samples a pixel; increase --spp to add more",
-                file.display(),
+                "{file} already has {} samples a pixel; increase --spp to add more",
                 film.samples()
             );
         }
@@ -267,102 +234,57 @@ fn load_or_create_film(
     }
     if there {
         eprintln!(
-            "warning: {} holds an unfinished picture, which this run replaces; use --resume to continue it",
-            file.display()
+            "warning: {file} holds an unfinished picture, which this run replaces; use --resume to continue it"
         );
     }
     Ok(Film::new(size.0, size.1, settings))
 }
 
-/// Maximum shutter moments: each builds its own BVH.
-const MAX_SHUTTER_MOMENTS: u32 = 32;
-
-/// Traces all shutter moments, until done or interrupted. Returns the time in seconds.
+/// Traces the moments of the open shutter. Returns the time in seconds.
 fn trace_motion_blur(
     args: &RenderArgs,
     film: &mut Film,
-    session: &Session,
+    session: &OpenScene,
     camera: &LensCamera,
     blur: &MotionBlur,
-) -> Result<f64, CliError> {
+) -> f64 {
     let started = Instant::now();
     let spp = args.path.samples();
-    let moments = spp.min(MAX_SHUTTER_MOMENTS);
     if spp > MAX_SHUTTER_MOMENTS {
         eprintln!(
             "note: motion blur of objects uses {MAX_SHUTTER_MOMENTS} shutter moments for {spp} samples a pixel"
         );
     }
-    let eye = session.camera.0.w_axis.truncate();
-    for moment in 0..moments {
-        let part = ShutterInterval::new(camera, moment, moments);
-        let Some(scene) = session.scene_at_offset(part.middle() * blur.exposure) else { break };
-        let world = World::new(&scene, eye);
-        let goal = samples_after(moment, moments, spp);
-        while film.samples() < goal && !INTERRUPTED.load(Ordering::Relaxed) {
-            film.advance(
-                &world,
-                &part,
-                goal,
-                &TimeSlice { deadline: Instant::now() + Duration::from_millis(250) },
-            );
-        }
-    }
-    Ok(started.elapsed().as_secs_f64())
+    reference::trace_motion_blur(film, (session, camera), blur, spp, &INTERRUPTED);
+    started.elapsed().as_secs_f64()
 }
 
-/// Traces until the sample count or target error is reached, or until interrupted. Returns the time
-/// in seconds.
+/// Traces until the sample count or target error is reached, or until interrupted; shows progress
+/// and saves the film. Returns the time in seconds.
 fn trace(
     args: &RenderArgs,
     film: &mut Film,
     world: &World<'_>,
     camera: &LensCamera,
-    (file, print): (&Path, &Fingerprint),
-) -> Result<f64, CliError> {
+    checkpoint: &mut Checkpoint,
+) -> f64 {
     let spp = args.path.samples();
     let mut progress = Progress::new(args.quiet, film, world);
-    let save = |film: &Film| {
-        output::write_with(file, |out| film.write(print, &mut InterruptibleWriter(out)))
-    };
-    let mut saved = Instant::now();
-    let mut interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
-    let mut step = 1;
-    let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
-    while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
-        let turn = Instant::now();
-        // Several samples a pixel per call are faster; at a pause, sample counts of tiles differ by
-        // at most a quarter.
-        let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
-        film.advance(
-            world,
-            camera,
-            goal,
-            &TimeSlice { deadline: turn + Duration::from_millis(250) },
-        );
-        // Small pictures take more samples per call; the sample sequence does not depend on it.
-        if turn.elapsed() < Duration::from_millis(60) {
-            step = (step * 2).min(64);
-        }
+    reference::trace(film, (world, camera), spp, &INTERRUPTED, |film| {
         progress.show(film, world, spp);
-        if saved.elapsed() >= interval && !enough(film) {
-            let began = Instant::now();
-            // Tracing continues without a saved state.
-            if let Err(error) = save(film)
-                && !INTERRUPTED.load(Ordering::Relaxed)
-            {
-                eprintln!("warning: {error}; rendering continues and saving is retried later");
-            }
-            // Large pictures take long to write: saving takes at most a twentieth of the time.
-            interval = interval.max(began.elapsed() * 20);
-            saved = Instant::now();
+        // Tracing continues without a saved state.
+        if !reference::is_finished(film, spp)
+            && let Err(error) = checkpoint.write_if_due(film, &INTERRUPTED)
+            && !INTERRUPTED.load(Ordering::Relaxed)
+        {
+            eprintln!("warning: {error}; rendering continues and saving is retried later");
         }
-    }
-    Ok(progress.finish())
+    });
+    progress.finish()
 }
 
 /// Meters the scene on a quarter-resolution pinhole render.
-fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
+fn premeter(session: &OpenScene, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
     let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
     let camera = LensCamera::new(
         session.camera.0,
@@ -382,7 +304,7 @@ fn premeter(session: &Session, world: &World<'_>) -> Result<Option<Exposure>, Cl
 
 fn report(
     args: &RenderArgs,
-    session: &Session,
+    session: &OpenScene,
     film: &Film,
     exposed: &ExposureState,
     world: &World<'_>,

@@ -12,16 +12,13 @@ use super::{
     warnings::{slow_start_notice, warn_exposure, warn_missing_textures},
 };
 use crate::{
-    frame::{
-        Aov, DrawStats, GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits,
-    },
+    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::EffectLimits},
     gi::VplStats,
-    gpu::Gpu,
     message::counted,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
-    session::{self, expose, preview::aov_preview},
+    session::{self, OpenScene, SequencePicture, SequenceSettings, Session, preview::aov_preview},
 };
 
 /// Rejects options that the chosen renderer would ignore.
@@ -78,84 +75,50 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         time: args.scene.time.or(args.frames.map(|_| 0.0)),
         ..args.scene.clone()
     };
-    let mut session = scene_args::open_scene(&scene)?;
-    session.look.passes.aa_samples = args.aa_samples.or(session.look.passes.aa_samples);
-    let frames = args.frames.unwrap_or(1);
+    let mut opened = scene_args::open_scene(&scene)?;
+    opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
+    let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
-        for number in 0..frames {
+        for number in 0..count {
             if number > 0 {
-                session.seek(first + f64::from(number) / args.fps)?;
+                opened.seek(first + f64::from(number) / args.fps)?;
             }
-            path::run(&sequence_frame_args(args, number), exr, &session)?;
+            path::run(&sequence_frame_args(args, number), exr, &opened)?;
         }
         return Ok(());
     }
-    warn_empty_aovs(&args.aov, &session);
-    session.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
+    warn_empty_aovs(&args.aov, &opened);
+    opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
+    // Frames of a sequence share temporal history; each accumulates several samples only if
+    // passes.aa.samples is set.
+    let accumulates = args.frames.is_none() || opened.look.passes.aa_samples.is_some();
+    let samples = accumulates.then(|| opened.still_samples());
+    let sequence = SequenceSettings { first, fps: args.fps, count, samples, aovs };
+    let renderer = session::open_device(&args.device.options()?)?;
     let mut waiting = (!args.quiet).then(slow_start_notice);
-    let mut on_device = session.upload(&mut renderer)?;
-    let view = session.view();
-    let mut exposed =
-        expose::determine_exposure(&session, &mut renderer, &on_device, &view, !args.quiet)?;
-    let white_balance =
-        expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)?;
+    let mut session = Session::open(renderer, opened)?;
+    let exposed = session.determine_exposure(!args.quiet)?;
+    let white_balance = session.white_balance(exposed.exposure)?;
     let mut told = Vec::new();
-    for number in 0..frames {
-        if number > 0 {
-            session.seek(first + f64::from(number) / args.fps)?;
-            session.update_pose(&gpu, &mut on_device)?;
-        }
-        let mut settings = RenderSettings {
-            white_balance,
-            frame_number: number,
-            histogram: number + 1 < frames && expose::is_adaptive(&session),
-            ..session.final_settings(&exposed, aovs.clone())?
-        };
-        session.set_motion(&mut settings, &on_device);
-        let view = session.view();
-        // Frames of a sequence share temporal history; each accumulates several samples only if
-        // passes.aa.samples is set.
-        let picture = if args.frames.is_some() && session.look.passes.aa_samples.is_none() {
-            renderer.render(&on_device, &view, &settings)?
-        } else {
-            renderer.render_still(&on_device, &view, &settings, session.still_samples())?
-        };
+    session.sequence(&sequence, (exposed, white_balance), |session, shot| {
         drop(waiting.take());
-        if number == 0 {
-            renderer
-                .shadow_map_limit(&settings.shadows)
-                .iter()
-                .for_each(|limit| eprintln!("{limit}"));
+        if shot.number == 0 {
+            session.shadow_map_limit().iter().for_each(|limit| eprintln!("{limit}"));
         }
-        let named = sequence_frame_args(args, number);
-        write(&named, exr, &picture, white_balance)?;
-        warn_effect_limits(&picture.limits, &mut told);
+        let named = sequence_frame_args(args, shot.number);
+        write(&named, exr, &shot.image, white_balance)?;
+        warn_effect_limits(&shot.image.limits, &mut told);
         if !args.quiet {
-            report(&named, &session, &gpu, &picture, &exposed);
+            report(&named, session, shot);
             if !exr {
-                print_aov_files(&named.output, picture.aovs.iter().map(|(aov, _)| aov.name()));
+                print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
             }
-            on_device
-                .gi
-                .iter()
-                .for_each(|indirect| report_vpls(&indirect.set.stats, &session.gi()));
+            let gi = session.opened.gi();
+            session.vpl_stats().iter().for_each(|stats| report_vpls(stats, &gi));
         }
-        if number + 1 < frames {
-            let last = (&exposed, &picture);
-            exposed =
-                expose::adapt(&session, &mut renderer, &on_device, &view, last, args.fps.recip())?;
-        }
-    }
-    drop(on_device);
-    drop(renderer);
-    let leaked = gpu.live_objects();
-    if !leaked.is_empty() {
-        return Err(CliError::Internal(format!("leaked Vulkan objects: {}", leaked.join(", "))));
-    }
-    let messages = gpu.validation_messages();
-    if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+        Ok::<_, CliError>(())
+    })?;
+    Ok(session.close()?)
 }
 
 /// Arguments with the output name of frame `number` of a sequence; unchanged without --frames.
@@ -263,7 +226,7 @@ fn write(
 }
 
 /// Warns of AOVs whose pass is off: they are 0 everywhere.
-fn warn_empty_aovs(aovs: &[String], session: &session::Session) {
+fn warn_empty_aovs(aovs: &[String], session: &OpenScene) {
     for (off, prefix, remedy) in [
         (!session.ssr().enabled, "ssr_", "passes.ssr.enabled=true enables reflections"),
         (!session.gi().enabled, "indirect_", "gi.enabled=true enables indirect light"),
@@ -286,33 +249,32 @@ fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), Cli
 
 fn report(
     args: &RenderArgs,
-    session: &session::Session,
-    gpu: &Gpu,
-    picture: &RenderedImage,
-    exposed: &expose::ExposureState,
+    session: &Session,
+    SequencePicture { image: picture, exposed, .. }: &SequencePicture,
 ) {
+    let opened = &session.opened;
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
         args.output.display(),
         picture.width,
         picture.height,
-        session.camera_name,
-        exposure_source(session, exposed),
-        gpu.info().name,
+        opened.camera_name,
+        exposure_source(opened, exposed),
+        session.gpu().info().name,
     );
     let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } =
         picture.draw_stats;
     println!(
         "{}; {} of {}, {outside} outside of the view{}",
-        counted(session.scene.instanced_triangles(), "triangle"),
+        counted(opened.scene.instanced_triangles(), "triangle"),
         counted(draws, "draw"),
         counted(instances, "instance"),
         if hidden > 0 { format!(", {hidden} occluded") } else { String::new() }
     );
     let lists = picture.clustered_light_stats;
     if lists.lights > 0 && lists.clusters > 0 {
-        let bounds = session.settings(picture.exposure, vec![]).clustered_lights;
+        let bounds = opened.settings(picture.exposure, vec![]).clustered_lights;
         println!(
             "{}: {:.1} evaluated per cluster on average, at most {}{}; culling loses at most {:.6} of white at any pixel (limit {:.6}){}",
             counted(lists.lights as usize, "light"),
@@ -348,8 +310,8 @@ fn report(
             },
         );
     }
-    warn_missing_textures(session);
-    warn_exposure(exposed, &session.physical_camera.dials);
+    warn_missing_textures(opened);
+    warn_exposure(exposed, &opened.physical_camera.dials);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);

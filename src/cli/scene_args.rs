@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::error::CliError;
-use crate::session::{self, OpenRequest, Session, Size};
+use crate::session::{self, OpenRequest, OpenScene, Size};
 
 /// Scene options, shared by every command that renders a scene.
 #[derive(Args, Clone, Debug)]
@@ -59,12 +59,12 @@ impl SceneArgs {
 }
 
 /// Opens the scene with its look and camera, and prints the session's warnings.
-pub fn open_scene(args: &SceneArgs) -> Result<Session, CliError> {
+pub fn open_scene(args: &SceneArgs) -> Result<OpenScene, CliError> {
     open_request(&args.request())
 }
 
 /// [`open_scene`] for a request.
-pub fn open_request(request: &OpenRequest) -> Result<Session, CliError> {
+pub fn open_request(request: &OpenRequest) -> Result<OpenScene, CliError> {
     let session = session::open(request)?;
     for warning in &session.warnings {
         eprintln!("{warning}");

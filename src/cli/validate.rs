@@ -28,10 +28,9 @@ use crate::{
         validation_report::{CaseResult, report},
     },
     frame::{RenderSettings, Renderer},
-    gpu::Gpu,
     output::{self, ExrLayer},
     reference::{Film, FilmSettings, LensCamera, LightComponents, PathSettings, World},
-    session::{self, Session, expose},
+    session::{self, OpenScene, Session, expose},
 };
 
 #[derive(Args, Debug)]
@@ -77,8 +76,9 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         output::check_writable(&folder.join("index.html"))?;
     }
     let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
-    let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
-    let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
+    let mut device =
+        if wants_device { Some(session::open_device(&args.device.options()?)?) } else { None };
+    let info = device.as_ref().map(|renderer| renderer.gpu().info().clone());
     install_interrupt_handler();
     let started = Instant::now();
     let mut all = Vec::new();
@@ -95,7 +95,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
             }
         });
         for traced in receiver {
-            let done = evaluate_case(traced?, renderer.as_mut())?;
+            let done = evaluate_case(traced?, &mut device)?;
             print(args, &done);
             left_out += done.case.checks().saturating_sub(done.rows.len());
             if let Some(folder) = &args.report {
@@ -105,12 +105,11 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         }
         Ok::<_, CliError>(())
     })?;
-    drop(renderer);
-    let messages = gpu.as_ref().map(|gpu| gpu.validation_messages()).unwrap_or_default();
+    let closed = device.map_or(Ok(()), session::close);
     let rows = || all.iter().flat_map(|done| &done.rows);
     let (total, broken) = (rows().count(), rows().filter(|row| !row.holds()).count());
     if let Some(folder) = &args.report {
-        let device = gpu.as_ref().map(|gpu| gpu.info().name.as_str());
+        let device = info.as_ref().map(|info| info.name.as_str());
         output::write_text(&folder.join("index.html"), &report(&all, device).to_html())?;
         write_results(folder, &all, device)?;
         println!("report: {}", folder.join("index.html").display());
@@ -122,9 +121,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         String::new()
     };
     println!("{} cases, {total} checks, {broken} broken{without}, {seconds:.0} s", all.len());
-    if !messages.is_empty() {
-        return Err(CliError::Validation(messages));
-    }
+    closed?;
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
@@ -175,7 +172,7 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
 }
 
 /// The case's scene with its look; `more` holds further PATH=VALUE assignments.
-fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
+fn session(case: &Case, more: &[String]) -> Result<OpenScene, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
     scene_args::open_request(&session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
@@ -191,10 +188,10 @@ fn session(case: &Case, more: &[String]) -> Result<Session, CliError> {
 /// A case with its references and path traced pictures; these need no device.
 struct TracedCase {
     case: Case,
-    scene: Session,
+    scene: OpenScene,
     shots: CaseImages,
     /// Scene and picture of each expectation with its own properties, by the expectation's index.
-    changed: BTreeMap<usize, (Session, CaseImage)>,
+    changed: BTreeMap<usize, (OpenScene, CaseImage)>,
     seconds: f64,
 }
 
@@ -221,7 +218,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
         shots.insert(reference.name.clone(), CaseImage { image: picture, variance: None });
     }
     {
-        let world = world_of(&scene);
+        let world = scene.world();
         // Always rendered: the camera meters the path tracer's picture.
         shots.insert("path".into(), path_traced_shot(&case, &scene, &world, true)?);
         if case.needs("path_pixel_centers") {
@@ -236,7 +233,7 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
         // `shots` holds no raster picture yet.
         if !expect.set.is_empty() && shots.contains_key(&expect.test) {
             let scene = session(&case, &expect.set)?;
-            let shot = path_traced_shot(&case, &scene, &world_of(&scene), expect.test == "path")?;
+            let shot = path_traced_shot(&case, &scene, &scene.world(), expect.test == "path")?;
             changed.insert(number, (scene, shot));
         }
     }
@@ -246,25 +243,26 @@ fn trace_case(case: Case) -> Result<TracedCase, CliError> {
 /// Renders the raster pictures of a case and evaluates all checks.
 fn evaluate_case(
     traced: TracedCase,
-    mut renderer: Option<&mut Renderer>,
+    device: &mut Option<Renderer>,
 ) -> Result<CaseResult, CliError> {
     let started = Instant::now();
     let TracedCase { case, scene, mut shots, mut changed, seconds } = traced;
-    if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
-        shots.insert("raster".into(), raster_shot(&scene, renderer)?);
+    if case.needs("raster")
+        && let Some(shot) = raster_shot(&scene, device)?
+    {
+        shots.insert("raster".into(), shot);
     }
     let exposure = exposure_and_white_balance(&scene, &shots)?.0;
     let mut rows = validation::not_finite(&shots);
     for (number, expect) in case.expects.iter().enumerate() {
         let Some(shot) = shots.get(&expect.test) else { continue };
-        let own = match (changed.remove(&number), renderer.as_deref_mut()) {
-            (Some(traced), _) => Some(traced),
-            (None, Some(renderer)) if !expect.set.is_empty() => {
+        let own = match changed.remove(&number) {
+            Some(traced) => Some(traced),
+            None if !expect.set.is_empty() && device.is_some() => {
                 let scene = session(&case, &expect.set)?;
-                let shot = raster_shot(&scene, renderer)?;
-                Some((scene, shot))
+                raster_shot(&scene, device)?.map(|shot| (scene, shot))
             }
-            _ => None,
+            None => None,
         };
         let (scene, shot) = own.as_ref().map_or((&scene, shot), |(scene, shot)| (scene, shot));
         let row = if expect.exposed {
@@ -289,7 +287,7 @@ fn in_case(case: &Case, detail: String) -> CliError {
 }
 
 /// The picture after exposure and white balance; 1 is white.
-fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
+fn exposed(scene: &OpenScene, shot: &CaseImage) -> Result<CaseImage, CliError> {
     let shots = CaseImages::from([("path".to_string(), shot.clone())]);
     let (exposure, white_balance) = exposure_and_white_balance(scene, &shots)?;
     let seen = |pixel: &[f32; 3]| {
@@ -302,7 +300,7 @@ fn exposed(scene: &Session, shot: &CaseImage) -> Result<CaseImage, CliError> {
 }
 
 /// Exposure of a path traced picture (nits): by the dials, else metered from its pixels.
-fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> {
+fn path_exposure(scene: &OpenScene, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
     Ok(expose::exposure_from_metering(scene, expose::meter_pixels(scene, nits, size, |_| 1.0)?)?
         .exposure)
@@ -310,7 +308,7 @@ fn path_exposure(scene: &Session, nits: &[DVec3]) -> Result<Exposure, CliError> 
 
 /// Exposure and white balance: by the dials, else metered from the path tracer's picture.
 fn exposure_and_white_balance(
-    scene: &Session,
+    scene: &OpenScene,
     shots: &CaseImages,
 ) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
@@ -322,15 +320,19 @@ fn exposure_and_white_balance(
 }
 
 /// Camera effects that both renderers support.
-fn shared_effects(scene: &Session) -> CameraEffects {
+fn shared_effects(scene: &OpenScene) -> CameraEffects {
     let CameraEffects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
     CameraEffects { depth_of_field, motion_blur, vignetting, ..CameraEffects::default() }
 }
 
-fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, CliError> {
-    let on_device = scene.upload(renderer)?;
-    let view = scene.view();
-    let exposed = expose::determine_exposure(scene, renderer, &on_device, &view, false)?;
+/// The rasterizer's picture; `None` without a device.
+fn raster_shot(
+    scene: &OpenScene,
+    device: &mut Option<Renderer>,
+) -> Result<Option<CaseImage>, CliError> {
+    let Some(renderer) = device.take() else { return Ok(None) };
+    let mut session = Session::open(renderer, scene.clone())?;
+    let exposed = session.determine_exposure(false)?;
     let effects = shared_effects(scene);
     let settings = RenderSettings {
         effects,
@@ -338,21 +340,18 @@ fn raster_shot(scene: &Session, renderer: &mut Renderer) -> Result<CaseImage, Cl
         gi: scene.gi(),
         ..scene.settings(exposed.exposure, vec![])
     };
-    let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
-    Ok(CaseImage {
+    let picture = session.still(&settings, scene.still_samples(), &mut |_| Ok(()))?;
+    *device = Some(session.into_renderer());
+    Ok(Some(CaseImage {
         image: LinearImage::from_nits(picture.width, picture.height, picture.nits)?,
         variance: None,
-    })
-}
-
-fn world_of(scene: &Session) -> World<'_> {
-    World::new(&scene.scene, scene.camera.0.w_axis.truncate())
+    }))
 }
 
 /// The path tracer's picture, with the variance of its luminance.
 fn path_traced_shot(
     case: &Case,
-    scene: &Session,
+    scene: &OpenScene,
     world: &World<'_>,
     pixel_jitter: bool,
 ) -> Result<CaseImage, CliError> {

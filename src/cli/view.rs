@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{device_args::DeviceArgs, error::CliError, scene_args::SceneArgs};
-use crate::viewer::{self, Options, ViewError, recent::state_folder};
+use crate::viewer::{self, Options, recent::state_folder};
 
 const SCENE_HELP: &str = "Scene: a .glb or .gltf file, or a demo such as builtin:street \
                           [default: the gallery of demos]";
@@ -35,13 +35,5 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         print_readings: true,
         pacing: args.pacing,
     };
-    viewer::run(options, args.device.options()?).map_err(|error| match error {
-        ViewError::Gpu(error) => CliError::Gpu(error),
-        ViewError::Session(error) => error.into(),
-        ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
-        ViewError::Validation(messages) => CliError::Validation(messages),
-        ViewError::System(_) | ViewError::RenderThreadCrashed => {
-            CliError::Internal(error.to_string())
-        }
-    })
+    Ok(viewer::run(options, args.device.options()?)?)
 }

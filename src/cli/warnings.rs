@@ -10,7 +10,7 @@ use std::{
 use super::exposure_format::exposure_limit_message;
 use crate::{
     camera::{Dials, ExposureControl, ExposureMode, MeteringMode},
-    session::{Session, expose::ExposureState},
+    session::{OpenScene, expose::ExposureState},
 };
 
 /// Delay of [`slow_start_notice`].
@@ -75,7 +75,7 @@ pub fn warn_exposure(exposed: &ExposureState, dials: &Dials) {
 }
 
 /// Warns of textures that could not be read.
-pub fn warn_missing_textures(session: &Session) {
+pub fn warn_missing_textures(session: &OpenScene) {
     for image in session.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!(
             "warning: texture '{}' is missing or broken; it shows the error pattern",

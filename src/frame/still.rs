@@ -8,9 +8,31 @@ use super::{
     settings::{ClusteredLightSettings, RenderSettings},
 };
 use crate::{
-    gpu::GpuResult,
+    gpu::{GpuError, GpuResult},
     gpu_scene::{GpuScene, View},
 };
+
+impl RenderSettings {
+    /// True if TAA upsamples: its history then collects the samples in place of a mean.
+    fn upsamples(&self) -> bool {
+        matches!(self.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0)
+    }
+
+    /// Settings of frame `number`, from 0, of the `count` frames whose mean is a still image. With
+    /// one frame, and for TAA at a scale below 1, they are the image's own.
+    #[must_use]
+    pub fn still_frame(&self, number: u32, count: u32) -> Self {
+        if count <= 1 || self.upsamples() {
+            return self.clone();
+        }
+        Self {
+            anti_aliasing: AntiAliasing::None,
+            accumulated_frames: Some(number),
+            sample: Some(FrameSample { number, count }),
+            ..self.clone()
+        }
+    }
+}
 
 impl Renderer {
     /// Renders a still image as the mean of `samples` frames with different subpixel offsets. TAA
@@ -18,7 +40,7 @@ impl Renderer {
     /// centers. One sample is equal to `render`.
     ///
     /// # Errors
-    /// [`GpuError`](crate::gpu::GpuError) if memory is exhausted or the device is lost.
+    /// [`GpuError`] if memory is exhausted or the device is lost.
     pub fn render_still(
         &mut self,
         scene: &GpuScene,
@@ -26,9 +48,25 @@ impl Renderer {
         settings: &RenderSettings,
         samples: u32,
     ) -> GpuResult<RenderedImage> {
-        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(TemporalSettings { scale, .. }) if scale < 1.0);
+        self.render_still_with(scene, view, settings, samples, &mut |_| Ok(()))
+    }
+
+    /// As [`Renderer::render_still`]. `progress` is called with the number of samples before each
+    /// further one; an error from it cancels the image.
+    ///
+    /// # Errors
+    /// [`GpuError`] if memory is exhausted or the device is lost, and the error of `progress`.
+    pub fn render_still_with<E: From<GpuError>>(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+        samples: u32,
+        progress: &mut dyn FnMut(u32) -> Result<(), E>,
+    ) -> Result<RenderedImage, E> {
+        let scaled = settings.upsamples();
         if samples <= 1 && !scaled {
-            return self.render(scene, view, settings);
+            return Ok(self.render(scene, view, settings)?);
         }
         // AOVs are sampled at pixel centers.
         let single = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
@@ -39,23 +77,10 @@ impl Renderer {
             (wants_center && !joined).then(|| self.render(scene, view, &single)).transpose()?;
         self.history.reset();
         let mut light_lists = settings.clustered_lights;
-        let one = |number: u32, light_lists: ClusteredLightSettings| {
-            let plain = RenderSettings {
-                aovs: Vec::new(),
-                histogram: false,
-                clustered_lights: light_lists,
-                ..settings.clone()
-            };
-            if scaled {
-                return plain;
-            }
-            let sample = Some(FrameSample { number, count: samples });
-            RenderSettings {
-                anti_aliasing: AntiAliasing::None,
-                accumulated_frames: Some(number),
-                sample,
-                ..plain
-            }
+        let plain = RenderSettings { aovs: Vec::new(), histogram: false, ..settings.clone() };
+        let one = |number: u32, light_lists: ClusteredLightSettings| RenderSettings {
+            clustered_lights: light_lists,
+            ..plain.still_frame(number, samples)
         };
         // The first frame finds the needed capacity of the light lists.
         let mut picture = self.render(scene, view, &one(0, light_lists))?;
@@ -63,6 +88,13 @@ impl Renderer {
         let nothing = Readback { display: false, nits: false };
         let mut ahead = None;
         for number in 1..samples {
+            if let Err(canceled) = progress(number) {
+                // The device may still draw it.
+                if let Some(pending) = ahead {
+                    self.collect(pending)?;
+                }
+                return Err(canceled);
+            }
             let wanted = if number + 1 == samples { Readback::ALL } else { nothing };
             let next = self.submit(scene, view, &one(number, light_lists), wanted)?;
             if let Some(pending) = ahead.replace(next) {

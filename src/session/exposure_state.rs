@@ -10,7 +10,7 @@ pub struct ExposureState {
     /// Metered exposure; `None` if not metered or nothing is lit.
     pub metered: Option<Exposure>,
     /// Adapted exposure, which automatic modes expose for. Over a sequence it approaches `metered`
-    /// ([`super::expose::adapt`]); initially it equals it.
+    /// (`Session::adapt`); initially it equals it.
     pub adapted: Option<Exposure>,
     /// Exposure mode.
     pub control: ExposureControl,

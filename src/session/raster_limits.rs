@@ -1,13 +1,13 @@
 //! Limits of the rasterizer that a scene exceeds, as far as the host knows them before a frame.
 
-use super::Session;
+use super::open_scene::OpenScene;
 use crate::{
     gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
     gpu_scene::{MAX_SORTED, needs_blend_pass},
     scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
 };
 
-impl Session {
+impl OpenScene {
     /// One warning for each rasterizer limit that this scene exceeds. Limits: lights on off-screen
     /// refracted surfaces, suns scattered by water, suns that cast caustics, and transparent
     /// triangles sorted one by one. The path tracer has none of these limits.

@@ -1,28 +1,14 @@
 //! A worker thread for jobs that take longer than a frame of the window.
 
-use std::{
-    sync::{
-        Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
+use std::sync::Arc;
+
+use super::{
+    wake::Wake,
+    worker::{Crashed, Worker},
 };
 
-use super::wake::Wake;
-use crate::gpu::mutex::lock;
-
-struct Shared<J, R> {
-    job: Mutex<Option<J>>,
-    wake: Condvar,
-    result: Mutex<Option<R>>,
-    ends: AtomicBool,
-}
-
 /// Runs one job at a time; a newer job replaces one that has not started.
-pub struct BackgroundWorker<J, R> {
-    shared: Arc<Shared<J, R>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct BackgroundWorker<J, R>(Worker<Option<J>, Option<R>>);
 
 impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     /// Starts the thread; `wake` is called when a result is ready.
@@ -30,65 +16,82 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     /// # Errors
     /// The thread cannot be started.
     pub fn new(
-        name: &str,
+        name: &'static str,
         wake: Wake,
         work: impl Fn(J) -> R + Send + 'static,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            job: Mutex::new(None),
-            wake: Condvar::new(),
-            result: Mutex::new(None),
-            ends: AtomicBool::new(false),
-        });
-        let own = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
-            while let Some(job) = next(&own) {
+        let worker = Worker::new(name, wake, move |link| {
+            while let Some(job) = link.next(None, Option::take) {
                 let result = work(job);
-                *lock(&own.result) = Some(result);
-                wake();
+                link.publish(|slot| *slot = Some(result));
             }
         })?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self(worker))
+    }
+
+    /// Lets the thread end by itself: dropping this does not wait for its job.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        Self(self.0.detached())
     }
 
     /// Submits a job; it replaces one that has not started.
     pub fn submit(&self, job: J) {
-        *lock(&self.shared.job) = Some(job);
-        self.shared.wake.notify_all();
+        self.0.submit(|slot, _| *slot = Some(job));
     }
 
     /// The newest result, once.
     #[must_use]
     pub fn result(&self) -> Option<R> {
-        lock(&self.shared.result).take()
+        self.0.results(Option::take)
     }
-}
 
-/// The next job; none when the thread must end.
-fn next<J, R>(shared: &Shared<J, R>) -> Option<J> {
-    let mut job = lock(&shared.job);
-    loop {
-        if shared.ends.load(Ordering::Relaxed) {
-            return None;
-        }
-        if let Some(job) = job.take() {
-            return Some(job);
-        }
-        job = shared.wake.wait(job).unwrap_or_else(PoisonError::into_inner);
+    /// Waits for a result; `None` if the thread has crashed.
+    #[must_use]
+    pub fn wait(&self) -> Option<R> {
+        self.0.wait(None, Option::take)
     }
-}
 
-impl<J, R> Drop for BackgroundWorker<J, R> {
-    fn drop(&mut self) {
-        {
-            // Set under the lock, so that the thread either sees it or is woken.
-            let _job = lock(&self.shared.job);
-            self.shared.ends.store(true, Ordering::Relaxed);
+    /// The crash of the thread, once.
+    #[must_use]
+    pub fn crash(&self) -> Option<Crashed> {
+        self.0.crash()
+    }
+
+    /// Submits a job to the worker of a slot, which is started for the first job.
+    ///
+    /// # Errors
+    /// The thread cannot be started, as text.
+    pub fn submit_to(
+        slot: &mut Option<Self>,
+        thread: &'static str,
+        wake: &Wake,
+        work: impl Fn(J) -> R + Send + 'static,
+        job: J,
+    ) -> Result<(), String> {
+        if slot.is_none() {
+            let started = Self::new(thread, Arc::clone(wake), work);
+            let failed = |error| format!("cannot start the {thread}'s thread: {error}");
+            *slot = Some(started.map_err(failed)?);
         }
-        self.shared.wake.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // A panic is ignored: nothing can be lost here.
-            let _ = thread.join();
+        if let Some(worker) = slot {
+            worker.submit(job);
+        }
+        Ok(())
+    }
+
+    /// The newest result of the worker of a slot, once.
+    ///
+    /// # Errors
+    /// The thread has crashed, as text; the slot is then empty, for another worker.
+    pub fn take_result(slot: &mut Option<Self>) -> Result<Option<R>, String> {
+        let Some(worker) = slot else { return Ok(None) };
+        match worker.crash() {
+            Some(crash) => {
+                *slot = None;
+                Err(crash.to_string())
+            }
+            None => Ok(worker.result()),
         }
     }
 }
@@ -96,9 +99,10 @@ impl<J, R> Drop for BackgroundWorker<J, R> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::{Mutex, mpsc};
 
     use super::*;
+    use crate::gpu::mutex::lock;
 
     #[test]
     fn jobs_are_done_and_the_newest_counts() {

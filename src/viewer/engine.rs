@@ -4,32 +4,27 @@
 //! older one. The engine updates the scene on the device, draws the picture's frames, and puts each
 //! into the `Results`.
 
+mod drawing;
 mod job;
 mod job_runner;
-mod metering;
 mod render_thread;
 mod shared;
-mod worker;
 
-use std::{
-    sync::{Arc, PoisonError, atomic::Ordering},
-    thread::JoinHandle,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 pub use job::{Job, JobResult, LightContributions, Sequence};
 pub(super) use shared::RenderRequest;
 pub use shared::{EngineCounts, RenderedFrame, Task};
 
-use self::shared::{GUARD, Shared, lock};
-use super::{error::ViewError, wake::Wake};
+use self::{
+    drawing::RenderThread,
+    shared::{EngineLink, Inbox, Results},
+};
+use super::{error::ViewError, wake::Wake, worker::Worker};
 use crate::gpu::{Gpu, shader::Replacement};
 
 /// The render thread.
-pub struct Engine {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct Engine(Worker<Inbox, Results>);
 
 impl Engine {
     /// Starts the thread.
@@ -37,86 +32,67 @@ impl Engine {
     /// # Errors
     /// The thread cannot be started.
     pub fn new(gpu: &Gpu, wake: Wake) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
-        let thread = render_thread::spawn(gpu, Arc::clone(&shared), wake)?;
-        Ok(Self { shared, thread: Some(thread) })
+        let gpu = gpu.clone();
+        let work = move |link: &EngineLink| RenderThread::new(gpu, link).run();
+        Ok(Self(Worker::new("render", wake, work)?))
     }
 
     /// Sets the current request.
     pub(super) fn send(&self, order: RenderRequest) {
-        lock(&self.shared.inbox).request = Some(order);
-        self.shared.wake.notify_all();
+        self.0.submit(|inbox, _| inbox.request = Some(order));
     }
 
     /// Submits a job for the scene of the last request.
     pub(super) fn submit_job(&self, scene: u64, job: Job) {
-        {
-            let mut inbox = lock(&self.shared.inbox);
-            inbox.sent += 1;
-            let number = inbox.sent;
-            inbox.jobs.push_back(([number, scene], job));
-        }
-        self.shared.wake.notify_all();
+        self.0.submit(|inbox, number| inbox.jobs.push_back(([number, scene], job)));
     }
 
     /// Replaces shaders from the next request on.
     pub(super) fn replace_shaders(&self, modules: Vec<Replacement>) {
-        lock(&self.shared.inbox).shaders = Some(modules);
-        self.shared.wake.notify_all();
+        self.0.submit(|inbox, _| inbox.shaders = Some(modules));
     }
 
     /// Cancels the running job.
     pub fn cancel(&self) {
-        self.shared.canceled.store(self.shared.running.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.0.cancel(self.0.results(|results| results.running));
     }
 
     /// Cancels all jobs of the open scene.
     pub(super) fn cancel_all_jobs(&self) {
-        let last = {
-            let mut inbox = lock(&self.shared.inbox);
-            inbox.jobs.clear();
-            inbox.sent
-        };
-        self.shared.canceled.store(last, Ordering::Relaxed);
+        self.0.cancel_all(|inbox| inbox.jobs.clear());
     }
 
     /// Ends the thread after its current step.
     pub(super) fn end(&self) {
-        self.shared.ends.store(true, Ordering::Relaxed);
-        self.shared.wake.notify_all();
+        self.0.end();
     }
 
     /// Results of a scene's jobs, each once; results for earlier scenes are dropped.
     pub(super) fn job_results(&self, scene: u64) -> Vec<JobResult> {
-        let outcomes = std::mem::take(&mut lock(&self.shared.results).outcomes);
+        let outcomes = self.0.results(|results| std::mem::take(&mut results.outcomes));
         outcomes.into_iter().filter(|(of, _)| *of == scene).map(|(_, outcome)| outcome).collect()
     }
 
     /// The newest picture.
     pub(super) fn finished(&self) -> Option<Arc<RenderedFrame>> {
-        lock(&self.shared.results).finished.clone()
+        self.0.results(|results| results.finished.clone())
     }
 
     /// The last error, once.
     pub(super) fn error(&self) -> Option<ViewError> {
-        let error = lock(&self.shared.results).error.take();
-        error.or_else(|| {
-            self.shared
-                .thread_ended
-                .swap(false, Ordering::Relaxed)
-                .then_some(ViewError::RenderThreadCrashed)
-        })
+        let error = self.0.results(|results| results.error.take());
+        error.or_else(|| self.0.crash().map(ViewError::from))
     }
 
     /// The current task, and for how long it has run.
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
-        lock(&self.shared.results).task.map(|(task, since)| (task, since.elapsed()))
+        self.0.results(|results| results.task.map(|(task, since)| (task, since.elapsed())))
     }
 
     /// True if a request has failed, so that no picture will come of it.
     pub(super) fn failed(&self, order: u64) -> bool {
-        lock(&self.shared.results).answered == order
+        self.0.results(|results| results.answered == order)
     }
 
     /// Waits until a predicate holds for the newest picture or the request has failed, at most
@@ -127,40 +103,14 @@ impl Engine {
         holds: impl Fn(&RenderedFrame) -> bool,
         most: Duration,
     ) -> bool {
-        let until = Instant::now() + most;
-        let mut news = lock(&self.shared.results);
-        loop {
-            if news
-                .finished
-                .as_ref()
-                .is_some_and(|finished| finished.request_id == order && holds(finished))
-            {
-                return true;
+        let answered = self.0.wait(Some(most), |results| {
+            let finished = results.finished.as_ref();
+            if finished.is_some_and(|finished| finished.request_id == order && holds(finished)) {
+                Some(true)
+            } else {
+                (results.error.is_some() || results.answered == order).then_some(false)
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero()
-                || news.error.is_some()
-                || news.answered == order
-                || self.shared.thread_ended.load(Ordering::Relaxed)
-            {
-                return false;
-            }
-            news = self
-                .shared
-                .results_changed
-                .wait_timeout(news, left.min(GUARD))
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        self.end();
-        if let Some(thread) = self.thread.take() {
-            // A panic is ignored: no picture can be lost here.
-            let _ = thread.join();
-        }
+        });
+        answered.unwrap_or(false)
     }
 }

@@ -1,5 +1,6 @@
 //! Errors of the window and its render thread.
 
+use super::worker::Crashed;
 use crate::{gpu::GpuError, session::SessionError};
 
 /// An error that ends the window or its rendering.
@@ -17,12 +18,9 @@ pub enum ViewError {
     /// An error of the scene or its look.
     #[error(transparent)]
     Session(SessionError),
-    /// The render thread panicked.
-    #[error("the render thread crashed; see the terminal for the log")]
-    RenderThreadCrashed,
-    /// Messages of the validation layer (`--validation`).
-    #[error("the validation layer reports {} messages", .0.len())]
-    Validation(Vec<String>),
+    /// A worker thread panicked.
+    #[error(transparent)]
+    Crashed(#[from] Crashed),
     /// An error of the operating system.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -31,7 +29,7 @@ pub enum ViewError {
 impl ViewError {
     /// True if rendering cannot continue after it.
     pub(super) const fn is_fatal(&self) -> bool {
-        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::RenderThreadCrashed)
+        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::Crashed(_))
     }
 
     /// True if the device lacks a resource or rejects a call.

@@ -1,16 +1,14 @@
 //! Loading of scenes on their own thread; the window stays responsive and can cancel.
 
-use std::{
-    path::PathBuf,
-    sync::mpsc::{Receiver, TryRecvError, channel},
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 
 use super::{
+    background::BackgroundWorker,
     document::{Document, Recovered},
     error::ViewError,
     viewport::PreparedScene,
     wake::Wake,
+    worker::Crashed,
 };
 use crate::{
     scene::look,
@@ -33,8 +31,11 @@ pub(super) struct Loading {
     pub since: Instant,
     /// Text of the look that was open when loading started.
     pub text: Option<String>,
-    told: Receiver<LoadResult>,
+    worker: BackgroundWorker<(OpenRequest, Option<PathBuf>), LoadResult>,
 }
+
+/// Name of the thread.
+const THREAD: &str = "loading";
 
 impl Loading {
     /// Starts loading; `wake` is called when it ends.
@@ -44,35 +45,24 @@ impl Loading {
         text: Option<String>,
         wake: Wake,
     ) -> std::io::Result<Self> {
-        let (tell, told) = channel();
-        let wanted = request.clone();
-        std::thread::Builder::new().name("scene".into()).spawn(move || {
-            let read = read(&wanted, state).map(Box::new);
-            // Fails if loading was canceled.
-            drop(tell.send(read));
-            wake();
-        })?;
-        Ok(Self { request, since: Instant::now(), text, told })
+        let worker = BackgroundWorker::new(THREAD, wake, |(request, state)| {
+            read(&request, state).map(Box::new)
+        })?
+        .detached();
+        worker.submit((request.clone(), state));
+        Ok(Self { request, since: Instant::now(), text, worker })
     }
 
     /// The result, once loading has ended.
     pub fn result(&self) -> Option<LoadResult> {
-        match self.told.try_recv() {
-            Ok(read) => Some(read),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(broken())),
-        }
+        let crash = || self.worker.crash().map(|crash| Err(crash.into()));
+        self.worker.result().or_else(crash)
     }
 
     /// Waits for the result.
     pub fn wait(&self) -> LoadResult {
-        self.told.recv().unwrap_or_else(|_| Err(broken()))
+        self.worker.wait().unwrap_or_else(|| Err(Crashed { thread: THREAD }.into()))
     }
-}
-
-/// Error of a thread that ended without a result.
-fn broken() -> ViewError {
-    SessionError::Internal("the loading thread crashed; see the terminal for the log".into()).into()
 }
 
 /// Reads the scene and the look, and combines them.

@@ -21,7 +21,6 @@ pub mod handles;
 pub mod light_placement;
 mod light_strength;
 mod load;
-pub mod look_change;
 pub mod mixer;
 mod number_text;
 pub mod painter;
@@ -44,6 +43,7 @@ mod ui_frame;
 pub mod viewport;
 pub mod wake;
 mod window;
+pub mod worker;
 pub mod workspace;
 
 pub use app::{App, Options, ShutdownHandle};

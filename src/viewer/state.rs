@@ -1,4 +1,4 @@
-//! The window's state: that which panels show, and that of the panels themselves.
+//! The window's state, which panels show, and the state of the panels themselves.
 
 use std::{
     path::PathBuf,

@@ -17,13 +17,16 @@ pub use super::engine::{
 use super::{
     engine::{Engine, RenderRequest},
     error::ViewError,
-    look_change::{LookChange, classify_change},
 };
 use crate::{
     frame::Aov,
     gpu_scene::View,
     scene::{Projection, Scene, address::AddressTable, look::Look},
-    session::{self, OpenRequest, Session, Size, expose::ExposureState},
+    session::{
+        self, OpenRequest, OpenScene, Size,
+        expose::ExposureState,
+        look_change::{LookChange, classify_change},
+    },
 };
 
 /// Time after the last movement at which a view counts as still; until then each frame stands
@@ -49,7 +52,7 @@ pub struct Viewport {
     base: Arc<Scene>,
     warnings: Vec<String>,
     /// The scene with the look applied.
-    pub session: Session,
+    pub session: OpenScene,
     /// The user's camera pose; none is the look's.
     pose: Option<DMat4>,
     /// Size of requested pictures (pixels), and their reduction per side.
@@ -85,7 +88,7 @@ static ORDERS: AtomicU64 = AtomicU64::new(1);
 /// A loaded scene with its look applied, not yet on a device.
 pub struct PreparedScene {
     base: Arc<Scene>,
-    session: Session,
+    session: OpenScene,
     warnings: Vec<String>,
 }
 

@@ -23,10 +23,13 @@ use super::{
     panels::layout::MIN_WINDOW_SIZE,
     wake::Wake,
 };
-use crate::gpu::{
-    Gpu, GpuOptions,
-    mutex::lock,
-    window::{PresentResult, Surface, Swapchain},
+use crate::{
+    gpu::{
+        Gpu, GpuOptions,
+        mutex::lock,
+        window::{PresentResult, Surface, Swapchain},
+    },
+    session,
 };
 
 /// Opens the window, and returns when it is closed.
@@ -62,12 +65,9 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
         drop(writeln!(std::io::stdout(), "{pacing}"));
     }
     drop(handler);
-    let messages: Vec<String> =
-        gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
     match failed {
         Some(error) => Err(error),
-        None if messages.is_empty() => Ok(()),
-        None => Err(ViewError::Validation(messages)),
+        None => Ok(session::check_validation(gpus.iter().flatten())?),
     }
 }
 

@@ -33,6 +33,7 @@ mod photometry;
 mod ray_query;
 mod reference;
 mod refit;
+mod session;
 mod shadow_maps;
 mod shadows;
 mod specialization;

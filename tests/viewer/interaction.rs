@@ -8,7 +8,7 @@ use std::{
 
 use crate::common::headless_viewer::{HeadlessViewer, WINDOW, request};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
-use glam::{DMat3, DVec2, DVec3, Vec2, Vec3};
+use glam::{DMat3, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
     camera::DisplayEncoding,
     frame::Renderer,
@@ -23,7 +23,7 @@ use sunny16::{
         procedural::shapes,
         write_glb::write_glb,
     },
-    session::{self, OpenRequest, expose},
+    session::{self, OpenRequest, Session},
     viewer::{
         App, Options,
         action::SelectionAction,
@@ -609,13 +609,10 @@ fn painted_flow_is_saved_and_reloaded() {
     );
     // The picture is that of the painted flow.
     let Some(painted) = painted else { return };
-    let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let on_device = opened.upload(&mut renderer).unwrap();
-    let view = opened.view();
-    let exposed =
-        expose::determine_exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
-    let settings = opened.final_settings(&exposed, vec![]).unwrap();
-    let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
+    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
+    let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
     assert_eq!(rendered.display, painted, "bit for bit what `render` writes of what was saved");
 }
 

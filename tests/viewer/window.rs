@@ -8,12 +8,12 @@ use std::{
 
 use crate::common::headless_viewer::{HANG, HeadlessViewer, WINDOW, project, request};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
-use glam::{Vec3, vec3};
+use glam::{Mat3, Vec3, vec3};
 use sunny16::{
     camera::{DisplayEncoding, display::tone_map_hdr, exposure::Receptor},
-    frame::{RenderSettings, RenderedImage, Renderer, incident},
+    frame::{RenderedImage, Renderer, incident},
     gpu::{Gpu, fault_injection::Fault, vk},
-    session::{self, OpenRequest, Size, expose},
+    session::{self, OpenRequest, Session, Size},
     viewer::{
         App,
         action::{DocumentAction, EngineAction},
@@ -25,18 +25,13 @@ use sunny16::{
 
 /// The command line's picture of the same look, in this size.
 fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
-    let session = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
-    let mut renderer = Renderer::new(gpu).unwrap();
-    let on_device = session.upload(&mut renderer).unwrap();
-    let view = session.view();
-    let exposed =
-        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let white_balance =
-        expose::white_balance(&session, &mut renderer, &on_device, &view, exposed.exposure)
-            .unwrap();
-    let settings =
-        RenderSettings { white_balance, ..session.final_settings(&exposed, vec![]).unwrap() };
-    renderer.render_still(&on_device, &view, &settings, session.still_samples()).unwrap()
+    let opened = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
+    let samples = opened.still_samples();
+    let mut session = Session::open(Renderer::new(gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let white_balance = session.white_balance(exposed.exposure).unwrap();
+    let settings = session.picture_settings(&exposed, white_balance, vec![]).unwrap();
+    session.still(&settings, samples, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -590,16 +585,11 @@ fn playback_and_paused_views_match_render() {
     viewport.settle(true).unwrap();
     let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
     assert_ne!(shown, first, "things move");
-    let session = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
-    let mut session = session;
-    let mut renderer = Renderer::new(&guard.gpu).unwrap();
-    let on_device = session.upload(&mut renderer).unwrap();
-    let view = session.view();
-    let exposed =
-        expose::determine_exposure(&session, &mut renderer, &on_device, &view, true).unwrap();
-    let mut settings = session.final_settings(&exposed, vec![]).unwrap();
-    session.set_motion(&mut settings, &on_device);
-    let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
+    let opened = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
+    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let exposed = session.determine_exposure(true).unwrap();
+    let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
+    let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
     assert_eq!(rendered.display, shown, "bit for bit what `render --time 0.5` writes");
 
     // The same time as the second picture of a sequence.

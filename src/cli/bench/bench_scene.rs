@@ -1,12 +1,11 @@
 //! A scene on the device whose frames are timed.
 
-use super::{series::Series, units::elapsed_ms};
+use super::{series::Series, timed_frame::timed_frame};
 use crate::{
     cli::error::CliError,
-    frame::{Readback, RenderSettings, Renderer},
+    frame::{RenderSettings, Renderer},
     gpu_scene::{GpuScene, View},
-    scene::look::Look,
-    session::{Session, Size, expose},
+    session::{OpenScene, Session},
 };
 
 /// Properties of the frame without effects.
@@ -54,26 +53,25 @@ pub struct BenchScene {
 }
 
 impl BenchScene {
-    /// Uploads the session's scene with [`BASELINE`] and `properties` applied to the look.
+    /// Uploads a scene with [`BASELINE`] and `properties` applied to its look.
     pub fn new(
-        session: &mut Session,
-        requested: &Look,
-        size: Size,
+        opened: &OpenScene,
         properties: &[&str],
-        renderer: &mut Renderer,
-    ) -> Result<Self, CliError> {
-        let mut look = requested.clone();
+        renderer: Renderer,
+    ) -> Result<(Self, Renderer), CliError> {
+        let mut opened = opened.clone();
+        let mut look = opened.look.clone();
         for property in BASELINE.iter().chain(properties) {
             look.assign(property)?;
         }
-        session.set_look(look, size)?;
-        let view = session.view();
-        let on_device = session.upload(renderer)?;
-        let exposed = expose::determine_exposure(session, renderer, &on_device, &view, false)?;
-        let mut settings = session.final_settings(&exposed, vec![])?;
+        opened.set_look(look, opened.size)?;
+        let mut session = Session::open(renderer, opened)?;
+        let exposed = session.determine_exposure(false)?;
+        let mut settings = session.opened.final_settings(&exposed, vec![])?;
         // A still view would freeze after some frames.
         settings.gi.freeze_after = u32::MAX;
-        Ok(Self { on_device, view, settings })
+        let (opened, on_device, renderer) = session.into_parts();
+        Ok((Self { on_device, view: opened.view(), settings }, renderer))
     }
 
     pub fn measure(&self, renderer: &mut Renderer, frames: u32) -> Result<Measured, CliError> {
@@ -82,19 +80,12 @@ impl BenchScene {
         let mut passes: Vec<Series> = Vec::new();
         renderer.reset_history();
         for number in 0..WARM_UP + frames {
-            let start = std::time::Instant::now();
-            let pending = renderer.submit(
-                on_device,
-                view,
-                settings,
-                Readback { display: false, nits: false },
-            )?;
-            let picture = renderer.collect(pending)?;
+            let timed = timed_frame(renderer, on_device, view, settings)?;
             if number < WARM_UP {
                 continue;
             }
-            frame.ms.push(elapsed_ms(start));
-            Series::record_passes(&mut passes, &picture.times);
+            frame.ms.push(timed.ms);
+            Series::record_passes(&mut passes, &timed.picture.times);
         }
         let passes =
             passes.iter().map(|series| (series.name.clone(), series.percentile(0.5))).collect();

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use super::{args::BenchArgs, bench_scene::BenchScene};
 use crate::{
     cli::error::CliError,
-    frame::Renderer,
-    gpu::Gpu,
-    session::{Session, Size},
+    session::{self, OpenScene},
 };
 
 /// Each effect, with the properties that enable it over the frame without effects.
@@ -48,28 +46,27 @@ const EFFECTS: [(&str, &[&str]); 16] = [
 ];
 
 /// Measures each effect alone against the frame without effects.
-pub fn run(args: &BenchArgs, session: &mut Session) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
-    let size = Size { width: session.size.width, height: session.size.height };
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info();
     println!(
         "effects, {} on {} ({}), {}x{}, medians in ms",
         args.scene.name(),
         info.name,
         info.driver,
-        size.width,
-        size.height
+        opened.size.width,
+        opened.size.height
     );
     println!(
         "{:<22} {:>9} {:>9} {:>9} {:>9} {:>8}  most expensive own pass",
         "", "without", "with", "ratio", "its own", "passes"
     );
-    let requested = session.look.clone();
-    let none = BenchScene::new(session, &requested, size, &[], &mut renderer)?;
+    let none;
+    (none, renderer) = BenchScene::new(opened, &[], renderer)?;
     let mut rows = Vec::new();
     for (name, properties) in EFFECTS {
-        let one = BenchScene::new(session, &requested, size, properties, &mut renderer)?;
+        let one;
+        (one, renderer) = BenchScene::new(opened, properties, renderer)?;
         // Baseline and effect alternate, because clock rates drift over minutes.
         let base = none.measure(&mut renderer, args.frames)?;
         let measured = one.measure(&mut renderer, args.frames)?;
@@ -87,6 +84,7 @@ pub fn run(args: &BenchArgs, session: &mut Session) -> Result<Value, CliError> {
         rows.push(json!({"effect": name, "without_ms": base.frame, "with_ms": measured.frame, "ratio": ratio,
                          "own_ms": own, "own_passes": count, "dearest": dearest}));
     }
-    session.set_look(requested, size)?;
+    drop(none);
+    session::close(renderer)?;
     Ok(Value::Array(rows))
 }

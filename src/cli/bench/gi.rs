@@ -7,12 +7,12 @@ use super::{
     args::BenchArgs,
     series::Series,
     shapes::{out_of_memory_reason, rock},
+    timed_frame::timed_frame,
 };
 use crate::{
     camera::Exposure,
     cli::error::CliError,
-    frame::{GiSettings, Readback, RenderSettings, Renderer, ShadowSettings},
-    gpu::Gpu,
+    frame::{GiSettings, RenderSettings, Renderer, ShadowSettings},
     gpu_scene::View,
     photometry::{Ev100, Lumen},
     scene::{
@@ -21,7 +21,7 @@ use crate::{
         look::ShadowMethod,
         procedural::shapes,
     },
-    session,
+    session::{self, OpenScene},
 };
 
 /// VPLs of the brute-force baseline, which evaluates all of them at every pixel.
@@ -85,11 +85,9 @@ impl BenchView<'_> {
         let mut passes: Vec<Series> = Vec::new();
         renderer.reset_history();
         for number in 0..=frames {
-            let nothing = Readback { display: false, nits: false };
-            let pending = renderer.submit(&on_device, &self.view, &settings, nothing)?;
-            let picture = renderer.collect(pending)?;
+            let timed = timed_frame(renderer, &on_device, &self.view, &settings)?;
             if number > 0 {
-                Series::record_passes(&mut passes, &picture.times);
+                Series::record_passes(&mut passes, &timed.picture.times);
             }
         }
         let sum = |wanted: &dyn Fn(&str) -> bool| {
@@ -108,13 +106,12 @@ impl BenchView<'_> {
     }
 }
 
-pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
-    let settings = session.settings(exposed(8.0)?, vec![]);
-    let asked = session.gi();
-    let seen = BenchView { scene: &session.scene, view: session.view(), settings };
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info().clone();
+    let settings = opened.settings(exposed(8.0)?, vec![]);
+    let asked = opened.gi();
+    let seen = BenchView { scene: &opened.scene, view: opened.view(), settings };
     let (width, height) = (seen.view.width, seen.view.height);
     println!(
         "indirect light, {} on {} ({}), medians in ms",
@@ -173,6 +170,7 @@ pub fn run(args: &BenchArgs, session: &session::Session) -> Result<Value, CliErr
         line(format!("rock in a room, {}", scene.instanced_triangles()), &cost);
         by_triangles.push(cost.json(json!({"triangles": scene.instanced_triangles()})));
     }
+    session::close(renderer)?;
     Ok(json!({
         "scene": args.scene.name(), "device": info.name, "driver": info.driver, "size": [width, height],
         "rays": asked.vpl_samples, "by_vpls": by_vpls, "by_resolution": by_resolution, "by_triangles": by_triangles,

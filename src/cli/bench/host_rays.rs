@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     bvh::{Hit, Ray, SceneBvh, SceneTlas},
     reference::{Pinhole, SamplerKind, bsdf::sample_cosine_hemisphere, sampler::Sampler},
-    session::Session,
+    session::OpenScene,
 };
 
 /// Maximum pixels of the picture that gives the rays: about 10 MB for each kind.
@@ -133,7 +133,7 @@ impl Rates {
 
 /// Pinhole camera of the session with the picture's aspect and at most [`PIXELS`] pixels, and its
 /// width and height in pixels.
-pub fn small_camera(session: &Session) -> (Pinhole, [usize; 2]) {
+pub fn small_camera(session: &OpenScene) -> (Pinhole, [usize; 2]) {
     let (width, height) = (f64::from(session.size.width), f64::from(session.size.height));
     let scale = (PIXELS / (width * height)).sqrt().min(1.0);
     let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));

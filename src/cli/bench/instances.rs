@@ -1,17 +1,21 @@
 //! `sunny16 bench --what instances`: culling and drawing of many instances of a small mesh.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::collections::BTreeSet;
 
 use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 
-use super::{args::BenchArgs, camera_view::first_camera_view, series::Series, units::elapsed_ms};
+use super::{
+    args::BenchArgs,
+    camera_view::first_camera_view,
+    series::Series,
+    timed_frame::{TimedFrame, timed_frame},
+};
 use crate::{
     bvh::{Ray, SceneBvh},
     camera::Exposure,
     cli::error::CliError,
-    frame::{DrawStats, Readback, RenderSettings, Renderer, ShadowSettings},
-    gpu::Gpu,
+    frame::{DrawStats, RenderSettings, Renderer, ShadowSettings},
     gpu_scene::View,
     passes::culling::CullingSettings,
     photometry::Ev100,
@@ -20,6 +24,7 @@ use crate::{
         look::ShadowMethod,
         procedural::field::{self, FieldKind},
     },
+    session,
 };
 
 /// Picture size in pixels.
@@ -39,9 +44,8 @@ struct Measured {
 }
 
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info();
     println!(
         "{} instances on {} ({}), {}x{}",
         args.instances, info.name, info.driver, SIZE[0], SIZE[1]
@@ -54,6 +58,7 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
     for (name, kind) in [("stones", FieldKind::Stones), ("houses", FieldKind::Houses)] {
         rows.push(measure_field(args, &mut renderer, name, kind)?);
     }
+    session::close(renderer)?;
     Ok(Value::Array(rows))
 }
 
@@ -165,25 +170,17 @@ fn measure(
     let (mut frame, mut host, mut geometry) = (series("frame"), series("host"), series("geometry"));
     let mut drawn = DrawStats::default();
     for number in 0..WARM_UP + args.frames {
-        let start = Instant::now();
         // A moving camera: shadow maps are rendered in each frame.
         let mut view = *view;
         if with_shadows {
             view.position.x += f64::from(number) * 0.5;
         }
-        let pending = renderer.submit(
-            &uploaded,
-            &view,
-            &settings,
-            Readback { display: false, nits: false },
-        )?;
-        let submitted = elapsed_ms(start);
-        let picture = renderer.collect(pending)?;
-        let whole = elapsed_ms(start);
+        let TimedFrame { picture, submitted_ms, ms } =
+            timed_frame(renderer, &uploaded, &view, &settings)?;
         drawn = picture.draw_stats;
         if number >= WARM_UP {
-            frame.ms.push(whole);
-            host.ms.push(submitted);
+            frame.ms.push(ms);
+            host.ms.push(submitted_ms);
             let finds = |name: &str| {
                 name == "gbuffer" || name.starts_with("cull") || name.starts_with("depth pyramid")
             };

@@ -10,11 +10,10 @@ use super::{
 use crate::{
     camera::Exposure,
     cli::error::CliError,
-    frame::{RenderSettings, Renderer, ShadowSettings},
-    gpu::Gpu,
+    frame::{RenderSettings, ShadowSettings},
     photometry::Ev100,
     scene::procedural,
-    session::Size,
+    session::{self, Size},
 };
 
 /// Light counts of the series.
@@ -25,9 +24,8 @@ const HALL_TRIANGLES: usize = 20_000;
 
 /// Measures 1 to 256 lights in a hall by day, with and without clustered lights.
 pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
-    let info = gpu.info();
+    let mut renderer = session::open_device(&args.device.options()?)?;
+    let info = renderer.gpu().info();
     let size = args.scene.size.unwrap_or(Size { width: 640, height: 360 });
     println!(
         "lights in a hall, {} ({}), {}x{}, no shadows, medians in ms",
@@ -63,5 +61,6 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
         rows.push(json!({"lights": count, "lighting_ms": lighting(&all), "clustered_ms": lighting(&listed),
                          "clusters_ms": lists}));
     }
+    session::close(renderer)?;
     Ok(Value::Array(rows))
 }

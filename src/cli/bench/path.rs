@@ -14,7 +14,7 @@ use crate::{
     bvh::SceneBvh,
     cli::error::CliError,
     reference::{Film, FilmSettings, PathSettings, Pinhole, World},
-    session::Session,
+    session::OpenScene,
 };
 
 /// Thread counts to measure: powers of two, then all.
@@ -26,7 +26,7 @@ fn thread_counts() -> Vec<usize> {
     counts
 }
 
-pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Value, CliError> {
     let scene = &session.scene;
     let eye = session.camera.0.w_axis.truncate();
     let start = Instant::now();

@@ -8,32 +8,37 @@ use super::{
     args::BenchArgs,
     memory::Memory,
     series::Series,
+    timed_frame::{NOTHING, TimedFrame, timed_frame},
     units::{elapsed_ms, mib},
 };
 use crate::{
     cli::error::CliError,
-    frame::{AntiAliasing, Readback, Renderer},
-    gpu::Gpu,
-    session::{Session, expose},
+    frame::AntiAliasing,
+    session::{self, OpenScene, Session},
 };
 
 /// Frames before the measured ones.
 const WARM_UP: u32 = 5;
 
-pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Value, CliError> {
+/// Measures frames of a scene, and returns the scene at the time of the last one.
+pub fn run(
+    args: &BenchArgs,
+    opened: OpenScene,
+    import_ms: f64,
+) -> Result<(Value, OpenScene), CliError> {
     let start = Instant::now();
-    let gpu = Gpu::open(&args.device.options()?)?;
-    let mut renderer = Renderer::new(&gpu)?;
+    let renderer = session::open_device(&args.device.options()?)?;
+    let gpu = renderer.gpu().clone();
     let device_ms = elapsed_ms(start);
     let start = Instant::now();
     let before_upload = gpu.memory_by_name();
-    let mut scene = session.upload(&mut renderer)?;
+    let mut session = Session::open(renderer, opened)?;
     let upload_ms = elapsed_ms(start);
     let mut memory = Memory::new(&gpu, before_upload);
-    let view = session.view();
-    let exposed = expose::determine_exposure(session, &mut renderer, &scene, &view, false)?;
+    let view = session.opened.view();
+    let exposed = session.determine_exposure(false)?;
     let exposure = exposed.exposure;
-    let mut settings = session.final_settings(&exposed, vec![])?;
+    let mut settings = session.opened.final_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
     // Still views freeze some passes: measure the more expensive moving case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
@@ -42,29 +47,25 @@ pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Va
     settings.gi.freeze_after = u32::MAX;
     settings.ssr.still = false;
 
-    let nothing = Readback { display: false, nits: false };
     // A frame of half the size first: the difference gives bytes a pixel.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
-    let pending = renderer.submit(&scene, &small, &settings, nothing)?;
-    renderer.collect(pending)?;
+    let (renderer, scene) = session.device();
+    timed_frame(renderer, scene, &small, &settings)?;
     memory.small_frame(&gpu, &small);
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
     for number in 0..WARM_UP + args.frames {
-        if let Some(time) = session.playback.as_ref().map(|animated| animated.time) {
+        if let Some(time) = session.opened.time() {
             let start = Instant::now();
             session.seek(time + 1.0 / 60.0)?;
-            session.update_pose(&gpu, &mut scene)?;
-            session.set_motion(&mut settings, &scene);
+            session.set_motion(&mut settings);
             if number >= WARM_UP {
                 motion.ms.push(elapsed_ms(start));
             }
         }
-        let start = Instant::now();
-        let pending = renderer.submit(&scene, &view, &settings, nothing)?;
-        let picture = renderer.collect(pending)?;
-        let ms = elapsed_ms(start);
+        let (renderer, scene) = session.device();
+        let TimedFrame { picture, ms, .. } = timed_frame(renderer, scene, &view, &settings)?;
         lists = picture.clustered_light_stats;
         if number < WARM_UP {
             continue;
@@ -75,8 +76,9 @@ pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Va
     // Two frames in flight, as in the window.
     let start = Instant::now();
     let mut ahead = None;
+    let (renderer, scene) = session.device();
     for _ in 0..args.frames {
-        let next = renderer.submit(&scene, &view, &settings, nothing)?;
+        let next = renderer.submit(scene, &view, &settings, NOTHING)?;
         if let Some(pending) = ahead.replace(next) {
             renderer.collect(pending)?;
         }
@@ -120,14 +122,18 @@ pub fn run(args: &BenchArgs, session: &mut Session, import_ms: f64) -> Result<Va
         lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
     let describe = |series: &Series| json!({"name": series.name, "median_ms": series.percentile(0.5), "p95_ms": series.percentile(0.95)});
-    Ok(json!({
+    let (opened, scene, renderer) = session.into_parts();
+    drop(scene);
+    session::close(renderer)?;
+    let report = json!({
             "scene": args.scene.name(),
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
-            "triangles": session.scene.instanced_triangles(), "lights": lists.lights,
+            "triangles": opened.scene.instanced_triangles(), "lights": lists.lights,
             "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
             "memory_bytes": {"used": used, "reserved": reserved, "by_name": memory.json()},
-    }))
+    });
+    Ok((report, opened))
 }

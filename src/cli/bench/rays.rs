@@ -13,7 +13,7 @@ use crate::{
     gpu::{Gpu, RAY_QUERY, RayBackend, shader_structs::rays::TraceHit},
     passes::rays::{DeviceTracer, MAX_RAYS},
     reference::World,
-    session::Session,
+    session::{self, OpenScene},
 };
 
 /// Rates on the device, and the fraction of rays whose hits equal those of the host.
@@ -56,8 +56,8 @@ fn measure_on_device(
 }
 
 /// Measures the rays of a scene on the host and on the device.
-pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
-    let (scene, eye) = (&session.scene, session.camera.0.w_axis.truncate());
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+    let (scene, eye) = (&opened.scene, opened.camera.0.w_axis.truncate());
     let mut bvh = SceneBvh::new(scene, casts_shadow);
     let mut options = args.device.options()?;
     if Gpu::open(&options)?.info().has(RAY_QUERY) {
@@ -74,7 +74,7 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
         if gpu.ray_query() { DeviceTracer::new(&gpu, (scene, &bvh), eye, true)? } else { None };
     let top = bvh.tlas_from(eye);
     let world = World::new(scene, eye);
-    let (camera, [width, height]) = small_camera(session);
+    let (camera, [width, height]) = small_camera(opened);
     let rays = Rays::new(
         &bvh,
         &top,
@@ -108,6 +108,8 @@ pub fn run(args: &BenchArgs, session: &Session) -> Result<Value, CliError> {
     if let Some((_, matching)) = &queried {
         println!("{:.4} % by ray query", matching * 100.0);
     }
+    drop(device);
+    session::check_validation([&gpu])?;
     Ok(json!({
         "scene": args.scene.name(), "size": [width, height], "triangles": scene.instanced_triangles(),
         "device": info.name, "driver": info.driver, "threads": threads, "matching": matching,

@@ -15,7 +15,7 @@ use crate::{
         aov::{AmbientOcclusionRays, PrimaryHitAov, primary_hit_aovs},
     },
     session::{
-        Session,
+        OpenScene,
         preview::{ViewTransform, aov_preview},
     },
 };
@@ -117,7 +117,7 @@ const fn channels(wanted: PathAov) -> &'static [&'static str] {
 pub fn write(
     args: &RenderArgs,
     exr: bool,
-    session: &Session,
+    session: &OpenScene,
     world: &World<'_>,
     camera: &Pinhole,
     picture: &PathTracedImage<'_>,

@@ -9,7 +9,8 @@ use crate::{
         Projection,
         look::{CameraLook, Look},
     },
-    viewer::{look_change::LookChange, viewport::Viewport},
+    session::look_change::LookChange,
+    viewer::viewport::Viewport,
 };
 
 impl App {

@@ -1,52 +1,37 @@
 //! Execution of jobs beside the picture: meter readings, light separation, sequences.
 
-use std::{sync::atomic::Ordering, time::Instant};
+use std::time::Instant;
 
-use glam::{DVec3, Mat3};
+use glam::DVec3;
 
 use super::{
+    drawing::RenderThread,
     job::{Job, JobResult, LightContributions, Sequence},
-    shared::{Shared, Task, lock},
-    worker::Worker,
+    shared::{EngineLink, Task},
 };
 use crate::{
     camera::exposure::Receptor,
-    frame::{
-        RenderSettings, Renderer,
-        incident::{self, IncidentError},
-    },
-    gpu::Gpu,
-    gpu_scene::GpuScene,
     output,
     photometry::Lux,
     scene::Scene,
-    session::{
-        self, OpenRequest, Session, SessionError, Size,
-        expose::{self, ExposureState},
-    },
-    viewer::{error::ViewError, wake::Wake},
+    session::{self, OpenRequest, SequenceSettings, Session, SessionError, Size},
+    viewer::error::ViewError,
 };
-
-/// Error of a job that the user canceled.
-fn given_up() -> ViewError {
-    ViewError::Session(SessionError::InvalidRequest("stopped".into()))
-}
 
 /// Error of a job without a picture to work on.
 fn nothing() -> ViewError {
     ViewError::Session(SessionError::InvalidRequest("wait for the first picture".into()))
 }
 
-impl Shared {
-    /// Reports a job's progress; an error if it was canceled.
-    fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), ViewError> {
-        lock(&self.results).task = Some((Task::DrawBatch(done, of), Instant::now()));
-        wake();
-        let canceled =
-            self.canceled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
-        let unwanted = self.ends.load(Ordering::Relaxed) || canceled;
-        if unwanted { Err(given_up()) } else { Ok(()) }
-    }
+/// Reports a job's progress; an error if it was canceled.
+fn progress(link: &EngineLink, job: u64, [done, of]: [usize; 2]) -> Result<(), SessionError> {
+    link.publish(|results| results.task = Some((Task::DrawBatch(done, of), Instant::now())));
+    check_canceled(link, job)
+}
+
+/// An error if a job was canceled.
+fn check_canceled(link: &EngineLink, job: u64) -> Result<(), SessionError> {
+    if link.is_canceled(job) { Err(SessionError::Canceled) } else { Ok(()) }
 }
 
 /// Turns non-fatal errors into text.
@@ -57,101 +42,75 @@ fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
     }
 }
 
-impl Worker {
-    /// Runs a job.
-    pub(super) fn run_job(&mut self, job: Job) -> Result<JobResult, ViewError> {
+impl RenderThread<'_> {
+    /// Runs a job, with the number by which it is canceled.
+    pub(super) fn run_job(&mut self, number: u64, job: Job) -> Result<JobResult, ViewError> {
         Ok(match job {
             Job::MeasureIlluminance(point, normal) => {
                 JobResult::Illuminance(point, told(self.read(point, normal))?)
             }
-            Job::SeparateLights(lights) => JobResult::LightContributions(told(self.mix(&lights))?),
-            Job::WriteSequence(sequence) => JobResult::Written(told(self.write(&sequence))?),
+            Job::SeparateLights(lights) => {
+                JobResult::LightContributions(told(self.mix(number, &lights))?)
+            }
+            Job::WriteSequence(sequence) => {
+                JobResult::Written(told(self.write(number, &sequence))?)
+            }
         })
     }
 
     /// Measures the illuminance on a surface.
     fn read(&mut self, point: DVec3, normal: DVec3) -> Result<Lux, ViewError> {
         self.task(Some(Task::Meter));
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
-            return Err(nothing());
-        };
-        let session = &there.session;
-        let read = incident::illuminance(
-            renderer,
-            &session.scene,
-            point,
-            normal,
-            Receptor::Flat,
-            session.shadows(),
-        );
-        read.map_err(|error| match error {
-            IncidentError::Gpu(error) => error.into(),
-            error => ViewError::Session(SessionError::InvalidRequest(error.to_string())),
-        })
+        let there = self.scene_state.as_mut().ok_or_else(nothing)?;
+        Ok(there.session.illuminance(point, normal, Receptor::Flat)?)
     }
 
     /// Writes the pictures of an animation, equal to those of `render --frames`.
-    fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.scene_state) else {
-            return Err(nothing());
-        };
-        let mut session = there.session.clone();
-        let [width, height] = sequence.size;
-        if (session.size.width, session.size.height) != (width, height) {
-            let camera = session.camera.0;
-            session.set_look(session.look.clone(), Size { width, height })?;
-            session.camera.0 = camera;
+    fn write(&mut self, job: u64, sequence: &Sequence) -> Result<u32, ViewError> {
+        let there = self.scene_state.as_mut().ok_or_else(nothing)?;
+        let link = self.link;
+        let told = |done: u32| progress(link, job, [done as usize, sequence.count as usize]);
+        let session = &mut there.session;
+        let own = session.opened.clone();
+        session.reset_history();
+        let written = frames(session, sequence, &told);
+        // Return to the window's scene and time.
+        session.opened = own;
+        if session.opened.playback.is_some() {
+            session.update_pose()?;
         }
-        let before = session.playback.as_ref().map(|animated| animated.time);
-        renderer.reset_history();
-        let (shared, wake) = (&self.shared, &self.wake);
-        let told = |done: u32| shared.progress(wake, [done as usize, sequence.count as usize]);
-        let written =
-            frames(&self.gpu, renderer, &mut session, &mut there.gpu_scene, (sequence, &told));
-        if let Some(time) = before {
-            // Return to the window's time.
-            session.seek(time)?;
-            session.update_pose(&self.gpu, &mut there.gpu_scene)?;
-        }
-        renderer.reset_history();
+        session.reset_history();
         written.map(|()| sequence.count)
     }
 
     /// Renders each light's contribution: the picture with that light alone, minus the one without
     /// lights.
-    fn mix(&mut self, lights: &[String]) -> Result<LightContributions, ViewError> {
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.scene_state) else {
-            return Err(nothing());
-        };
-        let Some(exposed) = there.exposed else { return Err(nothing()) };
-        let seen = &there.session;
-        let request = OpenRequest {
-            size: Some(seen.size),
-            time: seen.playback.as_ref().map(|animated| animated.time),
-            ..seen.request.clone()
-        };
+    fn mix(&mut self, job: u64, lights: &[String]) -> Result<LightContributions, ViewError> {
+        let link = self.link;
+        let there = self.scene_state.as_mut().ok_or_else(nothing)?;
+        let (exposed, white_balance) = (there.exposed.ok_or_else(nothing)?, there.white_balance);
+        let seen = there.session.opened.clone();
+        let request =
+            OpenRequest { size: Some(seen.size), time: seen.time(), ..seen.request.clone() };
         let mut pictures = Vec::with_capacity(lights.len() + 1);
         for alone in std::iter::once(None).chain(lights.iter().map(Some)) {
-            self.shared.progress(&self.wake, [pictures.len(), lights.len() + 1])?;
+            progress(link, job, [pictures.len(), lights.len() + 1])?;
             let mut look = seen.look.clone();
             for name in lights.iter().filter(|name| Some(*name) != alone) {
                 look.lights.entry(name.clone()).or_default().enabled = Some(false);
             }
-            let mut session =
+            let mut opened =
                 session::apply_look(&request, Scene::clone(&there.base), look, Vec::new())?;
-            session.camera.0 = seen.camera.0;
-            let on_device = session.upload(renderer)?;
-            let mut settings = RenderSettings {
-                white_balance: there.white_balance,
-                ..session.final_settings(&exposed, Vec::new())?
-            };
-            session.set_motion(&mut settings, &on_device);
-            // Grain differs from picture to picture, so contributions would not add up.
-            settings.effects.grain = None;
-            renderer.reset_history();
-            let samples = session.still_samples().max(1);
-            pictures
-                .push(renderer.render_still(&on_device, &session.view(), &settings, samples)?.nits);
+            opened.camera.0 = seen.camera.0;
+            let picture = there.session.with_scene(opened, |session| {
+                let mut settings = session.picture_settings(&exposed, white_balance, Vec::new())?;
+                // Grain differs from picture to picture, so contributions would not add up.
+                settings.effects.grain = None;
+                session.reset_history();
+                let samples = session.opened.still_samples().max(1);
+                session.still(&settings, samples, &mut |_| check_canceled(link, job))
+            })?;
+            pictures.push(picture.nits);
         }
         let mut pictures = pictures.into_iter();
         let beyond = pictures.next().unwrap_or_default();
@@ -160,79 +119,55 @@ impl Worker {
             pairs.map(|(all, rest)| std::array::from_fn(|i| all[i] - rest[i])).collect()
         };
         let lights = lights.iter().cloned().zip(pictures.map(less)).collect();
-        let size = [seen.size.width as usize, seen.size.height as usize];
-        let (order, white_balance) = (there.request_id, there.white_balance);
         Ok(LightContributions {
-            size,
+            size: [seen.size.width as usize, seen.size.height as usize],
             without_lights: beyond,
             lights,
             exposed,
             white_balance,
-            request_id: order,
+            request_id: there.request_id,
         })
     }
 }
 
 /// Renders and writes each picture of a sequence; `told` reports the number done and may cancel.
 fn frames(
-    gpu: &Gpu,
-    renderer: &mut Renderer,
     session: &mut Session,
-    on_device: &mut GpuScene,
-    (sequence, told): (&Sequence, &dyn Fn(u32) -> Result<(), ViewError>),
+    sequence: &Sequence,
+    told: &dyn Fn(u32) -> Result<(), SessionError>,
 ) -> Result<(), ViewError> {
-    let mut exposed: Option<(ExposureState, Mat3)> = None;
-    for number in 0..sequence.count {
-        told(number)?;
-        session.seek(sequence.first + f64::from(number) / sequence.fps)?;
-        session.update_pose(gpu, on_device)?;
-        let view = session.view();
-        renderer.check_size(&view)?;
-        let (now, white_balance) = match exposed {
-            Some(exposed) => exposed,
-            None => {
-                // The meter is read for the first picture; later ones adapt.
-                let first = expose::determine_exposure(session, renderer, on_device, &view, true)?;
-                let balance =
-                    expose::white_balance(session, renderer, on_device, &view, first.exposure)?;
-                renderer.reset_history();
-                (first, balance)
-            }
-        };
-        let last = number + 1 == sequence.count;
-        let mut settings = RenderSettings {
-            white_balance,
-            frame_number: number,
-            histogram: !last && expose::is_adaptive(session),
-            ..session.final_settings(&now, Vec::new())?
-        };
-        session.set_motion(&mut settings, on_device);
-        // Temporal history runs through a sequence; several samples per picture only if the look
-        // sets them.
-        let picture = match session.look.passes.aa_samples {
-            None => renderer.render(on_device, &view, &settings)?,
-            Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
-        };
+    let [width, height] = sequence.size;
+    let opened = &mut session.opened;
+    if (opened.size.width, opened.size.height) != (width, height) {
+        let camera = opened.camera.0;
+        opened.set_look(opened.look.clone(), Size { width, height })?;
+        opened.camera.0 = camera;
+    }
+    told(0)?;
+    session.seek(sequence.first)?;
+    // The meter is read for the first picture; later ones adapt.
+    let exposed = session.determine_exposure(true)?;
+    let white_balance = session.white_balance(exposed.exposure)?;
+    session.reset_history();
+    let settings = SequenceSettings {
+        first: sequence.first,
+        fps: sequence.fps,
+        count: sequence.count,
+        samples: session.opened.look.passes.aa_samples,
+        aovs: Vec::new(),
+    };
+    session.sequence(&settings, (exposed, white_balance), |_, shot| {
         let ending = sequence
             .file
             .extension()
             .map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
-        let file = output::replace_extension(&sequence.file, &format!("{number:04}.{ending}"));
-        output::write_png(&file, picture.width, picture.height, &picture.display)
-            .map_err(|error| ViewError::Session(SessionError::InvalidRequest(error.to_string())))?;
-        let next = if last {
-            now
-        } else {
-            expose::adapt(
-                session,
-                renderer,
-                on_device,
-                &view,
-                (&now, &picture),
-                sequence.fps.recip(),
-            )?
-        };
-        exposed = Some((next, white_balance));
-    }
+        let file =
+            output::replace_extension(&sequence.file, &format!("{:04}.{ending}", shot.number));
+        let image = &shot.image;
+        output::write_png(&file, image.width, image.height, &image.display)
+            .map_err(|error| SessionError::InvalidRequest(error.to_string()))?;
+        let done = shot.number + 1;
+        if done < sequence.count { told(done) } else { Ok(()) }
+    })?;
     Ok(())
 }

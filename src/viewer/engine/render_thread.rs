@@ -1,56 +1,24 @@
 //! The loop of the render thread: requests come before jobs.
 
-use std::{
-    sync::{Arc, PoisonError, atomic::Ordering},
-    thread::JoinHandle,
-    time::Instant,
-};
+use std::time::Instant;
 
-use super::{
-    shared::{GUARD, Shared, Task, lock},
-    worker::Worker,
-};
-use crate::{gpu::Gpu, viewer::wake::Wake};
+use super::{drawing::RenderThread, shared::Task};
 
-/// Starts the thread.
-///
-/// # Errors
-/// The thread cannot be started.
-pub(super) fn spawn(gpu: &Gpu, shared: Arc<Shared>, wake: Wake) -> std::io::Result<JoinHandle<()>> {
-    let gpu = gpu.clone();
-    std::thread::Builder::new().name("renderer".into()).spawn(move || {
-        // Reports the end of the thread to the window, even after a panic.
-        let _over = Over(Arc::clone(&shared), Arc::clone(&wake));
-        Worker::new(gpu, shared, wake).run();
-    })
-}
-
-/// Reports the end of the thread when dropped.
-struct Over(Arc<Shared>, Wake);
-
-impl Drop for Over {
-    fn drop(&mut self) {
-        self.0.thread_ended.store(!self.0.ends.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.0.results_changed.notify_all();
-        (self.1)();
-    }
-}
-
-impl Worker {
-    fn run(&mut self) {
-        while !self.shared.ends.load(Ordering::Relaxed) {
-            let (order, job) = {
-                let mut inbox = lock(&self.shared.inbox);
-                if let Some(modules) = inbox.shaders.take() {
-                    // Pipelines are recreated with everything that holds them.
-                    (self.scene_state, self.renderer) = (None, None);
-                    self.gpu.replace_shaders(modules);
-                }
+impl RenderThread<'_> {
+    /// Runs until the window ends the thread, or the device is lost.
+    pub fn run(&mut self) {
+        while !self.link.ends() {
+            let (shaders, order, job) = self.link.inbox(|inbox| {
                 let order = inbox.request.take();
                 // One at a time: requests come before jobs.
                 let job = if order.is_none() { inbox.jobs.pop_front() } else { None };
-                (order, job)
-            };
+                (inbox.shaders.take(), order, job)
+            });
+            if let Some(modules) = shaders {
+                // Pipelines are recreated with everything that holds them.
+                self.release_renderer();
+                self.gpu.replace_shaders(modules);
+            }
             let answers = order.as_ref().map(|order| order.id);
             let done = match (order, job) {
                 (Some(order), _) => {
@@ -58,19 +26,18 @@ impl Worker {
                     self.follow(order).map(|()| true)
                 }
                 (None, Some(([number, scene], job))) => {
-                    self.shared.running.store(number, Ordering::Relaxed);
-                    let outcome = self.run_job(job);
+                    self.link.note(|results| results.running = number);
+                    let outcome = self.run_job(number, job);
                     // The job drew other pictures: restart accumulation, unless it is finished.
                     let of = self
                         .scene_state
                         .as_ref()
-                        .map_or(0, |there| there.session.still_samples().max(1));
+                        .map_or(0, |there| there.session.opened.still_samples().max(1));
                     if self.still < of {
                         self.still = 0;
                     }
                     outcome.map(|outcome| {
-                        lock(&self.shared.results).outcomes.push((scene, outcome));
-                        self.tell();
+                        self.link.publish(|results| results.outcomes.push((scene, outcome)));
                         true
                     })
                 }
@@ -79,7 +46,7 @@ impl Worker {
             // A request is followed by its first frame at once.
             let done = match done {
                 // The result is no longer needed.
-                Ok(_) if self.shared.ends.load(Ordering::Relaxed) => return,
+                Ok(_) if self.link.ends() => return,
                 Ok(done) => self.draw().map(|drew| drew || done),
                 Err(error) => Err(error),
             };
@@ -92,38 +59,29 @@ impl Worker {
                     let wish = answers
                         .or(self.scene_state.as_ref().map(|there| there.request_id))
                         .unwrap_or_default();
-                    {
-                        let mut news = lock(&self.shared.results);
-                        (news.error, news.answered) = (Some(error), wish);
-                    }
-                    self.tell();
+                    self.link.publish(|results| {
+                        (results.error, results.answered) = (Some(error), wish);
+                    });
                     // A failed picture is not retried until something changes.
                     self.drawn = wish;
                     self.still = u32::MAX;
                     if lost {
-                        self.shared.ends.store(true, Ordering::Relaxed);
+                        self.link.end();
                     } else if of_device {
                         // Out of memory or a limit: the next request starts from empty.
-                        (self.scene_state, self.renderer) = (None, None);
+                        self.release_renderer();
                     }
                 }
             }
         }
     }
 
-    /// Sleeps until there is work.
+    /// Sleeps until there is work, or until the view counts as still.
     fn wait(&self) {
-        let inbox = lock(&self.shared.inbox);
-        let asked = inbox.request.is_some() || !inbox.jobs.is_empty();
-        if asked || self.shared.ends.load(Ordering::Relaxed) {
-            return;
-        }
-        let rests = self
-            .scene_state
-            .as_ref()
-            .map(|there| there.still_at.saturating_duration_since(Instant::now()));
-        let most = rests.filter(|left| !left.is_zero()).map_or(GUARD, |left| left.min(GUARD));
-        // Woken spuriously or by timeout: the loop checks again.
-        drop(self.shared.wake.wait_timeout(inbox, most).unwrap_or_else(PoisonError::into_inner));
+        let left = self.resumes_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let _ = self.link.next(left, |inbox| {
+            let idle = inbox.request.is_none() && inbox.jobs.is_empty() && inbox.shaders.is_none();
+            (!idle).then_some(())
+        });
     }
 }

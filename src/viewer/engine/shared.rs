@@ -1,13 +1,6 @@
 //! State shared between the window's thread and the render thread: requests, jobs and results.
 
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc, Condvar, Mutex,
-        atomic::{AtomicBool, AtomicU64},
-    },
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 use glam::{DMat4, Mat3};
 
@@ -16,14 +9,9 @@ use crate::{
     frame::{Aov, RenderedImage},
     gpu::shader::Replacement,
     scene::{Projection, Scene},
-    session::{Session, expose::ExposureState},
-    viewer::error::ViewError,
+    session::{OpenScene, expose::ExposureState},
+    viewer::{error::ViewError, worker::Link},
 };
-
-pub(super) use crate::gpu::mutex::lock;
-
-/// Maximum wait, a guard against missed wake-ups.
-pub(super) const GUARD: Duration = Duration::from_millis(250);
 
 /// A request of the window for pictures.
 pub(crate) struct RenderRequest {
@@ -32,7 +20,7 @@ pub(crate) struct RenderRequest {
     /// The scene before any look; another pointer means another scene.
     pub base: Arc<Scene>,
     /// The scene with its look, camera and picture size.
-    pub session: Session,
+    pub session: OpenScene,
     /// Animation time (s), if the scene is animated.
     pub time: Option<f64>,
     /// The user's camera pose, which overrides the animated one.
@@ -103,15 +91,14 @@ pub enum Task {
     DrawBatch(usize, usize),
 }
 
+/// Work of the render thread.
 #[derive(Default)]
 pub(super) struct Inbox {
     pub request: Option<RenderRequest>,
     /// Shader modules that replace the built ones from the next frame on.
     pub shaders: Option<Vec<Replacement>>,
-    /// Each with its number and the first request of its scene.
+    /// Each with its number, by which it is canceled, and the first request of its scene.
     pub jobs: VecDeque<([u64; 2], Job)>,
-    /// Jobs submitted so far.
-    pub sent: u64,
 }
 
 /// The engine's output.
@@ -124,18 +111,9 @@ pub(super) struct Results {
     /// The request that failed, or the last that ended without an error.
     pub answered: u64,
     pub task: Option<(Task, Instant)>,
+    /// Number of the running job.
+    pub running: u64,
 }
 
-#[derive(Default)]
-pub(super) struct Shared {
-    pub inbox: Mutex<Inbox>,
-    pub wake: Condvar,
-    pub results: Mutex<Results>,
-    pub results_changed: Condvar,
-    pub ends: AtomicBool,
-    /// The running job, and the last canceled one.
-    pub running: AtomicU64,
-    pub canceled: AtomicU64,
-    /// The thread has ended: no more pictures will come.
-    pub thread_ended: AtomicBool,
-}
+/// The link of the render thread with the window.
+pub(super) type EngineLink = Link<Inbox, Results>;

@@ -67,7 +67,7 @@ fn has_gi(look: &Look) -> bool {
 }
 
 /// True if the light meter reads the same with both looks, in one view: they differ only in what
-/// `Session::settings`, with which meters render, does not use.
+/// `OpenScene::settings`, with which meters render, does not use.
 pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
     let as_metered = |look: &Look| {
         let mut look = look.clone();

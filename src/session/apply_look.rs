@@ -1,0 +1,222 @@
+//! Opening of scenes: reads the files, applies the look and selects the camera.
+
+use std::sync::Arc;
+
+use super::{
+    camera::{choose_camera, mount_camera},
+    error::SessionError,
+    open_scene::OpenScene,
+    playback::Playback,
+    request::OpenRequest,
+    size::{SHAPES, Size, default_aspect_ratio, default_size},
+    source::read,
+};
+use crate::scene::{
+    Scene,
+    address::AddressTable,
+    animation::AnimationSelection,
+    defaults,
+    emissive::{EmissiveLights, emissive_lights},
+    look::{Look, ShadowMethod},
+};
+
+/// Opens a scene: reads scene and look, applies the look and selects the camera.
+///
+/// # Errors
+///
+/// [`SessionError::Import`] or [`SessionError::Look`] for unusable files or properties,
+/// [`SessionError::InvalidRequest`] for an unknown camera, animation or built-in scene.
+pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
+    let source = read(request)?;
+    let mut look = Look::default();
+    look.parse(&source.look_name, &source.look)?;
+    look.assign_all(&request.set)?;
+    apply_look(request, source.scene, look, source.warnings)
+}
+
+/// Applies a look to a scene as read, and selects the camera. Warnings are appended to `warnings`.
+///
+/// # Errors
+///
+/// [`SessionError::Look`] for properties that contradict each other or the scene,
+/// [`SessionError::InvalidRequest`] for an unknown camera or animation.
+pub fn apply_look(
+    args: &OpenRequest,
+    mut scene: Scene,
+    look: Look,
+    mut warnings: Vec<String>,
+) -> Result<OpenScene, SessionError> {
+    // A scene whose lights are all switched off is dark on purpose: no default light.
+    let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let before = scene.notes.len();
+    look.apply(&mut scene)?;
+    warnings.extend(
+        scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.location, note.message)),
+    );
+    warnings.extend(look.notices());
+    warnings.extend(look.environment.warning());
+    warnings.extend(look.light_warnings());
+    warnings.extend(scene.profile_warnings());
+    warnings.extend(scene.material_warnings());
+    let physical_camera = look.physical_camera();
+    warnings.extend(physical_camera.lens_notes());
+    warnings.extend(look.gi.warnings());
+    warnings.extend(scene.water_warnings());
+    if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
+        let shaped = scene
+            .walk()
+            .iter()
+            .filter_map(|placed| scene.lights.get(placed.node.light?))
+            .any(|light| light.shadow && light.emitter().area().is_some());
+        if shaped {
+            let text = "passes.shadows.method = maps: shadow maps do not support area lights, which cast no shadows; use auto to trace them";
+            warnings.push(text.into());
+        }
+    }
+    let play = chosen_animation(args, &look, &scene)?;
+    let time = args.time.or(args.builtin()?.filter(|builtin| builtin.animated).map(|_| 0.0));
+    let mut animated = match time {
+        Some(time) if scene.is_animated() => {
+            let rest = scene.clone();
+            scene.apply(&rest.pose(&play, time));
+            scene.bake();
+            scene.time = time;
+            Some(Playback { rest: Arc::new(rest), play, time, camera: None })
+        }
+        Some(_) => {
+            warnings.push(format!("{} has no animation: --time has no effect", args.name()));
+            None
+        }
+        None => None,
+    };
+    let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
+    if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
+        return Err(SessionError::InvalidRequest(format!(
+            "camera.target = {} {} {} is the camera's own position; aim it at another point",
+            at.x, at.y, at.z
+        )));
+    }
+    animated.iter_mut().for_each(|animated| animated.camera = camera);
+    let dark = !had_lamps && defaults::has_no_light(&scene);
+    if look.default_light.unwrap_or(dark) {
+        let before = scene.notes.len();
+        defaults::add_lights(&mut scene, world);
+        for note in scene.notes.iter().skip(before) {
+            warnings
+                .push(format!("{} (--set scene.default_light=false disables it)", note.message));
+        }
+    } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
+        let text = "the scene has no lights, and emissive surfaces light nothing (scene.emissive_lights is false; --set \
+                    scene.default_light=true adds a sun)";
+        warnings.push(text.into());
+    }
+    if scene.emissive_lights {
+        let EmissiveLights { triangles, lights, merged } = emissive_lights(&scene);
+        if merged > 0 {
+            warnings.push(format!(
+                "{triangles} emissive triangles light the scene as {} lights of the same flux; {merged} of these merge \
+                 several triangles (scene.max_emissive_lights)",
+                lights.len()
+            ));
+        }
+    }
+    let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
+    let shape = default_aspect_ratio(&look, &projection);
+    if args.size.is_none() && look.camera.body.resolution.is_none() && !SHAPES.contains(&shape) {
+        warnings.push(format!(
+            "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
+            f64::from(size.width) / f64::from(size.height)
+        ));
+    }
+    let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+    physical_camera.ghosts(lens.as_deref())?;
+    let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
+    Ok(OpenScene {
+        request,
+        scene,
+        look,
+        camera_name,
+        camera,
+        size,
+        physical_camera,
+        effects,
+        lens,
+        playback: animated,
+        warnings,
+    })
+}
+
+/// The animations that `scene.animation` of the look selects.
+fn chosen_animation(
+    args: &OpenRequest,
+    look: &Look,
+    scene: &Scene,
+) -> Result<AnimationSelection, SessionError> {
+    match look.animation.as_deref() {
+        None | Some("auto") => Ok(AnimationSelection::Auto),
+        Some("all") => Ok(AnimationSelection::All),
+        Some(name) => scene.animation(name).map(AnimationSelection::Index).ok_or_else(|| {
+            let names = AddressTable::from_names(
+                scene.animations.iter().map(|animation| animation.name.as_str()),
+            )
+            .suggestions();
+            let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+            SessionError::InvalidRequest(format!(
+                "scene.animation = {name}: {} has no such animation; it has {there}",
+                args.name()
+            ))
+        }),
+    }
+}
+
+impl OpenScene {
+    /// Replaces the look and the picture size of the same scene: camera, dials, effects and passes.
+    /// Lights, environment and materials of the look must be unchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Look`] if the lens cannot be set; the session is then unchanged.
+    pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
+        let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
+        let physical_camera = look.physical_camera();
+        let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
+        physical_camera.ghosts(lens.as_deref())?;
+        (self.camera_name, self.camera, self.effects, self.lens) =
+            (camera_name, (world, projection), effects, lens);
+        (self.look, self.physical_camera, self.size) = (look, physical_camera, size);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::scene::build::SceneBuilder;
+
+    #[test]
+    fn aspect_ratio_mismatch_is_reported() {
+        let session = |aspect: f32, size: Option<Size>| {
+            let mut builder = SceneBuilder::new("strip");
+            builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
+            let look = Look { default_light: Some(false), ..Look::default() };
+            let request = OpenRequest { size, ..OpenRequest::default() };
+            apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
+        };
+        let told = |session: &OpenScene| {
+            session.warnings.iter().filter(|warning| warning.contains("aspect ratio")).count()
+        };
+        assert_eq!(told(&session(10.0, None)), 0);
+        let wide = session(20.0, None);
+        assert_eq!(
+            (wide.size, told(&wide)),
+            (Size { width: 7200, height: 720 }, 1),
+            "{:?}",
+            wide.warnings
+        );
+        assert_eq!(told(&session(0.05, None)), 1);
+        assert_eq!(told(&session(20.0, Some(Size { width: 100, height: 10 }))), 0);
+    }
+}
