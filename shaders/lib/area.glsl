@@ -1,4 +1,5 @@
-// Area lights: the single-precision version of tests/common/area_integrals, which has the derivations.
+// Area lights: the single-precision version of tests/common/area_integrals, which has the
+// derivations.
 //
 // The visible part of a convex emitter is a spherical polygon in the surface's frame (z is the
 // normal, the viewer is in the xz half plane of positive x). Its projected solid angle is exact.

@@ -7,7 +7,7 @@
 layout(set = 0, binding = 40, scalar) readonly buffer shadow_map_block { ShadowMap shadow_maps[]; };
 layout(set = 0, binding = 41) uniform texture2D shadow_atlas;
 
-// Texels that the filter reads beyond its position (src/passes/shadow_maps.rs).
+// Texels that the filter reads beyond its position (src/passes/shadow_maps/projections.rs).
 const float SHADOW_BORDER = 3.0;
 
 // Unit normal of the receiver plane, set once per pixel by set_shadow_plane.

@@ -175,16 +175,16 @@ impl Camera {
             value,
             expected,
         };
-        if let Some((asked, [least, most])) = focal_length.zip(prescription.zoom_range())
-            && !(least * 0.95..=most * 1.05).contains(&asked)
+        if let Some((wanted, [min, max])) = focal_length.zip(prescription.zoom_range())
+            && !(min * 0.95..=max * 1.05).contains(&wanted)
         {
             let expected = format!(
                 "expected {} to {} mm, the range of this prescription; change or remove it",
-                least * 1e3,
-                most * 1e3
+                min * 1e3,
+                max * 1e3
             );
-            let asked = format!("{} mm", asked * 1e3);
-            return Err(setting("camera.lens.focal_length", asked, expected));
+            let wanted = format!("{} mm", wanted * 1e3);
+            return Err(setting("camera.lens.focal_length", wanted, expected));
         }
         let set = &self.effects;
         let replaced = set.vignetting_falloff_exponent.is_some() || set.mechanical == Some(false);

@@ -54,7 +54,8 @@ pub struct DepthOfField {
 
 impl DepthOfField {
     /// Signed radius of the circle of confusion as `at_infinity - slope / distance`: meters on the
-    /// sensor, and meters squared. Below 0 in front of the focus. Half of `optics::focus::circle_of_confusion`.
+    /// sensor, and meters squared. Below 0 in front of the focus. Half of
+    /// `optics::focus::circle_of_confusion`.
     ///
     /// # Errors
     /// A focus that is not beyond the focal length.

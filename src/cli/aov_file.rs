@@ -1,4 +1,4 @@
-//! Names of AOV files, and what is said of them.
+//! Names of AOV files, and the lines that report them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What temporal passes share: the motion since the last frame, the state and the images of a
+//! Shared state of temporal passes: the motion since the last frame, the state and the images of a
 //! pass's history, and the velocity of each pixel.
 
 use std::sync::Arc;

@@ -231,13 +231,13 @@ impl HandleTarget {
         -self.axis(2)
     }
 
-    /// The handles of this light for an action; none if the action does not apply to it.
+    /// The handles of this light in a mode; none if the mode does not apply to it.
     #[must_use]
-    pub fn handles(&self, action: DragMode, screen: &ScreenProjection) -> Vec<Handle> {
+    pub fn handles(&self, mode: DragMode, screen: &ScreenProjection) -> Vec<Handle> {
         let both = |length, axis: usize| {
             [1.0, -1.0].map(|sign| Handle::Length(length, self.axis(axis) * sign)).to_vec()
         };
-        match (action, self.emitter) {
+        match (mode, self.emitter) {
             (DragMode::Move, _) => (0..3).map(Handle::Arrow).collect(),
             (DragMode::Turn, Emitter::Point) if !self.directed => Vec::new(),
             (DragMode::Turn, Emitter::Sphere { .. }) => Vec::new(),
@@ -332,7 +332,7 @@ impl HandleTarget {
     #[must_use]
     pub fn hit_test(
         &self,
-        action: DragMode,
+        mode: DragMode,
         screen: &ScreenProjection,
         pointer: DVec2,
     ) -> Option<Handle> {
@@ -345,7 +345,7 @@ impl HandleTarget {
                 .map(|ends| distance(pointer, ends[0], ends[1]))
                 .fold(f64::INFINITY, f64::min)
         };
-        let handles = self.handles(action, screen).into_iter().map(|handle| (off(&handle), handle));
+        let handles = self.handles(mode, screen).into_iter().map(|handle| (off(&handle), handle));
         let nearest = handles.min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.filter(|(off, _)| *off <= NEAR).map(|(_, handle)| handle)
     }

@@ -1,4 +1,4 @@
-//! The window's state: what panels show, and what only panels have.
+//! The window's state, which panels show, and the state of the panels themselves.
 
 use std::{
     path::PathBuf,

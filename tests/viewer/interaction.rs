@@ -354,6 +354,39 @@ fn typed_values_apply_on_enter_as_one_undo_step() {
     assert_eq!(bench.workspace().document.text(), text, "three entries, three steps");
 }
 
+/// The click that stores a look also takes the focus from the field, which applies its value.
+#[test]
+fn a_stored_look_has_the_value_that_was_typed_before() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lights_scene();
+    // High enough for the whole inspector.
+    let mut bench = HeadlessViewer::sized(&guard.gpu, OpenRequest::default(), [1280, 1600]);
+    bench.paints = false;
+    bench.app.state.fatal = Some("no pictures in this test".into());
+    bench.app.open(&request(&file));
+    bench.frame(vec![]);
+    select(&mut bench, "Panel", Key::Escape);
+    let click = |bench: &mut HeadlessViewer, text: &str| {
+        let at = bench.text(text).unwrap_or_else(|| panic!("no {text}: {:?}", bench.texts));
+        bench.click(at + egui::vec2(4.0, 4.0));
+        // Headers take some frames to open.
+        (0..20).for_each(|_| bench.frame(vec![]));
+    };
+    let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength;
+    let typed = Some(LightStrength::Lumens(Lumen(1500.25)));
+    click(&mut bench, "Stored looks");
+    click(&mut bench, "1200");
+    for letter in "1500.25".chars() {
+        bench.frame(vec![Event::Text(letter.into())]);
+    }
+    click(&mut bench, "Store this look");
+    assert_eq!(strength(&bench), typed);
+    bench.app.set(&[("lights.Panel.lumens", Some("900"))]);
+    bench.frame(vec![]);
+    click(&mut bench, "A");
+    assert_eq!(strength(&bench), typed, "look A");
+}
+
 #[test]
 fn shortcuts_do_not_move_the_camera_and_arrows_do() {
     let Some(guard) = crate::common::gpu() else { return };

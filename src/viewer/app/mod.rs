@@ -74,9 +74,9 @@ type Compiled = Result<Vec<Replacement>, String>;
 
 /// The whole window.
 pub struct App {
-    /// What the panels show.
+    /// The state that panels show.
     pub state: ViewState,
-    /// What only the panels have.
+    /// The state of the panels themselves.
     pub(super) panels: PanelState,
     engine: Arc<Engine>,
     pub(super) wake: Wake,

@@ -1,4 +1,4 @@
-//! What is under the pointer, and what the tool does with it.
+//! The surface under the pointer, and clicks of the tool on it.
 
 use glam::{DVec2, DVec3, Vec3};
 

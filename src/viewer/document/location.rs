@@ -1,4 +1,4 @@
-//! Where a look is: its name in messages, its file, and the files that it names.
+//! Location of a look: its name in messages, its file, and the files that it names.
 
 use std::path::{Path, PathBuf};
 

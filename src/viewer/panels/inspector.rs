@@ -37,7 +37,7 @@ fn set<'a>(values: &'a Values, path: &str) -> &'a str {
 /// The inspector.
 pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     let mut changes = Changes::new();
-    let (mut brush, mut tool) = (state.brush, state.tool);
+    let (mut brush, mut tool, mut stored) = (state.brush, state.tool, None);
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         let Some(work) = &state.workspace else { return };
         let values = work.document.values();
@@ -56,7 +56,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         egui::CollapsingHeader::new("Look file").show(ui, |ui| {
             ui.label(RichText::new(work.document.text()).monospace().size(11.0));
         });
-        egui::CollapsingHeader::new("Stored looks").show(ui, |ui| snapshots(ui, work, actions));
+        egui::CollapsingHeader::new("Stored looks").show(ui, |ui| stored = snapshots(ui, work));
     });
     if brush != state.brush {
         actions.push(SelectionAction::Brush(brush));
@@ -65,18 +65,21 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         actions.push(SelectionAction::Tool(tool));
     }
     actions.set(changes);
+    // The click that stores a look also ends the typing of a value, which belongs to that look.
+    if let Some(action) = stored {
+        actions.push(action);
+    }
 }
 
 /// Stored looks, to compare and return to.
-fn snapshots(ui: &mut Ui, work: &Workspace, actions: &mut Actions) {
-    if ui.button("Store this look").clicked() {
-        actions.push(DocumentAction::StoreLook);
-    }
+fn snapshots(ui: &mut Ui, work: &Workspace) -> Option<DocumentAction> {
+    let mut action = ui.button("Store this look").clicked().then_some(DocumentAction::StoreLook);
     for (index, (name, text)) in work.snapshots.iter().enumerate() {
         if ui.selectable_label(text == work.document.text(), name).clicked() {
-            actions.push(DocumentAction::RecallLook(index));
+            action = Some(DocumentAction::RecallLook(index));
         }
     }
+    action
 }
 
 fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {

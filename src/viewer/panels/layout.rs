@@ -1,5 +1,5 @@
-//! Layout of the window: bar, outliner, inspector, scopes, picture, status line. Each panel reads the
-//! state; its actions are carried out before the next panel is shown.
+//! Layout of the window: bar, outliner, inspector, scopes, picture, status line. Each panel reads
+//! the state; its actions are carried out before the next panel is shown.
 
 use egui::{Color32, Sense, Ui};
 use winit::dpi::LogicalSize;

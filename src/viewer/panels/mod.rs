@@ -1,5 +1,5 @@
-//! Panels of the window: each reads a part of the state and returns actions. Only `layout` knows the
-//! window that carries them out.
+//! Panels of the window: each reads a part of the state and returns actions. Only `layout` knows
+//! the window that carries them out.
 
 mod bar;
 pub mod choice;
