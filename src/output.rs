@@ -29,6 +29,9 @@ const NAME_MAX: usize = 255;
 /// path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
+/// End of the names of temporary files, which `.gitignore` lists.
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// True if the file name has the extension `ending`, in any case.
 #[must_use]
 pub fn has_extension(file: &Path, ending: &str) -> bool {
@@ -127,6 +130,8 @@ impl Draft {
         // here, so that it has the permissions of other new files.
         let folder = place.parent().unwrap_or(Path::new(""));
         let file = tempfile::Builder::new()
+            .prefix(".")
+            .suffix(TEMPORARY_SUFFIX)
             .make_in(folder, |temporary| File::create_new(temporary))
             .map_err(oops)?;
         if let Some(there) = there {
@@ -308,6 +313,28 @@ mod tests {
             Path::new("x/a.b.normal.png")
         );
         assert_eq!(with_suffix(Path::new("x/a.png"), ".resume"), Path::new("x/a.png.resume"));
+    }
+
+    #[test]
+    fn a_draft_is_beside_its_target_with_the_rights_of_a_new_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (plain, target) = (dir.path().join("plain"), dir.path().join("a.txt"));
+        fs::write(&plain, "").unwrap();
+        write_with(&target, |_| {
+            let drafts: Vec<String> =
+                names(dir.path()).into_iter().filter(|name| name != "plain").collect();
+            assert!(matches!(&drafts[..], [draft] if draft.ends_with(TEMPORARY_SUFFIX)));
+            Ok(())
+        })
+        .unwrap();
+        let rights = |file: &Path| fs::metadata(file).unwrap().permissions();
+        assert_eq!(rights(&target), rights(&plain));
+        let failed = write_with(&target, |writer| {
+            writer.write_all(b"half")?;
+            Err(ErrorKind::StorageFull.into())
+        });
+        assert!(failed.is_err() && fs::read(&target).unwrap().is_empty());
+        assert_eq!(names(dir.path()), ["a.txt", "plain"]);
     }
 
     #[cfg(unix)]

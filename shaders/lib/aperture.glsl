@@ -20,7 +20,7 @@ vec2 rim_center(vec2 from_center, float radius) {
 }
 
 // Distance of the aperture edge in a direction, over the disk radius. Mirrors Iris::edge in
-// src/camera/lens.rs.
+// src/optics/thin_lens.rs.
 float aperture_edge(vec2 offset, float radius, vec2 rim) {
     float reach = 1.0;
     float far = length(offset);

@@ -16,7 +16,7 @@ float disc_part(float t) {
     return 0.5 + (t * sqrt(max(1.0 - t * t, 0.0)) + asin(t)) / PI;
 }
 
-// Distance of the iris edge over that of its corners. Mirrors Iris::edge in src/camera/lens.rs.
+// Distance of the iris edge over that of its corners. Mirrors Iris::edge in src/optics/thin_lens.rs.
 float iris_edge(vec2 q, float blades, float curvature, float rotation) {
     if (blades < 3.0) {
         return 1.0;

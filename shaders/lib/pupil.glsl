@@ -4,7 +4,7 @@
 #include "lib/constants.glsl"
 
 // Fraction of a circle of radius 1 inside a circle of radius `r` (at least 1) at center distance
-// `d`. Mirrors pupil_overlap in src/camera/effects.rs, which cites its source.
+// `d`. Mirrors pupil_overlap in src/camera/effect_models.rs, which cites its source.
 float pupil_overlap(float r, float d) {
     if (d <= r - 1.0) {
         return 1.0;

@@ -43,7 +43,7 @@ vec3 light_at(ivec2 pixel) {
         0).rgb);
 }
 
-// Signed CoC radius (pixels): thin lens, src/camera/focus.rs. Distances are along the axis.
+// Signed CoC radius (pixels): thin lens, src/optics/focus.rs. Distances are along the axis.
 float circle_radius(ivec2 pixel) {
     return lens.radius_at_infinity - lens.radius_slope
         * inverse_depth(texelFetch(depth_image, pixel, 0).x);

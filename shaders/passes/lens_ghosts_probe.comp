@@ -1,6 +1,6 @@
 #version 460
 // Probes each ghost of each source, one work group per ghost: entrance window (mm), flux (mm^2),
-// maximum exposed luminance and mesh resolution. Mirrors `narrowed` in src/optics/ghosts/mesh.rs.
+// maximum exposed luminance and mesh resolution. Mirrors `narrowed` in tests/common/ghost_meshes/mesh.rs.
 // variants: PARAXIAL
 #extension GL_GOOGLE_include_directive : require
 #define GHOST_TRACING

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{
     camera::{Exposure, tonemap::ToneMapper},
-    image_io::{self, DecodedImage},
+    image_io::{self, DecodedImage, ImageError},
     photometry::color,
 };
 
@@ -92,19 +92,19 @@ impl LinearImage {
         let invalid = |detail: String| LinearImageError { file: image_io::one_line(name), detail };
         let (path, layer) = image_io::split_layer(Path::new(name));
         let bytes = image_io::read_file(&path, MAX_FILE).map_err(invalid)?;
-        Self::from_bytes(&bytes, layer.as_deref()).map_err(invalid)
+        Self::from_bytes(&bytes, layer.as_deref()).map_err(|error| invalid(error.to_string()))
     }
 
     /// Decodes the bytes of a file, as `load`.
     ///
     /// # Errors
-    /// One line: the defect and its remedy, without the file's name.
-    pub fn from_bytes(bytes: &[u8], layer: Option<&str>) -> Result<Self, String> {
+    /// The defect and its remedy, without the file's name.
+    pub fn from_bytes(bytes: &[u8], layer: Option<&str>) -> Result<Self, ImageError> {
         let mut image = DecodedImage::decode(bytes, layer, &image_io::check_size)?;
         let notes = image.warnings.drain(..).chain(image.notes.drain(..)).collect();
         let (width, height, encoding) = (image.width, image.height, image.encoding);
         let picture = Self::new(width, height, image.into_linear_rgb(), encoding)
-            .map_err(|error| error.detail)?;
+            .map_err(|error| ImageError::Damaged(error.detail))?;
         Ok(Self { notes, ..picture })
     }
 

@@ -53,7 +53,8 @@ pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) 
         fs::create_dir_all(dir)?;
         let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
         temporary.write_all(&data)?;
-        std::io::Result::Ok(drop(temporary.persist(file)?))
+        temporary.persist(file)?;
+        std::io::Result::Ok(())
     };
     if write().is_err() {
         log::warn!("the pipeline cache could not be written to {}", file.display());

@@ -179,10 +179,13 @@ impl CodedImage {
     pub fn into_rgba8(self) -> Vec<u8> {
         match (self.is_wide, self.channels) {
             (false, 4) => self.codes,
-            (false, _) => self.rgba().flat_map(|pixel| pixel.map(|code| code as u8)).collect(),
+            (false, _) => {
+                let pixels = self.rgba().map(|pixel| pixel.map(|code| code as u8));
+                pixels.collect::<Vec<_>>().into_flattened()
+            }
             (true, _) => {
                 let round = |code: u16| ((u32::from(code) + 128) / 257) as u8;
-                self.rgba().flat_map(|pixel| pixel.map(round)).collect()
+                self.rgba().map(|pixel| pixel.map(round)).collect::<Vec<_>>().into_flattened()
             }
         }
     }

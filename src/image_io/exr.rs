@@ -33,7 +33,7 @@ use self::layers::{Content, DEEP, Group, groups, listed, named, unnamed};
 use super::{
     chromaticity::Primaries,
     decoded_image::{DecodedImage, Encoding, Texels},
-    error_text::{caught, damaged, one_line},
+    error_text::{ImageError, caught, damaged, one_line},
     limits::{MAX_PIXELS, SizeCheck},
 };
 use crate::photometry::color::{D65, REC709_PRIMARIES};
@@ -48,7 +48,7 @@ pub(super) fn read(
     bytes: &[u8],
     layer: Option<&str>,
     check: SizeCheck<'_>,
-) -> Result<DecodedImage, String> {
+) -> Result<DecodedImage, ImageError> {
     let file = Exr::open(bytes)?;
     let groups = file.groups();
     let (group, warning) = match layer {
@@ -56,7 +56,7 @@ pub(super) fn read(
         None => unnamed(&groups)?,
     };
     let (Some(content), Some(header)) = (group.content, file.meta.headers.get(group.part)) else {
-        return Err("it has no image".into());
+        return Err(ImageError::Layer("it has no image".into()));
     };
     let wanted = content.channels();
     let half = wanted
@@ -117,7 +117,7 @@ fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
 ///
 /// # Errors
 /// One line: why the file cannot be read.
-pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32; 3]>, String> {
+pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32; 3]>, ImageError> {
     caught(|| {
         let file = Exr::open(bytes)?;
         let groups = file.groups();
@@ -130,10 +130,14 @@ pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32
         let group = (groups.iter().filter(flat).filter(both).find(|group| group.layer.is_empty()))
             .or(first);
         let Some(group) = group else {
-            let group = groups.iter().find(flat).ok_or("it has no picture in it")?;
+            let group = groups
+                .iter()
+                .find(flat)
+                .ok_or_else(|| ImageError::Layer("it has no picture in it".into()))?;
             let lacks = if group.find(&["R", "red"]).is_none() { "R" } else { "G" };
             let found = listed(group.channels.iter().map(|(name, _)| name.clone()));
-            return Err(format!("it has no channel {lacks} (it has {found})"));
+            let text = format!("it has no channel {lacks} (it has {found})");
+            return Err(ImageError::Channel(text));
         };
         let alpha = group.find(&["A", "alpha"]);
         let wanted = [group.find(&["R", "red"]), group.find(&["G", "green"]), alpha];
@@ -151,12 +155,13 @@ struct Exr<'a> {
 }
 
 impl<'a> Exr<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self, String> {
+    fn open(bytes: &'a [u8]) -> Result<Self, ImageError> {
         let mut cursor = Cursor::new(bytes);
         let meta =
             MetaData::read_from_buffered(&mut cursor, false).map_err(|error| cause(&error))?;
         if meta.headers.is_empty() || meta.headers.len() > MAX_PARTS {
-            return Err(format!("{} parts; expected 1 to {MAX_PARTS}", meta.headers.len()));
+            let text = format!("{} parts; expected 1 to {MAX_PARTS}", meta.headers.len());
+            return Err(ImageError::Size(text));
         }
         let tables = usize::try_from(cursor.position()).map_err(damaged)?;
         Ok(Self { bytes, meta, tables })
@@ -177,41 +182,49 @@ impl<'a> Exr<'a> {
         part: usize,
         wanted: [Option<usize>; 3],
         check: SizeCheck<'_>,
-    ) -> Result<Canvas, String> {
-        let header = self.meta.headers.get(part).ok_or("it has no such part")?.clone();
+    ) -> Result<Canvas, ImageError> {
+        let header = self
+            .meta
+            .headers
+            .get(part)
+            .ok_or_else(|| ImageError::Layer("it has no such part".into()))?
+            .clone();
         if header.deep {
-            return Err(DEEP.into());
+            return Err(ImageError::Unsupported(DEEP.into()));
         }
         if matches!(header.compression, Compression::HTJ2K32 | Compression::HTJ2K256) {
-            return Err("its compression HTJ2K is not supported; save it with ZIP".into());
+            let text = "its compression HTJ2K is not supported; save it with ZIP";
+            return Err(ImageError::Unsupported(text.into()));
         }
         let display = header.shared_attributes.display_window.size;
         let cube = header.own_attributes.environment_map == Some(EnvironmentMap::Cube);
-        check(display.0 as u64, display.1 as u64).map_err(|error| match cube {
-            true => {
-                format!(
-                    "{error}; it is a cube map by its attribute envmap: save it as a lat-long \
+        check(display.0 as u64, display.1 as u64).map_err(|error| {
+            ImageError::Size(match cube {
+                true => {
+                    format!(
+                        "{error}; it is a cube map by its attribute envmap: save it as a lat-long \
                     map"
-                )
-            }
-            false => error,
+                    )
+                }
+                false => error,
+            })
         })?;
         let data = header.layer_size;
         if data.0.checked_mul(data.1).is_none_or(|pixels| pixels as u64 > MAX_PIXELS || pixels == 0)
         {
-            return Err(format!(
+            return Err(ImageError::Size(format!(
                 "its data window has {}x{} pixels; expected 1 to {MAX_PIXELS} in total",
                 data.0, data.1
-            ));
+            )));
         }
         check_sampling(&header)?;
         let count = level_blocks(&header);
         let chunks = self.chunks(part, count)?;
         let truncated = |found: usize| {
-            format!(
+            ImageError::Truncated(format!(
                 "it is truncated: {found} of {count} blocks of pixels are present; get the \
                  complete file"
-            )
+            ))
         };
         if chunks.len() < count {
             return Err(truncated(chunks.len()));
@@ -243,7 +256,7 @@ impl<'a> Exr<'a> {
     }
 
     /// Locates the blocks of a part's largest level.
-    fn chunks(&self, part: usize, count: usize) -> Result<Vec<Place>, String> {
+    fn chunks(&self, part: usize, count: usize) -> Result<Vec<Place>, ImageError> {
         let length = |headers: &[Header]| -> Option<usize> {
             headers
                 .iter()
@@ -257,11 +270,11 @@ impl<'a> Exr<'a> {
         };
         let end = self.tables.saturating_add(all);
         if end > self.bytes.len() {
-            return Err(format!(
+            return Err(ImageError::Truncated(format!(
                 "it is truncated: its table of chunks ends at byte {end}, the file at {}; get the \
                  complete file",
                 self.bytes.len()
-            ));
+            )));
         }
         // The largest level comes first in the chunk table.
         let table = self.bytes.get(self.tables + before..).unwrap_or_default();
@@ -324,7 +337,11 @@ impl<'a> Exr<'a> {
     }
 
     /// Decompresses a block; returns its index within the level and its samples.
-    fn block(&mut self, part: usize, place: &Place) -> Result<(usize, UncompressedBlock), String> {
+    fn block(
+        &mut self,
+        part: usize,
+        place: &Place,
+    ) -> Result<(usize, UncompressedBlock), ImageError> {
         let data =
             self.bytes.get(place.start..place.start + place.size).unwrap_or_default().to_vec();
         let compressed_block = match place.coordinates {
@@ -340,7 +357,11 @@ impl<'a> Exr<'a> {
                 compressed_pixels_le: data,
             }),
         };
-        let header = self.meta.headers.get_mut(part).ok_or("it has no such part")?;
+        let header = self
+            .meta
+            .headers
+            .get_mut(part)
+            .ok_or_else(|| ImageError::Layer("it has no such part".into()))?;
         let at = header.get_block_data_indices(&compressed_block).map_err(|error| cause(&error))?;
         let bounds =
             header.get_absolute_block_pixel_coordinates(at).map_err(|error| cause(&error))?;
@@ -363,17 +384,16 @@ impl<'a> Exr<'a> {
             .sum();
         let area = bounds.size.0 * bounds.size.1;
         if bytes > MAX_BLOCK {
-            return Err(format!(
+            return Err(ImageError::Size(format!(
                 "a block of {bytes} bytes exceeds the limit of {MAX_BLOCK}; save it in smaller \
                  tiles"
-            ));
+            )));
         }
         // The decoder assumes equal bytes per pixel in all blocks, which subsampled channels
         // violate.
         if area == 0 || !bytes.is_multiple_of(area) {
-            return Err(
-                "the subsampling of its channels is not supported; save it as an RGB image".into(),
-            );
+            let text = "the subsampling of its channels is not supported; save it as an RGB image";
+            return Err(ImageError::Unsupported(text.into()));
         }
         header.channels.bytes_per_pixel = bytes / area;
         let chunk = Chunk { layer_index: part, compressed_block };
@@ -443,7 +463,7 @@ const fn max_expansion(compression: Compression) -> usize {
 }
 
 /// Checks subsampling: whole samples only, in scan lines ("OpenEXR File Layout", "Channel list").
-fn check_sampling(header: &Header) -> Result<(), String> {
+fn check_sampling(header: &Header) -> Result<(), ImageError> {
     let position = header.own_attributes.layer_position;
     for channel in &header.channels.list {
         let Vec2(x, y) = channel.sampling;
@@ -465,11 +485,9 @@ fn check_sampling(header: &Header) -> Result<(), String> {
             )));
         }
         if matches!(header.compression, Compression::B44 | Compression::B44A) {
-            return Err(
-                "subsampled channels with B44 compression are not supported; save it with \
-                ZIP"
-                .into(),
-            );
+            let text =
+                "subsampled channels with B44 compression are not supported; save it with ZIP";
+            return Err(ImageError::Unsupported(text.into()));
         }
     }
     Ok(())
@@ -486,7 +504,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn new(header: &Header, size: [usize; 2]) -> Result<Self, String> {
+    fn new(header: &Header, size: [usize; 2]) -> Result<Self, ImageError> {
         let [width, height] = size;
         let display = header.shared_attributes.display_window;
         let (at, data) = (header.own_attributes.layer_position, header.layer_size);
@@ -498,10 +516,9 @@ impl Canvas {
             offset < display as i64 && offset + data as i64 > 0
         };
         if !meets(offset[0], data.0, width) || !meets(offset[1], data.1, height) {
-            return Err(
-                "its data window lies outside of its display window; save it with equal windows"
-                    .into(),
-            );
+            let text =
+                "its data window lies outside of its display window; save it with equal windows";
+            return Err(ImageError::Size(text.into()));
         }
         let note = (offset != [0, 0] || data != Vec2(width, height)).then(|| {
             format!(
@@ -519,7 +536,7 @@ impl Canvas {
         block: &UncompressedBlock,
         header: &Header,
         wanted: [Option<usize>; 3],
-    ) -> Result<(), String> {
+    ) -> Result<(), ImageError> {
         let (start, size) = (block.index.pixel_position, block.index.pixel_size);
         let [width, height] = [self.size[0] as i64, self.size[1] as i64];
         let mut rest = block.data.as_slice();
@@ -631,17 +648,15 @@ fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) 
 }
 
 /// Describes a decoder error by its cause.
-fn cause(error: &Error) -> String {
+fn cause(error: &Error) -> ImageError {
     match error {
-        Error::NotSupported(what) => {
-            format!(
-                "it uses an unsupported feature ({}); save it again, flat and with ZIP",
-                one_line(what)
-            )
-        }
-        Error::Invalid(what) if what.contains("missing bytes") => {
-            "it is truncated: it ends within its header; get the complete file".into()
-        }
+        Error::NotSupported(what) => ImageError::Unsupported(format!(
+            "it uses an unsupported feature ({}); save it again, flat and with ZIP",
+            one_line(what)
+        )),
+        Error::Invalid(what) if what.contains("missing bytes") => ImageError::Truncated(
+            "it is truncated: it ends within its header; get the complete file".into(),
+        ),
         error => damaged(error),
     }
 }

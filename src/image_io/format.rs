@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{error_text::one_line, radiance_hdr};
+use super::{
+    error_text::{ImageError, one_line},
+    radiance_hdr,
+};
 use crate::message::unreadable;
 
 /// A supported image format.
@@ -64,8 +67,8 @@ impl Format {
     /// Detects the format from a file's bytes.
     ///
     /// # Errors
-    /// One line: what the bytes are instead, and the remedy.
-    pub fn of(bytes: &[u8]) -> Result<Self, String> {
+    /// `ImageError::Format`: what the bytes are instead, and the remedy.
+    pub fn of(bytes: &[u8]) -> Result<Self, ImageError> {
         if bytes.starts_with(&[0x76, 0x2f, 0x31, 0x01]) {
             Ok(Self::Exr)
         } else if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
@@ -75,7 +78,7 @@ impl Format {
         } else if radiance_hdr::is(bytes) {
             Ok(Self::Radiance)
         } else {
-            Err(instead(bytes))
+            Err(ImageError::Format(instead(bytes)))
         }
     }
 
@@ -93,7 +96,7 @@ impl Format {
         file.take(radiance_hdr::MAX_HEADER as u64)
             .read_to_end(&mut start)
             .map_err(|error| unreadable(&error))?;
-        Self::of(&start)
+        Self::of(&start).map_err(|error| error.to_string())
     }
 
     /// Display name of the format.

@@ -20,7 +20,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 pub use decoded_image::{DecodedImage, Encoding, Texels};
-pub use error_text::one_line;
+pub use error_text::{ImageError, one_line};
 pub use format::Format;
 pub use limits::{MAX_FILE, MAX_PIXELS, MAX_SIDE, SizeCheck, check_size};
 pub use png_jpeg::{color_space, read_rgba16};
@@ -32,12 +32,17 @@ impl DecodedImage {
     /// Decodes the bytes of a file; `layer` names a layer or part of an EXR.
     ///
     /// # Errors
-    /// One line: why the bytes are not an acceptable image.
-    pub fn decode(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<Self, String> {
+    /// Why the bytes are not an acceptable image.
+    pub fn decode(
+        bytes: &[u8],
+        layer: Option<&str>,
+        check: SizeCheck<'_>,
+    ) -> Result<Self, ImageError> {
         caught(|| {
             let format = Format::of(bytes)?;
             if let (Some(layer), true) = (layer, format != Format::Exr) {
-                return Err(format!("only an EXR has layers; leave out ':{}'", one_line(layer)));
+                let text = format!("only an EXR has layers; leave out ':{}'", one_line(layer));
+                return Err(ImageError::Layer(text));
             }
             match format {
                 Format::Exr => exr::read(bytes, layer, check),

@@ -3,7 +3,7 @@
 use super::{
     coded_image::{CodeReader, Codec, CodedImage},
     decoded_image::{DecodedImage, Encoding, Texels},
-    error_text::{caught, damaged},
+    error_text::{ImageError, caught, damaged},
     format::Format,
     limits::{MAX_PIXELS, SizeCheck},
 };
@@ -14,7 +14,7 @@ pub(super) fn read(
     bytes: &[u8],
     format: Format,
     check: SizeCheck<'_>,
-) -> Result<DecodedImage, String> {
+) -> Result<DecodedImage, ImageError> {
     let codec = if format == Format::Png { Codec::Png } else { Codec::Jpeg };
     let picture = picture(bytes, codec, check)?;
     let max = picture.max_code();
@@ -41,22 +41,22 @@ pub(super) fn read(
 /// alpha. 8-bit codes are multiplied by 257.
 ///
 /// # Errors
-/// One line: the PNG is damaged or gray, or its size is rejected.
-pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
+/// The PNG is damaged or gray, or its size is rejected.
+pub fn read_rgba16(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, ImageError> {
     let picture = caught(|| picture(bytes, Codec::Png, check))?;
     if picture.channels < 3 {
-        return Err("it is gray".into());
+        return Err(ImageError::Gray);
     }
     let scale = u16::MAX / picture.max_code();
     let texels = picture.rgba().map(|texel| texel.map(|code| code * scale)).collect();
     Ok((picture.size.map(|side| side as usize), picture.channels == 4, texels))
 }
 
-fn picture(bytes: &[u8], codec: Codec, check: SizeCheck<'_>) -> Result<CodedImage, String> {
+fn picture(bytes: &[u8], codec: Codec, check: SizeCheck<'_>) -> Result<CodedImage, ImageError> {
     // At most eight bytes per pixel (16 bits, four channels), twice for conversion.
     let reader = CodeReader::new(bytes, codec, MAX_PIXELS * 16).map_err(damaged)?;
     let [width, height] = reader.size();
-    check(u64::from(width), u64::from(height))?;
+    check(u64::from(width), u64::from(height)).map_err(ImageError::Size)?;
     reader.decode().map_err(damaged)
 }
 

@@ -10,7 +10,7 @@ use glam::DVec3;
 use super::{
     chromaticity::Primaries,
     decoded_image::{DecodedImage, Encoding},
-    error_text::one_line,
+    error_text::{ImageError, one_line},
     limits::SizeCheck,
 };
 use crate::photometry::color::XYZ_TO_REC709;
@@ -69,10 +69,10 @@ pub(super) fn is(bytes: &[u8]) -> bool {
 }
 
 /// Decodes an image.
-pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, String> {
+pub(super) fn read(bytes: &[u8], check: SizeCheck<'_>) -> Result<DecodedImage, ImageError> {
     let header = header(bytes)?;
     let scan = header.scan;
-    check(scan.width as u64, scan.height as u64)?;
+    check(scan.width as u64, scan.height as u64).map_err(ImageError::Size)?;
     let body = bytes.get(header.body..).unwrap_or_default();
     let (count, length) =
         if scan.rows { (scan.height, scan.width) } else { (scan.width, scan.height) };
@@ -105,7 +105,7 @@ fn next_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-fn header(bytes: &[u8]) -> Result<Header, String> {
+fn header(bytes: &[u8]) -> Result<Header, ImageError> {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut rest = start.get(..MAX_HEADER).unwrap_or(start);
     let available = rest.len();
@@ -115,12 +115,14 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
     loop {
         let Some(line) = next_line(&mut rest) else {
             return Err(if available < MAX_HEADER {
-                "its Radiance header does not end (no empty line); it is truncated or not an image"
-                    .into()
-            } else {
-                format!(
-                    "its Radiance header does not end within {MAX_HEADER} bytes; it is not an image"
+                ImageError::Truncated(
+                    "its Radiance header does not end (no empty line); it is truncated or not an image"
+                        .into(),
                 )
+            } else {
+                ImageError::Format(format!(
+                    "its Radiance header does not end within {MAX_HEADER} bytes; it is not an image"
+                ))
             });
         };
         if line.is_empty() {
@@ -166,11 +168,11 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
         None | Some("32-bit_rle_rgbe") => false,
         Some("32-bit_rle_xyze") => true,
         Some(other) => {
-            return Err(format!(
+            return Err(ImageError::Unsupported(format!(
                 "FORMAT={} is not supported; expected 32-bit_rle_rgbe or 32-bit_rle_xyze: convert \
                  it with Radiance's programs",
                 one_line(other)
-            ));
+            )));
         }
     };
     let whole = exposure * correction;
@@ -183,15 +185,16 @@ fn header(bytes: &[u8]) -> Result<Header, String> {
         ));
         (exposure, correction) = (1.0, DVec3::ONE);
     }
-    let line =
-        next_line(&mut rest).ok_or("it ends before its resolution string: it is truncated")?;
+    let line = next_line(&mut rest).ok_or_else(|| {
+        ImageError::Truncated("it ends before its resolution string: it is truncated".into())
+    })?;
     let scan = resolution(line).ok_or_else(|| {
         let line = String::from_utf8_lossy(line.get(..40).unwrap_or(line));
-        format!(
+        ImageError::Damaged(format!(
             "'{}' is not a resolution string such as '-Y 512 +X 1024'; it is damaged: save it \
              again",
             one_line(&line)
-        )
+        ))
     })?;
     let body = bytes.len() - start.len() + available - rest.len();
     Ok(Header { xyz, exposure, correction, primaries, scan, body, warnings })
@@ -239,7 +242,7 @@ impl Scan {
 }
 
 /// Decodes `count` scan lines of `length` pixels. Memory grows with the decoded data.
-fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>, String> {
+fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>, ImageError> {
     let steps: Vec<f32> =
         (0..=255).map(|e: i32| if e == 0 { 0.0 } else { 2f64.powi(e - 136) as f32 }).collect();
     let mut rest = body;
@@ -247,20 +250,18 @@ fn scan_lines(body: &[u8], count: usize, length: usize) -> Result<Vec<[f32; 3]>,
     let mut pixels = Vec::new();
     for number in 0..count {
         read_line(&mut rest, length, &mut line).map_err(|broken| match broken {
-            Broken::Ends => format!(
+            Broken::Ends => ImageError::Truncated(format!(
                 "it is truncated: it ends in scan line {number} of {count}; \
                 get the complete file"
-            ),
-            Broken::Length(found) => {
-                format!(
-                    "scan line {number} of {count} has {found} pixels, expected {length}; it \
-                    is damaged"
-                )
-            }
-            Broken::Overrun => format!(
+            )),
+            Broken::Length(found) => ImageError::Damaged(format!(
+                "scan line {number} of {count} has {found} pixels, expected {length}; it \
+                is damaged"
+            )),
+            Broken::Overrun => ImageError::Damaged(format!(
                 "a run in scan line {number} of {count} exceeds its end; \
                 it is damaged"
-            ),
+            )),
         })?;
         pixels.extend(line.iter().map(|[r, g, b, e]| {
             let step = steps[usize::from(*e)];

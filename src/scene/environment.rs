@@ -5,21 +5,35 @@ use std::path::Path;
 use glam::Vec3;
 
 use crate::{
-    image_io::{self, DecodedImage, Encoding, MAX_FILE, MAX_PIXELS},
-    photometry::environment::{RadianceMap, RowMapping},
+    image_io::{self, DecodedImage, Encoding, ImageError, MAX_FILE, MAX_PIXELS},
+    photometry::environment::{MapError, RadianceMap, RowMapping},
 };
 
 /// Maximum width of a map in pixels; wider ones are averaged down.
 pub const MAX_WIDTH: usize = 4096;
 
 /// An environment map file that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {detail}")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{file}: {cause}")]
 pub struct EnvironmentError {
     /// The file.
     pub file: String,
     /// Cause and remedy.
-    pub detail: String,
+    pub cause: EnvironmentErrorCause,
+}
+
+/// Why a file is no environment map.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EnvironmentErrorCause {
+    /// The file cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The file is not an image that a map can have.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The pixels are not a map.
+    #[error(transparent)]
+    Map(#[from] MapError),
 }
 
 /// An environment map from a file.
@@ -39,10 +53,12 @@ pub struct LoadedEnvironment {
 /// # Errors
 /// A file that cannot be read, is no image, is damaged, too large, or not twice as wide as high.
 pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
-    let invalid = |detail: String| EnvironmentError { file: file.display().to_string(), detail };
+    let invalid = |cause| EnvironmentError { file: file.display().to_string(), cause };
     let (path, layer) = image_io::split_layer(file);
-    let bytes = image_io::read_file(&path, MAX_FILE).map_err(invalid)?;
-    let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size).map_err(invalid)?;
+    let bytes = image_io::read_file(&path, MAX_FILE)
+        .map_err(|error| invalid(EnvironmentErrorCause::Unreadable(error)))?;
+    let mut image = DecodedImage::decode(&bytes, layer.as_deref(), &check_size)
+        .map_err(|error| invalid(error.into()))?;
     let mut warnings = std::mem::take(&mut image.warnings);
     if image.encoding == Encoding::Display {
         warnings.push(
@@ -56,7 +72,7 @@ pub fn load(file: &Path) -> Result<LoadedEnvironment, EnvironmentError> {
     warnings.extend(bounded);
     let texels = pixels.into_iter().map(Vec3::from_array).collect();
     let mut map = RadianceMap::new(width, height, RowMapping::Linear, texels)
-        .map_err(|error| invalid(error.to_string()))?;
+        .map_err(|error| invalid(error.into()))?;
     warnings.extend(downsample(&mut map, MAX_WIDTH));
     Ok(LoadedEnvironment { map, warnings })
 }
@@ -136,8 +152,11 @@ mod tests {
         assert_eq!(map.texels()[1].z, 0.0);
         assert!(warnings.len() == 1 && warnings[0].contains("4 NaN"), "{warnings:?}");
         assert_eq!(load(&dir.path().join("b.exr:")).unwrap().map, map);
+        let layerless = load(&dir.path().join("b.exr:sky")).unwrap_err();
         assert!(
-            load(&dir.path().join("b.exr:sky")).unwrap_err().to_string().contains("no layer 'sky'")
+            matches!(&layerless.cause, EnvironmentErrorCause::Image(ImageError::Layer(text))
+            if text.contains("'sky'")),
+            "{layerless}"
         );
     }
 
@@ -189,32 +208,37 @@ mod tests {
     fn what_is_no_map_is_refused_with_a_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let whole = hdr(64, 32);
-        let cases: [(&str, Vec<u8>, &str); 8] = [
-            ("none.hdr", Vec::new(), "empty"),
-            ("text.hdr", b"hello".to_vec(), "text that begins"),
-            ("cut.hdr", whole[..whole.len() / 2].to_vec(), "truncated"),
-            (
-                "huge.hdr",
-                b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2000000 +X 4000000\n".to_vec(),
-                "expected 2x2",
-            ),
-            ("square.hdr", hdr(8, 8), "twice as wide"),
-            ("thin.hdr", hdr(2, 1), "expected 2x2"),
-            ("page.exr", b"<!DOCTYPE html><title>404</title>".to_vec(), "web page"),
-            ("a.tif", b"II\x2a\0\x08\0\0\0".to_vec(), "TIFF"),
-        ];
-        for (name, bytes, want) in cases {
+        let huge = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2000000 +X 4000000\n".to_vec();
+        let refused = |name: &str, bytes: Vec<u8>| {
             let file = dir.path().join(name);
             fs::write(&file, bytes).unwrap();
-            let error = load(&file).unwrap_err().to_string();
-            assert!(error.contains(want) && error.contains(name), "{name}: {error}");
+            let error = load(&file).unwrap_err();
+            assert!(error.file.ends_with(name), "{error}");
+            match error.cause {
+                EnvironmentErrorCause::Image(cause) => cause,
+                other => panic!("{name}: {other:?}"),
+            }
+        };
+        for (name, bytes) in [
+            ("none.hdr", Vec::new()),
+            ("text.hdr", b"hello".to_vec()),
+            ("page.exr", b"<!DOCTYPE html><title>404</title>".to_vec()),
+            ("a.tif", b"II\x2a\0\x08\0\0\0".to_vec()),
+        ] {
+            assert!(matches!(refused(name, bytes), ImageError::Format(_)), "{name}");
         }
-        assert!(
-            load(&dir.path().join("missing.hdr"))
-                .unwrap_err()
-                .to_string()
-                .contains("check the path")
-        );
+        let cut = refused("cut.hdr", whole[..whole.len() / 2].to_vec());
+        assert!(matches!(cut, ImageError::Truncated(_)), "{cut}");
+        for (name, bytes, limit) in [
+            ("huge.hdr", huge, "expected 2x2"),
+            ("thin.hdr", hdr(2, 1), "expected 2x2"),
+            ("square.hdr", hdr(8, 8), "twice as wide"),
+        ] {
+            let size = refused(name, bytes);
+            assert!(matches!(&size, ImageError::Size(text) if text.contains(limit)), "{size}");
+        }
+        let missing = load(&dir.path().join("missing.hdr")).unwrap_err();
+        assert!(matches!(missing.cause, EnvironmentErrorCause::Unreadable(_)), "{missing}");
         assert!(load(dir.path()).is_err());
     }
 }

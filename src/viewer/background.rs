@@ -1,5 +1,7 @@
 //! A worker thread for jobs that take longer than a frame of the window.
 
+use std::sync::Arc;
+
 use super::{
     wake::Wake,
     worker::{Crashed, Worker},
@@ -55,12 +57,49 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
     pub fn crash(&self) -> Option<Crashed> {
         self.0.crash()
     }
+
+    /// Submits a job to the worker of a slot, which is started for the first job.
+    ///
+    /// # Errors
+    /// The thread cannot be started, as text.
+    pub fn submit_to(
+        slot: &mut Option<Self>,
+        thread: &'static str,
+        wake: &Wake,
+        work: impl Fn(J) -> R + Send + 'static,
+        job: J,
+    ) -> Result<(), String> {
+        if slot.is_none() {
+            let started = Self::new(thread, Arc::clone(wake), work);
+            let failed = |error| format!("cannot start the {thread}'s thread: {error}");
+            *slot = Some(started.map_err(failed)?);
+        }
+        if let Some(worker) = slot {
+            worker.submit(job);
+        }
+        Ok(())
+    }
+
+    /// The newest result of the worker of a slot, once.
+    ///
+    /// # Errors
+    /// The thread has crashed, as text; the slot is then empty, for another worker.
+    pub fn take_result(slot: &mut Option<Self>) -> Result<Option<R>, String> {
+        let Some(worker) = slot else { return Ok(None) };
+        match worker.crash() {
+            Some(crash) => {
+                *slot = None;
+                Err(crash.to_string())
+            }
+            None => Ok(worker.result()),
+        }
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::{Arc, Mutex, mpsc};
+    use std::sync::{Mutex, mpsc};
 
     use super::*;
     use crate::gpu::mutex::lock;

@@ -105,14 +105,9 @@ impl Mixer {
         wake: &Wake,
     ) -> Result<(), String> {
         let Some(mixed) = self.current(viewport.request_id()).cloned() else { return Ok(()) };
-        if let Some((parts, image)) = self.sums.as_ref().and_then(BackgroundWorker::result)
-            && parts == self.faders.len()
-        {
+        let sum = BackgroundWorker::take_result(&mut self.sums).inspect_err(|_| self.close())?;
+        if let Some((_, image)) = sum.filter(|(parts, _)| *parts == self.faders.len()) {
             self.shown = Some(ctx.load_texture("mixed", image, TextureOptions::LINEAR));
-        }
-        if let Some(crash) = self.sums.as_ref().and_then(BackgroundWorker::crash) {
-            (self.open, self.sums) = (false, None);
-            return Err(crash.to_string());
         }
         if self.requested_faders.as_ref() == Some(&self.faders) {
             return Ok(());
@@ -125,26 +120,17 @@ impl Mixer {
             dither: tonemap.dither,
         };
         let faders = self.faders.clone();
-        let sums = match &mut self.sums {
-            Some(sums) => Ok(&*sums),
-            none @ None => BackgroundWorker::new("mixer", Arc::clone(wake), composite)
-                .map(|new| &*none.insert(new)),
-        };
-        match sums {
-            Ok(sums) => {
-                sums.submit(Sum {
-                    mixed,
-                    factors: faders.iter().map(|fader| fader.factor()).collect(),
-                    development,
-                });
-                self.requested_faders = Some(faders);
-                Ok(())
-            }
-            Err(error) => {
-                self.open = false;
-                Err(format!("cannot start the mixer's thread: {error}"))
-            }
-        }
+        let factors = faders.iter().map(|fader| fader.factor()).collect();
+        let sum = Sum { mixed, factors, development };
+        BackgroundWorker::submit_to(&mut self.sums, "mixer", wake, composite, sum)
+            .inspect_err(|_| self.close())?;
+        self.requested_faders = Some(faders);
+        Ok(())
+    }
+
+    /// Closes the mixer after an error of its thread.
+    fn close(&mut self) {
+        (self.open, self.requested_faders) = (false, None);
     }
 }
 

@@ -365,10 +365,19 @@ impl ReferenceView {
         viewport: &Viewport,
         wake: &Wake,
     ) -> Result<(), String> {
-        if let Err(error) = self.trace(viewport, wake) {
-            self.mode = CompareMode::Raster;
-            return Err(error);
-        }
+        self.follow(ctx, viewport, wake).inspect_err(|_| {
+            (self.mode, self.drawn) = (CompareMode::Raster, None);
+        })
+    }
+
+    /// As [`ReferenceView::compare`], without ending the comparison after an error.
+    fn follow(
+        &mut self,
+        ctx: &egui::Context,
+        viewport: &Viewport,
+        wake: &Wake,
+    ) -> Result<(), String> {
+        self.trace(viewport, wake)?;
         let Some(finished) = &viewport.last_frame else { return Ok(()) };
         if self.mode == CompareMode::Raster {
             return Ok(());
@@ -377,17 +386,13 @@ impl ReferenceView {
             self.summary.clear();
             return Ok(());
         };
-        if let Some(compared) = self.compares.as_ref().and_then(BackgroundWorker::result) {
+        if let Some(compared) = BackgroundWorker::take_result(&mut self.compares)? {
             self.summary = compared.verdict;
             self.texture =
                 Some(ctx.load_texture("reference", compared.shown, TextureOptions::LINEAR));
             self.difference = compared
                 .difference
                 .map(|image| ctx.load_texture("difference", image, TextureOptions::LINEAR));
-        }
-        if let Some(crash) = self.compares.as_ref().and_then(BackgroundWorker::crash) {
-            (self.mode, self.compares) = (CompareMode::Raster, None);
-            return Err(crash.to_string());
         }
         let key = (finished.number, number, self.mode);
         if self.drawn == Some(key) {
@@ -411,20 +416,6 @@ impl ReferenceView {
             development,
             mode: self.mode,
         };
-        let compares = match &mut self.compares {
-            Some(compares) => Ok(&*compares),
-            none @ None => BackgroundWorker::new("comparison", Arc::clone(wake), compared)
-                .map(|new| &*none.insert(new)),
-        };
-        match compares {
-            Ok(compares) => {
-                compares.submit(pair);
-                Ok(())
-            }
-            Err(error) => {
-                self.mode = CompareMode::Raster;
-                Err(format!("cannot start the comparison's thread: {error}"))
-            }
-        }
+        BackgroundWorker::submit_to(&mut self.compares, "comparison", wake, compared, pair)
     }
 }

@@ -1,6 +1,6 @@
 //! The wording of refusals: one line that names what is wrong and the remedy.
 
-use crate::common::{Arguments, Folder, NO_DEVICE, Run, no_gpu, sunny16};
+use crate::common::{Arguments, Folder, NO_DEVICE, Run, finish, no_gpu, sunny16};
 
 fn render(dir: &Folder, more: &(impl Arguments + ?Sized)) -> Run {
     let args = "render small.glb --size 96x64 --set camera.exposure.ev100=7".words();
@@ -95,4 +95,46 @@ fn meter_errors_name_the_remedy() {
         dir.run(&format!("meter small.glb --size 96x64 {more}")).fails(code, parts);
     }
     assert_eq!(dir.listing(), ["small.glb"]);
+}
+
+#[test]
+fn refusals_of_compare_inspect_and_flow_name_the_remedy() {
+    let dir = Folder::with_scene(3);
+    for (name, side) in [("small.png", 8), ("large.png", 16)] {
+        image::RgbImage::new(side, side).save(dir.at(name)).unwrap();
+    }
+    dir.write("text.png", "no picture");
+    std::fs::create_dir(dir.at("other")).unwrap();
+    for (args, code, parts) in [
+        ("compare small.png large.png", 2, &["8x8", "16x16", "scale both"][..]),
+        ("compare small.png large.png --json small.png", 2, &["choose another name"]),
+        ("compare text.png small.png", 4, &["text that begins with 'no picture'"]),
+        ("compare none.png small.png", 4, &["none.png", "not found; check the path"]),
+        ("inspect small.glb --set lights.bulp.lumens=3", 2, &["did you mean lights.bulb?"]),
+        ("inspect small.glb --root other", 2, &["does not contain", "name a folder above it"]),
+        ("meter small.glb --camera #7", 2, &["has no camera '#7'; it has main"]),
+        (
+            "flow --size 4x2 --origin -2,-1 -o flow.png --block -0.5,-1,0.5,1",
+            2,
+            &["close the channel", "leave a gap"],
+        ),
+    ] {
+        dir.run_on_host(args).fails(code, parts);
+    }
+    assert!(!dir.has("flow.png"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_look_may_come_from_a_pipe_and_a_pipe_in_place_of_a_profile_is_refused() {
+    let dir = Folder::with_scene(3);
+    let piped = |command: &str| {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", command, env!("CARGO_BIN_EXE_sunny16")]).current_dir(dir.path());
+        finish(shell)
+    };
+    let look = piped("exec \"$0\" inspect small.glb --look <(echo lights.bulb.lumens = 123)");
+    look.ok().prints(&["123 lm as the look sets it"]);
+    let fifo = piped("mkfifo fifo.ies && exec timeout 20 \"$0\" ies fifo.ies");
+    fifo.fails(4, &["fifo.ies", "not a regular file"]);
 }

@@ -13,7 +13,13 @@ use sunny16::{
 };
 
 /// Devices between two tests.
-static IDLE: Mutex<Vec<(RayBackend, Gpu, OnceLock<Arc<Passes>>)>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+struct Idle {
+    rays: RayBackend,
+    gpu: Gpu,
+    passes: OnceLock<Arc<Passes>>,
+}
 
 /// Objects that passes create on first use and keep, beside pipelines.
 const KEPT_BY_PASSES: [&str; 10] = [
@@ -71,7 +77,7 @@ impl Drop for Guard {
             name.starts_with("pipeline ")
                 || KEPT_BY_PASSES.contains(&name.as_str()) && !kept.contains(name)
         };
-        // Whether other objects belong to the passes or to nobody shows without the passes.
+        // Other objects are leaked unless they end with the passes.
         let shares = self.shared.is_some() && self.passes.get().is_some();
         if !(shares && new.iter().all(of_passes)) {
             drop(self.passes.take());
@@ -81,7 +87,7 @@ impl Drop for Guard {
         if let Some(rays) = self.shared {
             let passes = std::mem::take(&mut self.passes);
             let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.push((rays, self.gpu.clone(), passes));
+            idle.push(Idle { rays, gpu: self.gpu.clone(), passes });
         }
     }
 }
@@ -136,8 +142,8 @@ pub fn gpu_with_rays(rays: RayBackend) -> Option<Guard> {
         return None;
     }
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(last) = idle.iter().rposition(|(other, ..)| *other == rays) {
-        let (_, gpu, passes) = idle.swap_remove(last);
+    if let Some(last) = idle.iter().rposition(|idle| idle.rays == rays) {
+        let Idle { gpu, passes, .. } = idle.swap_remove(last);
         return Some(Guard::new(gpu, Some(rays), passes));
     }
     drop(idle);

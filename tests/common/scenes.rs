@@ -9,7 +9,7 @@ use sunny16::{
         environment::{RadianceMap, RowMapping},
     },
     scene::{
-        Environment, Material, Primitive,
+        Environment, Material, Primitive, Scene,
         build::{MaterialId, NodeId, SceneBuilder, dielectric, metal},
         procedural::shapes,
         write_glb::write_glb,
@@ -34,9 +34,26 @@ impl Surface for MaterialId {
     }
 }
 
+/// Where an instance stands: a transform, or its translation in meters.
+pub trait Pose {
+    fn transform(self) -> DMat4;
+}
+
+impl Pose for DMat4 {
+    fn transform(self) -> DMat4 {
+        self
+    }
+}
+
+impl Pose for DVec3 {
+    fn transform(self) -> DMat4 {
+        DMat4::from_translation(self)
+    }
+}
+
 /// Adds meshes of one instance.
 pub trait Place {
-    fn place(&mut self, part: Primitive, surface: impl Surface, at: DMat4) -> NodeId;
+    fn place(&mut self, part: Primitive, surface: impl Surface, at: impl Pose) -> NodeId;
 
     /// A square at the origin that faces +Y; `side` in meters.
     fn floor(&mut self, side: f32, surface: impl Surface) -> NodeId {
@@ -45,10 +62,10 @@ pub trait Place {
 }
 
 impl Place for SceneBuilder {
-    fn place(&mut self, part: Primitive, surface: impl Surface, at: DMat4) -> NodeId {
+    fn place(&mut self, part: Primitive, surface: impl Surface, at: impl Pose) -> NodeId {
         let material = surface.add_to(self);
         let mesh = self.add_mesh("part", part, material);
-        self.instance("part", mesh, at)
+        self.instance("part", mesh, at.transform())
     }
 }
 
@@ -70,6 +87,15 @@ pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Ve
     builder.place(plane, emissive_material(nits), DMat4::from_translation(center) * turn);
 }
 
+/// Emissive squares that face the camera: positions and sides in meters.
+pub fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
+    let mut builder = SceneBuilder::new("squares");
+    for &(place, side, nits) in places {
+        add_square(&mut builder, place, side, nits);
+    }
+    builder.build().unwrap()
+}
+
 /// An environment of uniform luminance.
 pub fn even(nits: f64) -> Option<Environment> {
     let map = RadianceMap::from_fn(64, 32, RowMapping::Linear, |_| DVec3::splat(nits)).unwrap();
@@ -84,7 +110,7 @@ pub fn small_scene(subdivisions: u32) -> TempDir {
     builder.floor(6.0, dielectric("floor", Vec3::new(0.5, 0.4, 0.3), 0.7));
     let gold = metal("gold", Vec3::new(1.0, 0.7, 0.3), 0.4);
     let ball = shapes::icosphere(0.5, subdivisions);
-    builder.place(ball, gold, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.place(ball, gold, DVec3::Y * 0.5);
     builder.point_light_lumens("bulb", Lumen(800.0), Vec3::ONE, DVec3::new(1.0, 2.0, 1.0));
     builder.sun("sun", Lux(400.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
     builder.camera("main", DVec3::new(0.5, 1.5, 3.0), DVec3::Y * 0.3, 0.7, Some(1.5));

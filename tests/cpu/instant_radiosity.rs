@@ -31,11 +31,7 @@ fn diffuse_material(color: Vec3) -> Material {
 
 fn slab(builder: &mut SceneBuilder, material: MaterialId, low: [f32; 3], high: [f32; 3]) {
     let (low, high) = (Vec3::from(low), Vec3::from(high));
-    builder.place(
-        shapes::cuboid(high - low),
-        material,
-        DMat4::from_translation(((low + high) / 2.0).as_dvec3()),
-    );
+    builder.place(shapes::cuboid(high - low), material, ((low + high) / 2.0).as_dvec3());
 }
 
 /// A room of 4 m x 3 m x 4 m on a diffuse floor, with red and green side walls, a block and a ball
@@ -53,11 +49,7 @@ fn room(walls: impl Fn(Vec3) -> Material, things: Material) -> SceneBuilder {
     slab(&mut builder, green, [2.0, -0.1, -2.0], [2.1, 3.0, 2.0]);
     slab(&mut builder, white, [-2.1, -0.1, -2.1], [2.1, 3.0, -2.0]);
     slab(&mut builder, things, [-1.3, 0.0, -1.2], [-0.5, 1.2, -0.4]);
-    builder.place(
-        shapes::icosphere(0.5, 4),
-        things,
-        DMat4::from_translation(DVec3::new(0.9, 0.5, -0.3)),
-    );
+    builder.place(shapes::icosphere(0.5, 4), things, DVec3::new(0.9, 0.5, -0.3));
     builder
 }
 

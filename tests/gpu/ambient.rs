@@ -218,11 +218,7 @@ fn uniformly_emissive_room_is_a_uniform_environment() {
         let ball = |builder: &mut SceneBuilder| {
             let mut material = dielectric("ball", Vec3::splat(0.7), roughness);
             material.metallic = metallic;
-            builder.place(
-                shapes::uv_sphere(0.05, 96, 48),
-                material,
-                DMat4::from_translation(DVec3::new(1.5, 0.5, 0.8)),
-            );
+            builder.place(shapes::uv_sphere(0.05, 96, 48), material, DVec3::new(1.5, 0.5, 0.8));
         };
         let mut inside = room(std::array::from_fn(|_| emissive_material(light as f32)));
         ball(&mut inside);
@@ -387,11 +383,7 @@ fn tiles() -> (Scene, Vec<Tile>) {
                 };
                 let center =
                     DVec3::new((column * 3 + step) as f64 - 4.0, 0.0, 1.5 * (row as f64 - 2.0));
-                builder.place(
-                    shapes::plane(Vec2::new(0.9, 1.35), 1, 1),
-                    material.clone(),
-                    DMat4::from_translation(center),
-                );
+                builder.place(shapes::plane(Vec2::new(0.9, 1.35), 1, 1), material.clone(), center);
                 tiles.push(Tile {
                     name: format!("{}, {mode}", material.name),
                     material,

@@ -294,11 +294,13 @@ fn slanted_edge_is_one_pixel_wide() {
     let mut builder = SceneBuilder::new("edge");
     let mut glow = sunny16::scene::build::dielectric("card", Vec3::splat(0.0), 1.0);
     glow.emission = Vec3::splat(100.0);
-    let material = builder.add_material(glow);
-    let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), material);
     let stand =
         DMat4::from_translation(DVec3::new(-0.07, -1.0, -5.0)) * DMat4::from_rotation_z(0.12);
-    builder.instance("card", mesh, stand * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
+    builder.place(
+        shapes::plane(Vec2::new(4.0, 2.0), 1, 1),
+        glow,
+        stand * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
+    );
     let scene = renderer.upload(&builder.build().unwrap()).unwrap();
     let view = View::new(
         look_at_transform(DVec3::ZERO, DVec3::NEG_Z),

@@ -99,10 +99,12 @@ fn spheres_under_every_shape_match_monte_carlo() {
             let mut builder = SceneBuilder::new("spheres");
             for (index, roughness) in ROUGHNESS.into_iter().enumerate() {
                 let material = dielectric("ball", Vec3::new(0.9, 0.5, 0.2), roughness);
-                let material = builder.add_material(Material { metallic, ..material });
-                let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.4, 96, 48), material);
                 let at = dvec3(index as f64 - 2.0, 0.0, 0.0);
-                builder.instance("ball", mesh, DMat4::from_translation(at));
+                builder.place(
+                    shapes::uv_sphere(0.4, 96, 48),
+                    Material { metallic, ..material },
+                    at,
+                );
             }
             add_light(&mut builder, emitter, pose);
             let scene = unseen(builder.build().unwrap());
@@ -266,11 +268,13 @@ fn measured_flux(
         let sign = if face % 2 == 0 { 1.0 } else { -1.0 };
         let out = [DVec3::X, DVec3::Y, DVec3::Z][face / 2] * sign;
         let mut builder = SceneBuilder::new("box");
-        let matte = builder.add_material(material.clone());
-        let mesh = builder.add_mesh("face", shapes::plane(Vec2::splat(2.2), 1, 1), matte);
         // The plane faces +Y: turned to face inwards.
         let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
-        builder.instance("face", mesh, DMat4::from_rotation_translation(to_inside, out * half));
+        builder.place(
+            shapes::plane(Vec2::splat(2.2), 1, 1),
+            material.clone(),
+            DMat4::from_rotation_translation(to_inside, out * half),
+        );
         builder.light(
             "lamp",
             emitter,
@@ -335,10 +339,12 @@ fn emissive_ball_of_many_triangles_conserves_energy() {
             let sign = if face % 2 == 0 { 1.0 } else { -1.0 };
             let out = [DVec3::X, DVec3::Y, DVec3::Z][face / 2] * sign;
             let mut builder = SceneBuilder::new("box");
-            let matte = builder.add_material(dielectric("matte", Vec3::ONE, 1.0));
-            let wall = builder.add_mesh("face", shapes::plane(Vec2::splat(2.2), 1, 1), matte);
             let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
-            builder.instance("face", wall, DMat4::from_rotation_translation(to_inside, out * half));
+            builder.place(
+                shapes::plane(Vec2::splat(2.2), 1, 1),
+                dielectric("matte", Vec3::ONE, 1.0),
+                DMat4::from_rotation_translation(to_inside, out * half),
+            );
             let glow =
                 Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
             let glow = builder.add_material(glow);
@@ -442,7 +448,7 @@ fn extreme_lights_give_finite_pixels() {
                 builder.place(
                     shapes::uv_sphere(0.4, 24, 12),
                     Material { metallic: index as f32 * 0.5, ..material },
-                    DMat4::from_translation(dvec3(index as f64 - 1.0, 0.0, 0.0)),
+                    dvec3(index as f64 - 1.0, 0.0, 0.0),
                 );
             }
             let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 0.2));

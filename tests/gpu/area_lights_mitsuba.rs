@@ -58,7 +58,7 @@ fn spheres_and_plane_match_mitsuba() {
                 builder.place(
                     shapes::uv_sphere(0.4, 192, 96),
                     Material { metallic: f32::from(metallic), ..material },
-                    DMat4::from_translation(at(index)),
+                    at(index),
                 );
             }
             let pose = look_at_transform(dvec3(0.8, 2.2, 1.5), dvec3(0.0, 0.3, 0.0));

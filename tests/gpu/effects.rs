@@ -1,8 +1,8 @@
 //! Camera effects against closed forms: lens, shutter and sensor applied to known light.
 
 use crate::common::{
-    add_square, emissive_material, exposed, green, parallel, perspective, pixel_ray, renderer,
-    total,
+    Place, add_square, emissive_material, exposed, green, parallel, perspective, pixel_ray,
+    renderer, squares, total,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -74,6 +74,11 @@ fn lens(millimeters: f64, f_stop: f64) -> ThinLens {
 
 fn field(lens: ThinLens, focus: f64) -> DepthOfField {
     DepthOfField { lens, focus, gate_width: GATE, iris: Iris::default(), rim: None }
+}
+
+/// A camera with this velocity (m/s), over 1/50 s.
+fn moving(velocity: DVec3) -> MotionBlur {
+    MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity, rotation: DVec3::ZERO }
 }
 
 /// Full width at half of the plateau along a row, linearly interpolated between pixels.
@@ -197,10 +202,10 @@ fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     // A square in focus that covers the left half, before a far brighter wall.
-    let mut builder = SceneBuilder::new("edge");
-    add_square(&mut builder, DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0));
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0));
-    let scene = builder.build().unwrap();
+    let scene = squares(&[
+        (DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0)),
+        (DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0)),
+    ]);
     let effects = only!(depth_of_field: field(lens(50.0, 1.4), 2.0));
     let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
@@ -221,10 +226,10 @@ fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
     for focal_length in [50.0, 100.0, 135.0] {
         let lens = lens(focal_length, 1.4);
         let effects = only!(depth_of_field: field(lens, 2.0));
-        let mut builder = SceneBuilder::new("near edge");
-        add_square(&mut builder, DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0));
-        add_square(&mut builder, DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0));
-        let scene = builder.build().unwrap();
+        let scene = squares(&[
+            (DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0)),
+            (DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0)),
+        ]);
         let picture = render(&mut renderer, &scene, &view, effects, 100.0);
         let row = &green(&picture)[120 * 320..121 * 320];
         let radius =
@@ -248,12 +253,10 @@ fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
     // last pixel.
     for (distance, slant) in [(20.0, 0.0), (0.8, 0.0), (2.0, 1.2)] {
         let mut builder = SceneBuilder::new("wall");
-        let material = builder.add_material(emissive_material(Vec3::splat(100.0)));
-        let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(400.0), 1, 1), material);
         let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2 - slant);
-        builder.instance(
-            "wall",
-            mesh,
+        builder.place(
+            shapes::plane(Vec2::splat(400.0), 1, 1),
+            emissive_material(Vec3::splat(100.0)),
             DMat4::from_translation(DVec3::new(0.0, 0.0, -distance)) * turn,
         );
         let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
@@ -266,9 +269,7 @@ fn focused_edges_stay_sharp_and_uniform_light_stays_uniform() {
 
 /// A wall whose left half is dark.
 fn half_lit(distance: f64) -> Scene {
-    let mut builder = SceneBuilder::new("half");
-    add_square(&mut builder, DVec3::new(50.0, 0.0, -distance), 100.0, Vec3::splat(100.0));
-    builder.build().unwrap()
+    squares(&[(DVec3::new(50.0, 0.0, -distance), 100.0, Vec3::splat(100.0))])
 }
 
 /// From the last value below 2 % of the step to the first above 98 %, and the position of its
@@ -289,18 +290,13 @@ fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
     let view = camera(SIZE);
     let scene = half_lit(5.0);
     let pixels_per_meter = 0.05 / 5.0 / GATE * 320.0;
-    let still = MotionBlur {
-        exposure: 0.02,
-        shutter: Shutter::Global,
-        velocity: DVec3::ZERO,
-        rotation: DVec3::ZERO,
-    };
+    let still = moving(DVec3::ZERO);
     let blurred = |renderer: &mut Renderer, blur: MotionBlur| {
         let effects = only!(motion_blur: blur);
         render(renderer, &scene, &view, effects, 100.0)
     };
     for speed in [1.0, 3.0, 10.0] {
-        let blur = MotionBlur { velocity: DVec3::new(speed, 0.0, 0.0), ..still };
+        let blur = moving(DVec3::new(speed, 0.0, 0.0));
         let picture = blurred(&mut renderer, blur);
         let want = speed * 0.02 * pixels_per_meter;
         let (width, middle) = edge(&green(&picture)[120 * 320..121 * 320], 0.0, 100.0);
@@ -342,17 +338,13 @@ fn near_motion_blurs_over_a_static_background() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
     // A camera that moves sideways: at a thousand times the distance, the background is static.
-    let mut builder = SceneBuilder::new("near and far");
-    add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -5000.0), 20_000.0, Vec3::splat(10.0));
-    let blur = MotionBlur {
-        exposure: 0.02,
-        shutter: Shutter::Global,
-        velocity: DVec3::new(10.0, 0.0, 0.0),
-        rotation: DVec3::ZERO,
-    };
+    let scene = squares(&[
+        (DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0)),
+        (DVec3::new(0.0, 0.0, -5000.0), 20_000.0, Vec3::splat(10.0)),
+    ]);
+    let blur = moving(DVec3::new(10.0, 0.0, 0.0));
     let effects = only!(motion_blur: blur);
-    let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let row = &green(&picture)[120 * 320..121 * 320];
     let want = 0.2 * 0.05 / 5.0 / GATE * 320.0;
     // Downwards: seen from the right.
@@ -400,10 +392,9 @@ fn bloom_conserves_energy() {
         }
     }
     // A uniform field stays uniform up to the border.
-    let mut builder = SceneBuilder::new("wall");
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
+    let scene = squares(&[(DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0))]);
     let effects = only!(bloom: Bloom { fraction: 0.5, width: 0.72 });
-    let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    let picture = render(&mut renderer, &scene, &view, effects, 100.0);
     let off = green(&picture).iter().map(|v| (v / 100.0 - 1.0).abs()).fold(0.0, f64::max);
     println!("even field: {:.3} %", off * 100.0);
     assert!(off < 0.002, "{off}");
@@ -413,9 +404,7 @@ fn bloom_conserves_energy() {
 fn vignetting_is_exact_for_each_pixel() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
-    let mut builder = SceneBuilder::new("wall");
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
-    let scene = builder.build().unwrap();
+    let scene = squares(&[(DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0))]);
     let flat = green(&render(&mut renderer, &scene, &view, CameraEffects::default(), 100.0))[0];
     let pupil = lens(50.0, 1.4).aperture_diameter() / 2.0;
     let natural = Vignetting { exponent: 4.0, width: 0.72, pupil_radius: pupil, rim: None };
@@ -477,10 +466,8 @@ fn chromatic_aberration_scales_red_and_blue_about_the_center() {
 fn grain_keeps_the_mean_and_grows_with_iso() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let view = camera(SIZE);
-    let mut builder = SceneBuilder::new("wall");
     // 100 nit where 200 is white: an exposed value of a half.
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
-    let scene = builder.build().unwrap();
+    let scene = squares(&[(DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0))]);
     let shot = |iso: f64| Grain::of_sensor(1.2e-6, iso);
     let statistics = |picture: &RenderedImage| {
         let values: Vec<f64> =
@@ -554,12 +541,7 @@ fn disabled_effects_have_no_passes() {
         "{without:?}"
     );
     let lens = lens(50.0, 2.0);
-    let blur = MotionBlur {
-        exposure: 0.02,
-        shutter: Shutter::Global,
-        velocity: DVec3::X,
-        rotation: DVec3::ZERO,
-    };
+    let blur = moving(DVec3::X);
     let vignetting = Vignetting { exponent: 4.0, width: 0.7, pupil_radius: 0.01, rim: None };
     let starburst = Starburst {
         iris: Iris::default(),
@@ -636,9 +618,7 @@ impl Swept {
 
 /// A square at a position on the sensor (mm right and up), with a side (mm), 5 m away.
 fn on_sensor(x: f64, y: f64, side: f64, nits: f32) -> Scene {
-    let mut builder = SceneBuilder::new("square");
-    add_square(&mut builder, DVec3::new(x / 10.0, y / 10.0, -5.0), side / 10.0, Vec3::splat(nits));
-    builder.build().unwrap()
+    squares(&[(DVec3::new(x / 10.0, y / 10.0, -5.0), side / 10.0, Vec3::splat(nits))])
 }
 
 /// Effects are in millimeters on the sensor or in angles, independent of resolution and aspect.
@@ -703,14 +683,8 @@ fn effects_keep_their_size_at_any_resolution() {
         assert_eq!(picture.limits, EffectLimits::default());
 
         // Motion blur: 20 m/s over 1/50 s at 5 m, 4 mm.
-        let still = MotionBlur {
-            exposure: 0.02,
-            shutter: Shutter::Global,
-            velocity: DVec3::ZERO,
-            rotation: DVec3::ZERO,
-        };
-        let moving = MotionBlur { velocity: DVec3::new(20.0, 0.0, 0.0), ..still };
-        let effects = only!(motion_blur: moving);
+        let sideways = moving(DVec3::new(20.0, 0.0, 0.0));
+        let effects = only!(motion_blur: sideways);
         let picture = render(&mut renderer, &half_lit(5.0), view, effects, 100.0);
         let row = (size.1 / 2 * size.0) as usize;
         let (width, _) = edge(&green(&picture)[row..row + size.0 as usize], 0.0, 100.0);
@@ -773,7 +747,7 @@ fn effects_keep_their_size_at_any_resolution() {
         );
 
         // Active limits are reported: motion of 12 mm, at least 32 pixels, and circles of 19.5 mm.
-        let fast = MotionBlur { velocity: DVec3::new(60.0, 0.0, 0.0), ..still };
+        let fast = moving(DVec3::new(60.0, 0.0, 0.0));
         let wide = DepthOfField { lens: self::lens(135.0, 0.5), ..field };
         for (effects, wanted, part) in [
             (only!(motion_blur: fast), 12.0, f64::from(size.1) / 4.0),
@@ -806,21 +780,18 @@ fn effects_keep_their_size_at_any_resolution() {
 fn motion_blur_tells_surfaces_apart_by_distance() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let size = (96, 64);
-    let blur = MotionBlur {
-        exposure: 0.02,
-        shutter: Shutter::Global,
-        velocity: DVec3::new(20.0, 0.0, 0.0),
-        rotation: DVec3::ZERO,
-    };
+    let blur = moving(DVec3::new(20.0, 0.0, 0.0));
     let effects = only!(motion_blur: blur);
     // A wall with two luminances, rotated so that its left side reaches the far plane.
     let mut builder = SceneBuilder::new("slanted");
     for (x, nits) in [(-50.0, 20.0), (50.0, 100.0)] {
-        let material = builder.add_material(emissive_material(Vec3::splat(nits)));
-        let mesh = builder.add_mesh("half", shapes::plane(Vec2::splat(100.0), 1, 1), material);
         let turn = DMat4::from_rotation_y(-0.2) * DMat4::from_translation(DVec3::new(x, 0.0, 0.0));
         let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0)) * turn;
-        builder.instance("half", mesh, place * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
+        builder.place(
+            shapes::plane(Vec2::splat(100.0), 1, 1),
+            emissive_material(Vec3::splat(nits)),
+            place * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
+        );
     }
     let scene = builder.build().unwrap();
     let pictures = [None, Some(5.42)].map(|far| {
@@ -836,10 +807,10 @@ fn motion_blur_tells_surfaces_apart_by_distance() {
     assert!(off < 0.005, "{off}");
 
     // Two walls, 5 and 5.5 m away, in a parallel projection that ends at 6 m and at 6 km.
-    let mut builder = SceneBuilder::new("steps");
-    add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
-    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.5), 100.0, Vec3::splat(20.0));
-    let scene = builder.build().unwrap();
+    let scene = squares(&[
+        (DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0)),
+        (DVec3::new(0.0, 0.0, -5.5), 100.0, Vec3::splat(20.0)),
+    ]);
     let pictures = [6.0, 6000.0].map(|far| {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, size);
         green(&render(&mut renderer, &scene, &view, effects, 100.0))
@@ -887,16 +858,17 @@ fn extreme_settings_give_finite_pictures() {
         grain: Some(Grain::of_sensor(1e-7, 1e6)),
     };
     for size in [(1, 1), (3, 2), (50, 7)] {
-        let mut builder = SceneBuilder::new("bright");
-        add_square(&mut builder, DVec3::new(0.0, 0.0, -0.4), 0.1, Vec3::splat(1e9));
-        add_square(&mut builder, DVec3::new(0.0, 0.0, -40.0), 20.0, Vec3::splat(1e-4));
+        let scene = squares(&[
+            (DVec3::new(0.0, 0.0, -0.4), 0.1, Vec3::splat(1e9)),
+            (DVec3::new(0.0, 0.0, -40.0), 20.0, Vec3::splat(1e-4)),
+        ]);
         let view = View::new(
             look_at_transform(DVec3::ZERO, DVec3::NEG_Z),
             &Projection::Perspective { vertical_fov: 0.5, aspect: None, near: 0.01, far: None },
             size.0,
             size.1,
         );
-        render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+        render(&mut renderer, &scene, &view, effects, 100.0);
     }
 }
 
@@ -917,19 +889,16 @@ fn blended_sums_are_clamped_to_half_floats() {
         specular: Specular { factor: 0.0, ..Specular::default() },
         ..emissive_material(nits)
     };
-    let pane = builder.add_material(pane);
-    let mesh = builder.add_mesh("pane", shapes::plane(Vec2::splat(10.0), 1, 1), pane);
     let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-    builder.instance("pane", mesh, DMat4::from_translation(DVec3::NEG_Z * 3.0) * turn);
+    builder.place(
+        shapes::plane(Vec2::splat(10.0), 1, 1),
+        pane,
+        DMat4::from_translation(DVec3::NEG_Z * 3.0) * turn,
+    );
     let scene = builder.build().unwrap();
     let view = camera((48, 32));
     let lens = lens(50.0, 2.0);
-    let blur = MotionBlur {
-        exposure: 0.02,
-        shutter: Shutter::Global,
-        velocity: DVec3::X,
-        rotation: DVec3::ZERO,
-    };
+    let blur = moving(DVec3::X);
     let chroma = ChromaticAberration { red_over_blue: 0.01 };
     let vignetting = Vignetting { exponent: 1e-9, width: 0.7, pupil_radius: 0.01, rim: None };
     let none = CameraEffects::default();

@@ -43,11 +43,12 @@ fn illuminance(
 fn squares(levels: &[f32]) -> Scene {
     let mut builder = SceneBuilder::new("squares");
     for (column, level) in levels.iter().enumerate() {
-        let material =
-            builder.add_material(Material { emission: Vec3::splat(*level), ..Material::default() });
-        let mesh = builder.add_mesh("patch", shapes::plane(Vec2::ONE, 1, 1), material);
         let at = DVec3::new(column as f64 - levels.len() as f64 / 2.0 + 0.5, 0.0, 0.0);
-        builder.instance("patch", mesh, DMat4::from_translation(at));
+        builder.place(
+            shapes::plane(Vec2::ONE, 1, 1),
+            Material { emission: Vec3::splat(*level), ..Material::default() },
+            at,
+        );
     }
     builder.build().unwrap()
 }
@@ -529,7 +530,7 @@ fn incident_meter_matches_closed_forms() {
         builder.place(
             shapes::icosphere(0.5, 1),
             dielectric("gray", Vec3::splat(0.5), 0.4),
-            DMat4::from_translation(DVec3::NEG_Y),
+            DVec3::NEG_Y,
         );
         builder.sun("sun", Lux(lux), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();

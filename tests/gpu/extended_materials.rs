@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::traced::{centered, clipped, doubles, film, mean_flip, save_ppm};
-use crate::common::{exposure_for, picture, renderer, traced_shadows};
+use crate::common::{Place, exposure_for, picture, renderer, traced_shadows};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{RenderSettings, Renderer},
@@ -112,37 +112,33 @@ fn lobes() -> Vec<(&'static str, Material)> {
 /// materials are leaves, since a ball would shadow itself.
 fn balls_apart(materials: &[(&str, Material)]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("lobes");
-    for (index, (name, material)) in materials.iter().enumerate() {
+    for (index, (_, material)) in materials.iter().enumerate() {
         let leaf = material.diffuse_transmission.factor > 0.0;
-        let material = builder.add_material(material.clone());
         let part = if leaf {
             shapes::plane(Vec2::splat(1.4), 1, 1)
         } else {
             shapes::uv_sphere(0.85, 96, 48)
         };
-        let mesh = builder.add_mesh(name, shapes::with_tangents(part), material);
         let at = DVec3::new(
             (index % 4) as f64 * 2.0 - 3.0,
             1.0 - (index / 4) as f64 * 2.0,
             index as f64 * -100.0,
         );
         let turn = if leaf { DMat4::from_rotation_x(0.9) } else { DMat4::IDENTITY };
-        builder.instance(name, mesh, DMat4::from_translation(at) * turn);
+        builder.place(
+            shapes::with_tangents(part),
+            material.clone(),
+            DMat4::from_translation(at) * turn,
+        );
     }
     builder
 }
 
 fn balls(materials: &[(&str, Material)]) -> SceneBuilder {
     let mut builder = SceneBuilder::new("lobes");
-    for (index, (name, material)) in materials.iter().enumerate() {
-        let material = builder.add_material(material.clone());
-        let mesh = builder.add_mesh(
-            name,
-            shapes::with_tangents(shapes::uv_sphere(0.85, 96, 48)),
-            material,
-        );
+    for (index, (_, material)) in materials.iter().enumerate() {
         let at = DVec3::new((index % 4) as f64 * 2.0 - 3.0, 1.0 - (index / 4) as f64 * 2.0, 0.0);
-        builder.instance(name, mesh, DMat4::from_translation(at));
+        builder.place(shapes::with_tangents(shapes::uv_sphere(0.85, 96, 48)), material.clone(), at);
     }
     builder
 }
@@ -290,7 +286,7 @@ fn refraction_matches_path_tracer() {
     let plate = || shapes::cuboid(Vec3::new(1.5, 1.5, 0.2));
     let turned = DMat4::from_rotation_y(0.4);
     let thick = |thickness: f32, of: MaterialVolume| MaterialVolume { thickness, ..of };
-    for (index, (name, part, material, turn)) in [
+    for (index, (_, part, material, turn)) in [
         ("ball", shapes::icosphere(0.85, 5), glass(0.0, thick(1.7, solid)), DMat4::IDENTITY),
         ("amber ball", shapes::icosphere(0.85, 5), glass(0.0, thick(1.7, amber)), DMat4::IDENTITY),
         ("plate", plate(), glass(0.0, thick(0.2, solid)), turned),
@@ -326,10 +322,8 @@ fn refraction_matches_path_tracer() {
     .into_iter()
     .enumerate()
     {
-        let material = builder.add_material(material);
-        let mesh = builder.add_mesh(name, part, material);
         let at = DVec3::new((index % 4) as f64 * 2.0 - 3.0, 1.0 - (index / 4) as f64 * 2.0, 0.0);
-        builder.instance(name, mesh, DMat4::from_translation(at) * turn);
+        builder.place(part, material, DMat4::from_translation(at) * turn);
     }
     let scene = Scene { environment: Some(sky()), ..lit(builder, false) };
     let walk = PathSettings { bounces: 8, ..PathSettings::default() };

@@ -222,10 +222,12 @@ fn depth_and_position_match_the_plane() {
 fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
     let Some((guard, mut renderer)) = renderer() else { return };
     let mut builder = SceneBuilder::new("ball");
-    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.18), 1.0));
-    let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 5), gray);
     let center = DVec3::new(0.3, -0.2, 0.5);
-    builder.instance("ball", mesh, DMat4::from_translation(center) * DMat4::from_mat3(turn));
+    builder.place(
+        shapes::icosphere(1.0, 5),
+        dielectric("gray", Vec3::splat(0.18), 1.0),
+        DMat4::from_translation(center) * DMat4::from_mat3(turn),
+    );
     let scene = builder.build().unwrap();
     let eye = center + DVec3::new(1.0, 2.0, 5.0);
     let view = perspective(eye, center, 0.7, 0.01, (96, 96));
@@ -302,7 +304,7 @@ fn wall(materials: &[Material]) -> Scene {
         builder.place(
             shapes::plane(Vec2::ONE, 1, 1),
             material.clone(),
-            DMat4::from_translation(DVec3::X * (index as f64 + 0.5)),
+            DVec3::X * (index as f64 + 0.5),
         );
     }
     builder.build().unwrap()
@@ -469,11 +471,7 @@ fn emissive_material(builder: &mut SceneBuilder, nits: f32, opacity: Option<f32>
         alpha: if opacity.is_some() { AlphaMode::Blend } else { AlphaMode::Opaque },
         ..Material::default()
     };
-    builder.place(
-        shapes::plane(Vec2::splat(4.0), 1, 1),
-        material,
-        DMat4::from_translation(DVec3::Y * height),
-    );
+    builder.place(shapes::plane(Vec2::splat(4.0), 1, 1), material, DVec3::Y * height);
 }
 
 #[test]
@@ -627,14 +625,12 @@ fn pictures_are_finite() {
     builder.instance("floor", floor, DMat4::IDENTITY);
     for (nits, at) in [(1e9, DVec3::new(-1.0, 0.5, 0.0)), (1e-3, DVec3::new(1.0, 0.5, 0.0))] {
         let glow = Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
-        builder.place(shapes::icosphere(0.4, 3), glow, DMat4::from_translation(at));
+        builder.place(shapes::icosphere(0.4, 3), glow, at);
     }
     // A flattened ball: its transform is singular.
-    let black = builder.add_material(dielectric("black", Vec3::ZERO, 0.0));
-    let flat = builder.add_mesh("flat", shapes::icosphere(0.5, 2), black);
     let squashed = DMat4::from_translation(DVec3::new(0.0, 1.0, -1.0))
         * DMat4::from_scale(DVec3::new(1.0, 0.0, 1.0));
-    builder.instance("flat", flat, squashed);
+    builder.place(shapes::icosphere(0.5, 2), dielectric("black", Vec3::ZERO, 0.0), squashed);
     let view =
         perspective(DVec3::new(0.0, 1.0, 4.0), DVec3::new(0.0, 0.5, 0.0), 0.8, 0.01, (160, 90));
     // Lights on the floor, one exactly where a pixel's ray hits it; one inside of a ball; one at

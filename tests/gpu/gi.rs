@@ -113,7 +113,7 @@ fn cornell() -> SceneBuilder {
     let red = builder.add_material(diffuse_material("red", Vec3::new(0.63, 0.06, 0.05)));
     let green = builder.add_material(diffuse_material("green", Vec3::new(0.15, 0.48, 0.09)));
     let mut wall = |material, size: Vec3, at: DVec3| {
-        builder.place(shapes::cuboid(size), material, DMat4::from_translation(at));
+        builder.place(shapes::cuboid(size), material, at);
     };
     wall(white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, -0.05, 0.0));
     wall(white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, 2.05, 0.0));
@@ -338,11 +338,7 @@ fn rough_metals_reflect_indirect_light() {
     let mut builder = cornell();
     let balls = [(0.3, DVec3::new(0.45, 1.1, 0.2)), (0.5, DVec3::new(-0.45, 1.62, -0.3))];
     for (roughness, at) in balls {
-        builder.place(
-            shapes::icosphere(0.35, 4),
-            metal("metal", Vec3::splat(0.9), roughness),
-            DMat4::from_translation(at),
-        );
+        builder.place(shapes::icosphere(0.35, 4), metal("metal", Vec3::splat(0.9), roughness), at);
     }
     builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.3));
     let scene = builder.build().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use crate::common::{add_square, exposed, renderer};
+use crate::common::{exposed, renderer, squares};
 use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
     camera::CameraEffects,
@@ -15,7 +15,7 @@ use sunny16::{
         trace::Losses,
     },
     reference::{Film, FilmSettings, LensCamera, LightComponents, World},
-    scene::{Projection, Scene, build::SceneBuilder, look::Look},
+    scene::{Projection, Scene, look::Look},
 };
 
 const SIZE: (u32, u32) = (1440, 960);
@@ -40,15 +40,6 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };
     let view = View::new(DMat4::IDENTITY, &projection, size.0, size.1);
     Rigged { view, projection, effects, lens }
-}
-
-/// Emissive squares that face the camera: positions and sides in meters.
-fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
-    let mut builder = SceneBuilder::new("squares");
-    for &(place, side, nits) in places {
-        add_square(&mut builder, place, side, nits);
-    }
-    builder.build().unwrap()
 }
 
 fn raster(renderer: &mut Renderer, scene: &Scene, rigged: &Rigged) -> Vec<[f32; 3]> {

@@ -74,7 +74,7 @@ fn crowd(at: DVec3) -> Scene {
         base_color_texture: Some(SceneBuilder::texture_ref(holes)),
         ..dielectric("leaf", Vec3::ONE, 1.0)
     });
-    b.place(shapes::plane(Vec2::splat(40.0), 8, 8), matte, DMat4::from_translation(at));
+    b.place(shapes::plane(Vec2::splat(40.0), 8, 8), matte, at);
     let meshes = [
         b.add_mesh("sphere", shapes::icosphere(0.5, 3), matte),
         b.add_mesh("torus", shapes::torus(0.5, 0.2, 40, 20), matte),

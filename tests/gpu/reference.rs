@@ -28,11 +28,7 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
     let mut builder = SceneBuilder::new("balls");
     let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.45, 0.4), 0.9));
     builder.floor(12.0, floor);
-    builder.place(
-        shapes::cuboid(Vec3::new(0.1, 0.8, 1.2)),
-        floor,
-        DMat4::from_translation(DVec3::new(-1.3, 0.4, 0.0)),
-    );
+    builder.place(shapes::cuboid(Vec3::new(0.1, 0.8, 1.2)), floor, DVec3::new(-1.3, 0.4, 0.0));
     for (index, roughness) in [0.25f32, 0.45, 0.7, 1.0].into_iter().enumerate() {
         let x = index as f64 * 0.6 - 0.8;
         for (z, material) in [
@@ -40,11 +36,7 @@ fn scene(emitter: Emitter, strength: LightStrength) -> Scene {
             (0.4, dielectric("plastic", Vec3::new(0.6, 0.1, 0.1), roughness)),
         ] {
             let material: Material = material;
-            builder.place(
-                shapes::icosphere(0.25, 5),
-                material,
-                DMat4::from_translation(DVec3::new(x, 0.25, z)),
-            );
+            builder.place(shapes::icosphere(0.25, 5), material, DVec3::new(x, 0.25, z));
         }
     }
     builder.light(
@@ -159,7 +151,7 @@ fn unlit_surfaces_show_their_base_color_and_emit_no_light() {
     // Emission is ignored on an unlit material.
     let flat =
         Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
-    builder.place(shapes::cuboid(Vec3::splat(0.8)), flat, DMat4::from_translation(DVec3::Y * 0.4));
+    builder.place(shapes::cuboid(Vec3::splat(0.8)), flat, DVec3::Y * 0.4);
     let scene = builder.build().unwrap();
     let eye = DVec3::new(0.3, 1.9, 3.4);
     let pose = look_at_transform(eye, DVec3::new(0.0, 0.3, 0.0));

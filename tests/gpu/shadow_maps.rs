@@ -21,12 +21,8 @@ const CENTER: DVec3 = DVec3::new(0.2, 0.9, -0.1);
 fn boxed(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("box");
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    builder.place(shapes::plane(Vec2::splat(20.0), 1, 1), matte, DMat4::from_translation(offset));
-    builder.place(
-        shapes::cuboid(Vec3::splat(BOX as f32)),
-        matte,
-        DMat4::from_translation(offset + CENTER),
-    );
+    builder.place(shapes::plane(Vec2::splat(20.0), 1, 1), matte, offset);
+    builder.place(shapes::cuboid(Vec3::splat(BOX as f32)), matte, offset + CENTER);
     light(&mut builder);
     builder.build().unwrap()
 }
@@ -173,7 +169,7 @@ fn shadow_touches_the_box() {
     let mut builder = SceneBuilder::new("contact");
     let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
     builder.floor(20.0, matte);
-    builder.place(shapes::cuboid(Vec3::ONE), matte, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.place(shapes::cuboid(Vec3::ONE), matte, DVec3::Y * 0.5);
     builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, lamp);
     let scene = builder.build().unwrap();
     // Looking along Z at the foot of the far side, x = 0.5.
@@ -282,10 +278,12 @@ fn tilted_planes_do_not_shade_themselves() {
     for kind in 0..3 {
         for degrees in [30.0, 60.0, 80.0, 86.0, 89.0f64] {
             let mut builder = SceneBuilder::new("tilt");
-            let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-            let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), matte);
             let turn = DMat4::from_rotation_y(0.3) * DMat4::from_rotation_z(0.4);
-            builder.instance("plane", plane, turn);
+            builder.place(
+                shapes::plane(Vec2::splat(4.0), 1, 1),
+                dielectric("matte", Vec3::splat(0.5), 1.0),
+                turn,
+            );
             let way = turn.transform_vector3(DVec3::new(
                 degrees.to_radians().sin(),
                 degrees.to_radians().cos(),
@@ -397,7 +395,7 @@ fn no_step_is_seen_between_cascades() {
         builder.place(
             shapes::cuboid(Vec3::new(4.0, 0.2, 180.0)),
             matte,
-            DMat4::from_translation(DVec3::new(2.0 + edge, 1.0, 0.0)),
+            DVec3::new(2.0 + edge, 1.0, 0.0),
         );
         builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::NEG_Y);
         let scene = builder.build().unwrap();

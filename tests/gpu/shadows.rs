@@ -146,7 +146,7 @@ const LAMP: DVec3 = DVec3::new(-0.7, 2.1, 0.6);
 fn boxes(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("boxes");
     let matte = builder.add_material(diffuse_material());
-    builder.place(shapes::plane(Vec2::splat(12.0), 1, 1), matte, DMat4::from_translation(offset));
+    builder.place(shapes::plane(Vec2::splat(12.0), 1, 1), matte, offset);
     let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(0.5)), matte);
     let turned = |angle: f64, place: DVec3| {
         DMat4::from_rotation_translation(DQuat::from_rotation_y(angle), offset + place)
@@ -219,11 +219,7 @@ fn alpha_masks_shape_shadows_and_glass_casts_none() {
             reference.transform = [[2.0, 0.3, 0.1], [-0.2, 2.0, 0.4]];
             let leaf =
                 Material { alpha, base_color_texture: Some(reference), ..diffuse_material() };
-            b.place(
-                shapes::plane(Vec2::splat(1.2), 3, 3),
-                leaf,
-                DMat4::from_translation(DVec3::new(-0.3, 1.0, 0.3)),
-            );
+            b.place(shapes::plane(Vec2::splat(1.2), 3, 3), leaf, DVec3::new(-0.3, 1.0, 0.3));
             b.point_light_candela("lamp", Candela(300.0), Vec3::ONE, LAMP);
         })
     };
@@ -256,11 +252,7 @@ fn penumbra(
     let mut builder = SceneBuilder::new("half plane");
     let matte = builder.add_material(diffuse_material());
     builder.floor(30.0, matte);
-    builder.place(
-        shapes::plane(Vec2::splat(20.0), 1, 1),
-        matte,
-        DMat4::from_translation(DVec3::new(-10.0, EDGE, 0.0)),
-    );
+    builder.place(shapes::plane(Vec2::splat(20.0), 1, 1), matte, DVec3::new(-10.0, EDGE, 0.0));
     // Downward; the light's X is the world's.
     light(&mut builder, look_at_transform(DVec3::new(0.0, HEIGHT, 0.0), DVec3::ZERO));
     let scene = builder.build().unwrap();
@@ -405,14 +397,9 @@ fn closed_boxes_do_not_leak() {
         for (turn, inside) in [(0.0, false), (0.37, false), (0.0, true), (0.37, true)] {
             let mut builder = SceneBuilder::new("box");
             let matte = builder.add_material(diffuse_material());
-            let cube = builder.add_mesh("box", shapes::cuboid(Vec3::new(3.0, 2.5, 4.0)), matte);
             let pose = DQuat::from_rotation_y(turn) * DQuat::from_rotation_x(turn * 0.5);
-            builder.instance("box", cube, DMat4::from_quat(pose));
-            builder.place(
-                shapes::plane(Vec2::splat(20.0), 1, 1),
-                matte,
-                DMat4::from_translation(DVec3::Y * -3.0),
-            );
+            builder.place(shapes::cuboid(Vec3::new(3.0, 2.5, 4.0)), matte, DMat4::from_quat(pose));
+            builder.place(shapes::plane(Vec2::splat(20.0), 1, 1), matte, DVec3::Y * -3.0);
             let (in_there, out_there) = (DVec3::new(0.4, 0.3, -0.5), DVec3::new(2.5, 3.0, 2.8));
             lamp(&mut builder, if inside { in_there } else { out_there }, DVec3::ZERO);
             let scene = builder.build().unwrap();
@@ -445,10 +432,12 @@ fn plane_does_not_shadow_itself_to_the_horizon() {
     // One plane of two triangles, from the camera's feet to two kilometers, under a low sun.
     for (size, low) in [(4000.0f32, 0.05), (4000.0, 1.0), (4.0, 0.02)] {
         let mut builder = SceneBuilder::new("plain");
-        let matte = builder.add_material(diffuse_material());
-        let plane = builder.add_mesh("plain", shapes::plane(Vec2::splat(size), 1, 1), matte);
         let turn = DQuat::from_rotation_y(0.4);
-        builder.instance("plain", plane, DMat4::from_quat(turn));
+        builder.place(
+            shapes::plane(Vec2::splat(size), 1, 1),
+            diffuse_material(),
+            DMat4::from_quat(turn),
+        );
         builder.sun("sun", Lux(100.0 / low), Vec3::ONE, DVec3::new(1.0, -low, 0.3));
         let scene = builder.build().unwrap();
         for eye in [0.02, 1.7, 30.0] {

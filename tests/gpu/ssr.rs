@@ -122,7 +122,7 @@ fn room(ground: Ground) -> Scene {
         builder.place(
             shape,
             Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) },
-            DMat4::from_translation(place),
+            place,
         );
     };
     let flat = |x: f32, width: f32| {
@@ -257,6 +257,17 @@ fn masked(values: &[f32], mask: &[bool]) -> f64 {
     sum / f64::from(count.max(1))
 }
 
+/// Mean over a mask, with its standard error by the means of blocks of 64 pixels of the mask, as
+/// neighbors share rays.
+fn masked_with_error(values: &[f32], mask: &[bool]) -> (f64, f64) {
+    let on: Vec<f32> = values.iter().zip(mask).filter(|(_, on)| **on).map(|(v, _)| *v).collect();
+    let blocks: Vec<f64> = on.chunks_exact(64).map(|block| masked(block, &[true; 64])).collect();
+    let count = blocks.len().max(2) as f64;
+    let mean = blocks.iter().sum::<f64>() / count;
+    let variance = blocks.iter().map(|block| (block - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (masked(values, mask), (variance / count).sqrt())
+}
+
 fn flip_where(test: &[[f32; 3]], reference: &[[f32; 3]], mask: &[bool]) -> f64 {
     let map =
         flip::ldr(&shown(test), &shown(reference), across(test) as usize, flip::PIXELS_PER_DEGREE);
@@ -369,14 +380,14 @@ enum Moves {
 }
 
 /// Error (mean of channels of exposed light) of the last of 16 frames from the converged picture at
-/// its pose, by history reprojection method, over reflecting pixels. For a moving card, over those
-/// whose reflection has changed over the last 3 frames.
+/// its pose, by history reprojection method, over reflecting pixels; with its standard error. For a
+/// moving card, over those whose reflection has changed over the last 3 frames.
 fn off_after_16(
     ground: Ground,
     moves: Moves,
     aa: AntiAliasing,
     ways: &[SsrReprojection],
-) -> Option<Vec<f64>> {
+) -> Option<Vec<(f64, f64)>> {
     let guard = gpu()?;
     let mut renderer = guard.renderer();
     let mut host = room(ground);
@@ -443,23 +454,24 @@ fn off_after_16(
         save_aovs(&name, &last);
         save(&format!("{name}-last"), &last.nits);
         save(&format!("{name}-still"), &want.nits);
-        masked(&difference(&last, &want), &mask)
+        masked_with_error(&difference(&last, &want), &mask)
     };
     Some(ways.iter().map(&mut run).collect())
 }
 
-/// Asserts at most half of the error of surface motion.
+/// Asserts at most half of the error of surface motion. Frames have fixed seeds: the ratio is the
+/// same in every run of a driver; the standard error says how far another seed's may be.
 fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
     let ways = [SsrReprojection::Virtual, SsrReprojection::Surface];
     let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
+    let [(by_hit, hit_error), (by_surface, surface_error)] = off[..] else { unreachable!() };
+    let ratio = by_hit / by_surface;
+    let error = ratio * (hit_error / by_hit).hypot(surface_error / by_surface);
     println!(
-        "{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}",
-        ground.name(),
-        off[0],
-        off[1],
-        off[0] / off[1]
+        "{} {moves:?}: virtual {by_hit:.5}, surface {by_surface:.5}, ratio {ratio:.3} +- {error:.3}",
+        ground.name()
     );
-    assert!(off[0] < 0.5 * off[1], "{off:?}");
+    assert!(by_hit < 0.5 * by_surface, "{off:?}");
 }
 
 #[test]
@@ -523,10 +535,10 @@ fn compare_ssr_settings() {
                 println!(
                     "| {} | {moves:?} | {:.4} | {:.4} | {:.4} | {:.4} |",
                     ground.name(),
-                    off[0],
-                    off[1],
-                    off[2],
-                    off[3]
+                    off[0].0,
+                    off[1].0,
+                    off[2].0,
+                    off[3].0
                 );
             }
         }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::common::{add_square, exposed, green, perspective, pixel_ray, renderer, total};
+use crate::common::{add_square, exposed, green, perspective, pixel_ray, renderer, squares, total};
 use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
     camera::{CameraEffects, Iris, effects::Starburst},
@@ -122,9 +122,7 @@ fn starburst_of_a_point_light_conserves_energy() {
 fn emissive_surfaces_conserve_energy() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     for side in [0.9, 9.0] {
-        let mut builder = SceneBuilder::new("glow");
-        add_square(&mut builder, on_pixel(170, 110, 4.0), side * 4.0 * pitch(), Vec3::splat(2e6));
-        let scene = builder.build().unwrap();
+        let scene = squares(&[(on_pixel(170, 110, 4.0), side * 4.0 * pitch(), Vec3::splat(2e6))]);
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
         let change = total(&spread) / total(&plain) - 1.0;

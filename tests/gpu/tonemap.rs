@@ -1,7 +1,7 @@
 //! Tone mappers on the device against the host, from black to the maximum of half floats.
 
-use crate::common::{exposed, parallel, renderer};
-use glam::{DMat4, DVec3, Vec2, Vec3};
+use crate::common::{Place, exposed, parallel, renderer};
+use glam::{DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
     frame::RenderSettings,
@@ -41,11 +41,9 @@ fn gpu_tone_mapping_matches_cpu() {
         for (column, level) in levels.iter().enumerate() {
             let material =
                 Material { emission: Vec3::from_array(*hue) * *level, ..Material::default() };
-            let material = builder.add_material(material);
-            let mesh = builder.add_mesh("patch", shapes::plane(Vec2::ONE, 1, 1), material);
             let at =
                 DVec3::new(column as f64 - levels.len() as f64 / 2.0 + 0.5, 0.0, row as f64 - 3.5);
-            builder.instance("patch", mesh, DMat4::from_translation(at));
+            builder.place(shapes::plane(Vec2::ONE, 1, 1), material, at);
         }
     }
     let scene = builder.build().unwrap();

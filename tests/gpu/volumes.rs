@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::common::traced::{film, floats, mean_flip, of_bounces};
-use crate::common::{Place, exposed, nits, parallel, perspective, picture, renderer, unshadowed};
+use crate::common::{
+    Place, exposed, nits, parallel, perspective, picture, renderer, squares, unshadowed,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::ToneMapper,
@@ -114,10 +116,10 @@ fn transmittance_follows_beer_lambert() {
 #[test]
 fn half_resolution_compositing_is_distance_aware() {
     let Some((_guard, mut renderer)) = renderer() else { return };
-    let mut builder = SceneBuilder::new("steps");
-    crate::common::add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
-    crate::common::add_square(&mut builder, DVec3::new(0.0, 0.0, -6.0), 100.0, Vec3::splat(100.0));
-    let mut scene = builder.build().unwrap();
+    let mut scene = squares(&[
+        (DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0)),
+        (DVec3::new(0.0, 0.0, -6.0), 100.0, Vec3::splat(100.0)),
+    ]);
     scene.volumes = vec![filled(boxed(DVec3::splat(40.0)), 0.5, 0.0, 0.0)];
     let volumes = VolumeSettings { resolution: Resolution::Half, ..VolumeSettings::default() };
     let settings = RenderSettings { volumes, ..settings(100.0) };
@@ -502,9 +504,8 @@ fn fog_attenuates_transparent_surfaces() {
         ..dielectric("pane", Vec3::ZERO, 1.0)
     };
     let pane = builder.add_material(pane);
-    let plane = builder.add_mesh("pane", shapes::plane(Vec2::splat(8.0), 1, 1), pane);
     let upright = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-    builder.instance("pane", plane, upright);
+    builder.place(shapes::plane(Vec2::splat(8.0), 1, 1), pane, upright);
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = false;
     let fog = filled(boxed(DVec3::new(8.0, 8.0, 4.0)), 0.5, 0.0, 0.0);

@@ -94,7 +94,7 @@ fn single_scattering_matches_closed_form() {
     builder.place(
         shapes::plane(Vec2::splat(40.0), 1, 1),
         metal("black", Vec3::ZERO, 1.0),
-        DMat4::from_translation(DVec3::Y * -3.0),
+        DVec3::Y * -3.0,
     );
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(40.0), 1, 1), sheet);
@@ -155,7 +155,7 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
         builder.place(
             shapes::plane(Vec2::new(0.5, 4.0), 1, 1),
             if stripe % 2 == 0 { light } else { dark },
-            DMat4::from_translation(DVec3::new(f64::from(stripe) * 0.5 - 1.75, -0.6, 0.0)),
+            DVec3::new(f64::from(stripe) * 0.5 - 1.75, -0.6, 0.0),
         );
     }
     for (size, at) in [
@@ -164,13 +164,9 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
         (Vec3::new(4.0, 1.0, 0.4), DVec3::new(0.0, -0.3, -2.2)),
         (Vec3::new(4.0, 1.0, 0.4), DVec3::new(0.0, -0.3, 2.2)),
     ] {
-        builder.place(shapes::cuboid(size), stone, DMat4::from_translation(at));
+        builder.place(shapes::cuboid(size), stone, at);
     }
-    builder.place(
-        shapes::cylinder(0.25, 2.0, 48),
-        stone,
-        DMat4::from_translation(DVec3::new(0.6, 0.0, -0.5)),
-    );
+    builder.place(shapes::cylinder(0.25, 2.0, 48), stone, DVec3::new(0.6, 0.0, -0.5));
     builder.place(
         shapes::plane(Vec2::new(4.0, 4.0), 1, 1),
         dielectric("water", Vec3::ONE, 0.0),
@@ -359,7 +355,7 @@ fn caustics_match_refracted_beams() {
             specular: Specular { factor: 0.0, ..Specular::default() },
             ..dielectric("matte", Vec3::splat(0.5), 1.0)
         },
-        DMat4::from_translation(DVec3::Y * -depth),
+        DVec3::Y * -depth,
     );
     let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
     let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(4.0), 1, 1), sheet);

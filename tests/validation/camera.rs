@@ -87,6 +87,6 @@ pub fn cases() -> Vec<Case> {
         }
     }
     let why = "the same lens by another renderer";
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.01", "", why);
+    case.mean_of_mitsuba("0.01", "", why);
     vec![case]
 }

@@ -185,6 +185,11 @@ impl Case {
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
+    /// Bounds the path tracer's mean by Mitsuba's; `more` holds further lines.
+    pub fn mean_of_mitsuba(&mut self, at_most: &str, more: &str, why: &str) {
+        self.bound(["path", "mitsuba"], "mean", &format!("at_most = {at_most}"), more, why);
+    }
+
     /// Bounds of the rasterizer's direct light against the path tracer: mean within 0.5 %, FLIP
     /// below 0.02 beside edges.
     pub fn raster_bounds(&mut self) {

@@ -33,7 +33,7 @@ pub fn cases() -> Vec<Case> {
             ],
             ..Case::default()
         };
-        case.bound(["path", "mitsuba"], "mean", "at_most = 0.003", "", "one BRDF, two renderers");
+        case.mean_of_mitsuba("0.003", "", "one BRDF, two renderers");
         let place = "light at the right place: a mean alone does not see it";
         case.bound(["path", "mitsuba"], "block_rms", "at_most = 0.01", "", place);
         case.bound(["path", "mitsuba"], "block_worst", "at_most = 0.06", "", place);

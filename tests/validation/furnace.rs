@@ -82,13 +82,7 @@ fn tiles(degrees: f64) -> Case {
             names.push(name);
         }
     }
-    case.bound(
-        ["path", "mitsuba"],
-        "mean",
-        "at_most = 0.003",
-        &list(&names),
-        "the same light by another renderer",
-    );
+    case.mean_of_mitsuba("0.003", &list(&names), "the same light by another renderer");
     case
 }
 
@@ -127,13 +121,7 @@ fn ball_in_ball() -> Case {
     let why = "F = 1 and no loss: the environment's own luminance";
     case.expect("path", "white mirror", one, 0.005, why, "");
     case.expect("mitsuba", "white mirror", one, 0.005, why, "");
-    case.bound(
-        ["path", "mitsuba"],
-        "mean",
-        "at_most = 0.003",
-        "",
-        "the same light by another renderer",
-    );
+    case.mean_of_mitsuba("0.003", "", "the same light by another renderer");
     case
 }
 
@@ -191,12 +179,6 @@ fn hollow() -> Case {
             "light of a chord's angle alone: a Fredholm equation in one variable, by quadrature";
         case.expect_of_all(name, sum / count, [0.005, 0.005, 0.0], why);
     }
-    case.bound(
-        ["path", "mitsuba"],
-        "mean",
-        "at_most = 0.005",
-        "",
-        "the same light by another renderer",
-    );
+    case.mean_of_mitsuba("0.005", "", "the same light by another renderer");
     case
 }

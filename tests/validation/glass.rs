@@ -74,12 +74,6 @@ pub fn cases() -> Vec<Case> {
         case.circle(name, [80.0 + x * scale, 40.0], radius);
     }
     let names = ["clear ball", "amber block", "rough plate"].map(String::from);
-    case.bound(
-        ["path", "mitsuba"],
-        "mean",
-        "at_most = 0.01",
-        &list(&names),
-        "one glass, two renderers",
-    );
+    case.mean_of_mitsuba("0.01", &list(&names), "one glass, two renderers");
     vec![case]
 }

@@ -147,16 +147,16 @@ pub fn cases() -> Vec<Case> {
                 let noisy = (light == "area_light").then(|| name(2, 1));
                 let sharp: Vec<String> =
                     bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
-                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&sharp), why);
+                case.mean_of_mitsuba("0.005", &list(&sharp), why);
                 if let Some(ball) = noisy {
                     let why = "two pixels hold half of its light, noisy by up to 0.8 % (validation/README.md)";
-                    case.bound(["path", "mitsuba"], "mean", "at_most = 0.02", &list(&[ball]), why);
+                    case.mean_of_mitsuba("0.02", &list(&[ball]), why);
                 }
             } else {
                 // Caustics of smooth metal are found by random paths only: single balls are noisy
                 // by percents, under a sun entirely.
                 let why = "one BRDF, two renderers";
-                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
+                case.mean_of_mitsuba("0.005", "", why);
             }
             if case.raster {
                 case.raster_bounds();

@@ -84,7 +84,7 @@ fn pairs() -> Case {
         }
     }
     let why = "one BRDF, two renderers";
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.002", &list(&names), why);
+    case.mean_of_mitsuba("0.002", &list(&names), why);
     case
 }
 

@@ -117,9 +117,9 @@ pub fn cases() -> Vec<Case> {
     }
     let names: Vec<String> = places.iter().map(|place| place.0.to_owned()).collect();
     let why = "one BRDF, two renderers";
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.003", "", why);
+    case.mean_of_mitsuba("0.003", "", why);
     case.bound(["path", "mitsuba"], "block_rms", "at_most = 0.01", "", why);
     let why = "the same, surface by surface, whose few pixels are noisy by half a percent";
-    case.bound(["path", "mitsuba"], "mean", "at_most = 0.007", &list(&names), why);
+    case.mean_of_mitsuba("0.007", &list(&names), why);
     vec![case]
 }

@@ -162,8 +162,8 @@ pub fn cases() -> Vec<Case> {
         }
         let names = list(&regions.iter().map(|region| region.0.to_owned()).collect::<Vec<_>>());
         let why = "one medium, two renderers";
-        case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
-        case.bound(["path", "mitsuba"], "mean", "at_most = 0.01", &names, why);
+        case.mean_of_mitsuba("0.005", "", why);
+        case.mean_of_mitsuba("0.01", &names, why);
         // Standard errors from runs of two seeds: haze with a small light within it 1.6 % here and
         // 0.7 % in Mitsuba, the others at most 1.0 % and 0.5 %.
         let noise = if name == "haze" && full { "at_most = 0.025" } else { "at_most = 0.015" };

@@ -79,8 +79,10 @@ struct Size {
 impl Size {
     /// Rust expression of the size.
     fn expression(&self) -> String {
-        let structs = self.structs.iter().map(|name| format!(" + std::mem::size_of::<{name}>()"));
-        structs.fold(self.bytes.to_string(), |sum, size| sum + &size)
+        let bytes =
+            Some(self.bytes.to_string()).filter(|_| self.bytes > 0 || self.structs.is_empty());
+        let structs = self.structs.iter().map(|name| format!("std::mem::size_of::<{name}>()"));
+        bytes.into_iter().chain(structs).collect::<Vec<_>>().join(" + ")
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ::exr::meta::header::Header;
 
-use crate::image_io::error_text::one_line;
+use crate::image_io::error_text::{ImageError, one_line};
 
 /// Error of deep data.
 pub(super) const DEEP: &str = "it contains deep data, which are not supported; flatten it";
@@ -145,7 +145,7 @@ pub(super) fn listed(names: impl Iterator<Item = String>) -> String {
 }
 
 /// Finds the group of a name: exact, else ignoring case, else by the end of its name.
-pub(super) fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, String> {
+pub(super) fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, ImageError> {
     let only = |matches: &dyn Fn(&Group) -> bool| {
         let mut found = groups.iter().filter(|group| matches(group));
         found.next().filter(|_| found.next().is_none())
@@ -160,27 +160,29 @@ pub(super) fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, S
         .or_else(|| groups.iter().find(|group| group.layer == layer))
         .or_else(|| only(&|group| group.name.eq_ignore_ascii_case(layer)))
         .or_else(|| only(&|group| group.name.ends_with(&end)))
-        .ok_or_else(|| format!("it has no layer '{}'; it has {}", one_line(layer), usable()))?;
+        .ok_or_else(|| {
+            ImageError::Layer(format!("it has no layer '{}'; it has {}", one_line(layer), usable()))
+        })?;
     if found.deep {
-        return Err(DEEP.into());
+        return Err(ImageError::Unsupported(DEEP.into()));
     }
     if found.content.is_none() {
         let name = one_line(layer);
-        return Err(format!(
+        return Err(ImageError::Layer(format!(
             "its layer '{name}' has neither red, green and blue nor a single channel; choose one \
              of {}",
             usable()
-        ));
+        )));
     }
     Ok(found)
 }
 
 /// Finds the main image if no layer is given, with a warning if the choice is ambiguous.
-pub(super) fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
+pub(super) fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), ImageError> {
     let best = groups.iter().filter_map(|group| group.content.map(Content::rank)).min();
     let Some(best) = best else {
         if groups.iter().any(|group| group.deep) {
-            return Err(DEEP.into());
+            return Err(ImageError::Unsupported(DEEP.into()));
         }
         let channels = groups.iter().flat_map(|group| {
             group.channels.iter().map(|(channel, _)| match group.name.as_str() {
@@ -188,11 +190,11 @@ pub(super) fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), Stri
                 name => format!("{name}.{channel}"),
             })
         });
-        return Err(format!(
+        return Err(ImageError::Channel(format!(
             "it has neither red, green and blue nor luminance (its channels are {}); save it as \
              an RGB image",
             listed(channels)
-        ));
+        )));
     };
     let equal: Vec<&Group> =
         groups.iter().filter(|g| g.content.is_some_and(|content| content.rank() == best)).collect();
@@ -221,7 +223,10 @@ pub(super) fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), Stri
         }
         ([], [one]) => (*one, None),
         ([], _) => (main(&equal).and_then(pick).map(|group| (group, None))).ok_or_else(|| {
-            format!("it has no main layer; choose one with FILE.exr:LAYER: {}", names())
+            ImageError::Layer(format!(
+                "it has no main layer; choose one with FILE.exr:LAYER: {}",
+                names()
+            ))
         })?,
     };
     let odd = match group.content {

@@ -117,7 +117,7 @@ impl EnvironmentLook {
         };
         let (map, origin) = if let Some(file) = &self.file {
             let loaded = environment::load(file)
-                .map_err(|error| input("environment.file", file, error.detail))?;
+                .map_err(|error| input("environment.file", file, error.cause.to_string()))?;
             let place = file.display().to_string();
             scene.notes.extend(loaded.warnings.into_iter().map(|warning| Note {
                 kind: NoteKind::Repaired,

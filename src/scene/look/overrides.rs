@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     camera::{Camera, EffectSettings},
-    message::read_file,
+    message::read_input,
     scene::{Scene, address::AddressTable},
     settings::{GiLook, PassesLook},
 };
@@ -101,7 +101,7 @@ impl Look {
     /// An unreadable file, or one that is too large.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
         let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let bytes = read_file(file, MAX_FILE, "a look file").map_err(invalid)?;
+        let bytes = read_input(file, MAX_FILE, "a look file").map_err(invalid)?;
         String::from_utf8(bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))
     }
 

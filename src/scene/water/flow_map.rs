@@ -6,7 +6,7 @@ use glam::{DVec2, Vec2};
 
 use super::{flow, waves};
 use crate::image_io::{
-    self, Format,
+    self, Format, ImageError,
     coded_image::{PngOptions, write_png},
 };
 
@@ -16,6 +16,14 @@ pub const MAX_SIDE: u32 = 4096;
 const MAX_BYTES: u64 = 256 << 20;
 /// Channel layout, for error messages.
 const CHANNELS: &str = "a flow map has the flow along x in red and along z in green";
+
+/// The error of an image; one that lacks channels says which a flow map has.
+fn with_channels(error: ImageError) -> String {
+    match error {
+        ImageError::Gray | ImageError::Channel(_) => format!("{error}; {CHANNELS}"),
+        _ => error.to_string(),
+    }
+}
 
 /// Flow over a rectangle: columns along +x, rows along +z.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +124,7 @@ impl FlowMap {
     /// # Errors
     /// As `read`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        match Format::of(bytes)? {
+        match Format::of(bytes).map_err(|error| error.to_string())? {
             Format::Png => Self::from_png(bytes),
             Format::Exr => Self::from_exr(bytes),
             other => Err(format!(
@@ -132,10 +140,8 @@ impl FlowMap {
                 "it declares the color space {space}, but a flow map holds vectors, not colors: save it without a color profile"
             ));
         }
-        let ([width, height], has_alpha, texels) = image_io::read_rgba16(bytes, &check_size)
-            .map_err(
-                |error| if error == "it is gray" { format!("{error}; {CHANNELS}") } else { error },
-            )?;
+        let ([width, height], has_alpha, texels) =
+            image_io::read_rgba16(bytes, &check_size).map_err(with_channels)?;
         // 8-bit codes are scaled by 257.
         let component = |code: u16| ((f32::from(code) - 32896.0) / 32639.0).clamp(-1.0, 1.0);
         let velocity = texels.iter().map(|p| Vec2::new(component(p[0]), component(p[1]))).collect();
@@ -149,9 +155,7 @@ impl FlowMap {
 
     fn from_exr(bytes: &[u8]) -> Result<Self, String> {
         let ([width, height], has_alpha, texels) =
-            image_io::exr::red_green_alpha(bytes, &check_size).map_err(|error| {
-                if error.contains("no channel") { format!("{error}; {CHANNELS}") } else { error }
-            })?;
+            image_io::exr::red_green_alpha(bytes, &check_size).map_err(with_channels)?;
         if let Some(bad) =
             texels.iter().flat_map(|[x, z, _]| [x, z]).find(|v| !(-1.001..=1.001).contains(*v))
         {
@@ -176,7 +180,7 @@ impl FlowMap {
     pub fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         let options = PngOptions {
-            compression: png::Compression::Balanced,
+            compression: png::Compression::Fast,
             filter: png::Filter::Adaptive,
             is_srgb: false,
             is_opaque: false,

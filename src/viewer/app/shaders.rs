@@ -1,9 +1,6 @@
 //! Reload of shaders while the window is open.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use super::App;
 use crate::viewer::{background::BackgroundWorker, shader_reload::ShaderSources};
@@ -27,24 +24,17 @@ impl App {
         };
         self.watched = Some((Instant::now(), sources.written()));
         let compile = |sources: ShaderSources| sources.compile();
-        let compiles = match &mut self.compiles {
-            Some(compiles) => Ok(&*compiles),
-            none @ None => BackgroundWorker::new("shaders", Arc::clone(&self.wake), compile)
-                .map(|compiles| &*none.insert(compiles)),
-        };
-        match compiles {
-            Ok(compiles) => {
-                compiles.submit(sources);
-                self.info("compiling shaders".into());
-            }
-            Err(error) => self.error(format!("cannot start the shader compiler's thread: {error}")),
+        let (slot, wake) = (&mut self.compiles, &self.wake);
+        match BackgroundWorker::submit_to(slot, "shader compiler", wake, compile, sources) {
+            Ok(()) => self.info("compiling shaders".into()),
+            Err(error) => self.error(error),
         }
     }
 
     /// Applies compiled shaders, and checks the sources for changes.
     pub(in crate::viewer) fn follow_shaders(&mut self) {
-        match self.compiles.as_ref().and_then(BackgroundWorker::result) {
-            Some(Ok(modules)) => {
+        match BackgroundWorker::take_result(&mut self.compiles) {
+            Ok(Some(Ok(modules))) => {
                 self.info(match modules.len() {
                     0 => "shaders match the build".into(),
                     count => format!("{count} shaders differ from the build and are in use"),
@@ -54,12 +44,8 @@ impl App {
                     work.viewport.invalidate();
                 }
             }
-            Some(Err(error)) => self.error(error),
-            None => {}
-        }
-        if let Some(crash) = self.compiles.as_ref().and_then(BackgroundWorker::crash) {
-            self.compiles = None;
-            self.error(crash.to_string());
+            Ok(Some(Err(error))) | Err(error) => self.error(error),
+            Ok(None) => {}
         }
         let due = self.watched.filter(|(at, _)| at.elapsed() >= WATCH);
         if let (Some((_, before)), Some(sources)) = (due, &self.shaders) {

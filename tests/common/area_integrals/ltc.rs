@@ -63,13 +63,13 @@ impl Ltc {
 
     /// A world direction of any length in cosine space.
     #[must_use]
-    pub fn to_cosine(&self, p: DVec3) -> DVec3 {
+    pub fn to_cosine(self, p: DVec3) -> DVec3 {
         dvec3(self.xx * p.x + self.xz * p.z, self.yy * p.y, p.z)
     }
 
     /// The inverse of `to_cosine`: a world direction, of any length.
     #[must_use]
-    pub fn to_world(&self, p: DVec3) -> DVec3 {
+    pub fn to_world(self, p: DVec3) -> DVec3 {
         dvec3((p.x - self.xz * p.z) / self.xx, p.y / self.yy, p.z)
     }
 

@@ -75,9 +75,8 @@ fn a_hub_of_very_many_triangles_takes_no_time() {
     let (mut vertices, _) = quad();
     let faces = vec![[0u32, 1, 2]; 200_000];
     let root = At::ROOT;
-    let start = std::time::Instant::now();
+    // Work by the square of their number, 4e10 steps, would not come to an end.
     tangents::generate(&mut vertices, &faces, 0, &root, &mut ImportReport::default());
-    assert!(start.elapsed().as_secs() < 10);
     assert_eq!(vertices.tangents.len(), 4);
 }
 
