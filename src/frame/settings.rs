@@ -102,8 +102,8 @@ pub struct RenderSettings {
 }
 
 impl RenderSettings {
-    /// True if the image is upscaled by temporal anti-aliasing: its history then collects samples in
-    /// place of a mean.
+    /// True if temporal anti-aliasing upscales the image: its history then collects the samples of
+    /// a still image in place of a mean.
     #[must_use]
     pub fn is_upscaled(&self) -> bool {
         self.anti_aliasing == AntiAliasing::Temporal && self.taa.render_scale < 1.0
