@@ -17,6 +17,7 @@
 
 mod eulumdat;
 mod lm63;
+mod numbers;
 mod text;
 
 use std::f64::consts::TAU;
@@ -113,6 +114,17 @@ pub enum IesError {
         /// The type.
         kind: PhotometricType,
     },
+}
+
+impl From<numbers::TooLow> for IesError {
+    fn from(low: numbers::TooLow) -> Self {
+        Self::Range {
+            line: low.line,
+            what: "the candela value",
+            value: low.value,
+            allowed: "at least 0 (to -2 % of the strongest counts as 0)",
+        }
+    }
 }
 
 /// The format that a file follows: the edition of LM-63, from its first line, or EULUMDAT.

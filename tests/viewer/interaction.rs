@@ -372,7 +372,7 @@ fn a_stored_look_has_the_value_that_was_typed_before() {
         // Headers take some frames to open.
         (0..20).for_each(|_| bench.frame(vec![]));
     };
-    let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength;
+    let strength = |bench: &HeadlessViewer| look(bench).lights["Panel"].strength();
     let typed = Some(LightStrength::Lumens(Lumen(1500.25)));
     click(&mut bench, "Stored looks");
     click(&mut bench, "1200");

@@ -12,7 +12,7 @@
 use super::{
     IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
     Symmetry, Tilt,
-    lm63::{Listed, finite, snapped},
+    numbers::{Listed, finite, snapped},
 };
 use crate::photometry::units::Lumen;
 

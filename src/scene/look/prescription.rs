@@ -68,6 +68,6 @@ mod tests {
         fs::write(&path, "{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}").unwrap();
         assert!(error(&bad).contains("element 0: thickness_mm is missing"), "{}", error(&bad));
         fs::write(&path, vec![b' '; MAX_BYTES + 1]).unwrap();
-        assert!(error(&bad).contains("maximum of a prescription"));
+        assert!(error(&bad).contains("reduce it"));
     }
 }
