@@ -51,7 +51,7 @@ const ALLOWED: [(&str, &str); 11] = [
     ("src/cli/renamed.rs", "colour"),
     ("src/cli/renamed.rs", "patches"),
     ("src/compare/case.rs", "centres"),
-    ("src/scene/look/gi.rs", "patches"),
+    ("src/settings/gi.rs", "patches"),
     ("src/camera/dials.rs", "centre"),
     ("src/viewer/panels/palette.rs", "surroundings"),
 ];

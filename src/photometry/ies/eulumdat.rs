@@ -10,9 +10,11 @@
 //! of lamps are alternatives: the first is used.
 
 use super::{
-    IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
-    Symmetry, Tilt,
     numbers::{Listed, finite, snapped},
+    profile::{
+        IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
+        Symmetry, Tilt,
+    },
 };
 use crate::photometry::units::Lumen;
 

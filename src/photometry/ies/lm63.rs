@@ -1,8 +1,10 @@
 //! The parser of LM-63 files.
 
 use super::{
-    IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, Symmetry, Tilt,
     numbers::{Listed, finite, snapped},
+    profile::{
+        IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, Symmetry, Tilt,
+    },
 };
 use crate::photometry::units::Lumen;
 

@@ -1,7 +1,12 @@
 //! Tests of the LM-63 parser and of the interpolation.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::f64::consts::TAU;
+
+use glam::DVec3;
+
 use super::*;
+use crate::photometry::units::{Candela, Lumen};
 
 fn near(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
