@@ -1,5 +1,6 @@
 //! Effects of the assembled camera. They follow from body, lens and dials; a value of its
-//! [`EffectSettings`](super::EffectSettings) overrides that, and switches the effect on or off.
+//! [`EffectSettings`](super::EffectSettings) overrides that and turns the effect on. `enabled`
+//! turns it on or off.
 
 use std::sync::Arc;
 
@@ -39,9 +40,9 @@ impl Camera {
         self.lens.is_set() || self.effects.needs_lens()
     }
 
-    /// Sets up for a picture of `size` (pixels). `fov` (rad) is the vertical field of view of the
-    /// scene's camera, `None` for an orthographic one. `mounted` is the prescription's lens if it
-    /// is already set for this camera and size.
+    /// Sets the camera up for a picture of `size` (pixels). `fov` (rad) is the vertical field of
+    /// view of the scene's camera, `None` for an orthographic one. `mounted` is the prescription's
+    /// lens if it is already set for this camera and size.
     ///
     /// # Errors
     /// A lens that cannot be read or set; a lens effect that is enabled without a lens.
@@ -107,8 +108,9 @@ impl Camera {
     ///
     /// On by default: depth of field with a focus; bloom and vignetting with a lens (focal length
     /// or focus); grain with a sensor and an ISO speed; motion blur with a motion. Chromatic
-    /// aberration and starbursts are off unless enabled. An effect with a value set is on. A camera
-    /// with only its exposure set therefore gives the image of a pinhole.
+    /// aberration and starbursts are off unless enabled. A value of an effect turns it on, except
+    /// `punctual_lights = false` of starbursts. A camera with only its exposure set therefore gives
+    /// the image of a pinhole.
     ///
     /// # Errors
     /// An invalid lens, or one that forms no image; a lens effect that is enabled without a lens.

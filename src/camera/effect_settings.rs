@@ -63,13 +63,13 @@ pub struct EffectSettings {
 }
 
 impl EffectSettings {
-    /// True if starbursts are on: switched on, or a value of them is set.
+    /// True if starbursts are on: switched on, or turned on by a value.
     #[must_use]
     pub fn has_starbursts(&self) -> bool {
         self.starburst.unwrap_or_else(|| self.sets_starburst())
     }
 
-    /// True if a starburst value is set.
+    /// True if a value that turns starbursts on is set; `punctual_lights = false` does not.
     pub(super) fn sets_starburst(&self) -> bool {
         let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
         values.iter().any(Option::is_some)

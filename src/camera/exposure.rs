@@ -221,8 +221,8 @@ impl Exposure {
         other.ev100 - self.ev100
     }
 
-    /// By what a history or cache that holds values pre-exposed with `previous` is multiplied so
-    /// that it fits this exposure: `multiplier / previous multiplier`, finite and above 0.
+    /// Factor that converts values pre-exposed with `previous`, in a history or cache, to this
+    /// exposure: `multiplier / previous multiplier`, finite and above 0.
     ///
     /// Lagarde and de Rousiers 2014, section 5.1 (pre-exposed lighting).
     #[must_use]

@@ -41,8 +41,8 @@ pub struct MeterArgs {
     /// Position of the incident light meter in meters [default: the surface at --at].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     point: Option<String>,
-    /// Direction that the incident light meter's receptor faces [default: the surface normal at --at;
-    /// with --point, the direction from that point to the camera].
+    /// Direction that the incident light meter's receptor faces [default: the surface normal at
+    /// --at; with --point, the direction from that point to the camera].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     normal: Option<String>,
     /// Receptor: flat (cosine response, C = 250) or dome (C = 340).

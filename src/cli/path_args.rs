@@ -15,8 +15,8 @@ pub struct PathArgs {
     /// like the rasterizer [default: unlimited, with Russian roulette].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Relative error in percent at which a tile stops, e.g. 1% (the percent sign is optional here).
-    /// Checked from 64 samples on; --spp remains the maximum.
+    /// Relative error in percent at which a tile stops, e.g. 1% (the percent sign is optional
+    /// here). Checked from 64 samples on; --spp remains the maximum.
     #[arg(long, value_name = "PERCENT", value_parser = Fraction::parse_percent, allow_negative_numbers = true)]
     pub target_error: Option<Fraction>,
     /// Random seed [default: 0].

@@ -157,7 +157,7 @@ impl CodedImage {
         if self.is_wide { u16::MAX } else { 255 }
     }
 
-    /// Red, green, blue and alpha of each pixel; gray is repeated, absent alpha is the largest code.
+    /// Red, green, blue and alpha of each pixel; gray is repeated, absent alpha is opaque.
     pub fn rgba(&self) -> impl Iterator<Item = [u16; 4]> {
         let (channels, is_wide, opaque) = (self.channels, self.is_wide, self.max_code());
         self.codes.chunks_exact(channels * (1 + usize::from(is_wide))).map(move |pixel| {

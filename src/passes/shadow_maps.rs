@@ -94,8 +94,8 @@ impl ShadowMapsPass {
     }
 
     /// Declares the pass, which draws each map that is not `kept` from an earlier frame. Does
-    /// nothing without maps. `camera`: its position in the world (m); `moved`: deformed vertices, if
-    /// a pass deforms them.
+    /// nothing without maps. `camera`: its position in the world (m); `moved`: deformed vertices,
+    /// if a pass deforms them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

@@ -27,12 +27,13 @@ pub struct Applied {
     pub change: LookChange,
     /// Work on the device.
     pub work: DeviceWork,
-    /// The exposure follows from the last reading of the light meter and the new dials.
+    /// True if the last reading of the light meter holds: the exposure follows from it and the new
+    /// dials.
     pub keeps_reading: bool,
 }
 
 impl Session {
-    /// Replaces the open scene by another state of it, `next`: with another look, camera or time.
+    /// Replaces the open scene by `next`: the same scene with another look, camera or time.
     /// `base` is the scene before any look. Only what the change affects is uploaded again.
     ///
     /// # Errors

@@ -16,10 +16,10 @@ pub enum LookChange {
     Nothing,
     /// Camera, effects, passes, or how indirect light is sampled: applied in the next frame.
     Frame,
-    /// Indirect light is switched on, or its VPLs are others: photons are traced, without an
-    /// upload of the scene.
+    /// Indirect light is switched on, or its VPLs differ: photons are traced, without an upload of
+    /// the scene.
     Vpls,
-    /// Lights, environment or materials: the scene is uploaded again.
+    /// Lights, environment, materials or the need for flare sources: the scene is uploaded again.
     Scene,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
         && as_metered(old) == as_metered(new)
 }
 
-/// True if only light strengths changed, so that no upload is needed.
+/// True if only strength, color or switches of lights changed, so that no upload is needed.
 pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
     let (same, default) =

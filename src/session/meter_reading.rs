@@ -19,7 +19,7 @@ pub struct MeterReading {
 }
 
 impl MeterReading {
-    /// A reading of a session's scene.
+    /// The reading `metered` of a session's scene.
     #[must_use]
     pub fn new(session: &OpenScene, metered: Option<Exposure>) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl MeterReading {
         }
     }
 
-    /// True if the meter would read the same now; with `any_size` but for the picture's size.
+    /// True if the meter would read the same of `session`; `any_size` ignores the picture's size.
     #[must_use]
     pub fn holds(&self, session: &OpenScene, any_size: bool) -> bool {
         self.camera == session.camera

@@ -15,7 +15,7 @@ use crate::{
 /// A scene with its look applied, its camera and its picture size. Clones share the scene.
 #[derive(Clone)]
 pub struct OpenScene {
-    /// The request that opened the session.
+    /// The request that opened the scene.
     pub request: OpenRequest,
     /// The scene at the playback time, with the look applied.
     pub scene: Arc<Scene>,

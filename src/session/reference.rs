@@ -126,7 +126,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// A checkpoint for the inputs with a fingerprint, saved at intervals from now on.
+    /// A checkpoint for the inputs with a fingerprint; the first interval starts with this call.
     #[must_use]
     pub fn new(file: PathBuf, print: Fingerprint, interval: Duration) -> Self {
         Self { file, print, interval, saved: Instant::now() }

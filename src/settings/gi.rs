@@ -17,7 +17,7 @@ choices! {
     pub enum GiDebugView {
         /// None.
         Picture = "picture",
-        /// VPLs as spheres. `patches` is their name of version 0.1.
+        /// VPLs as spheres.
         Vpls = "vpls" | "patches",
     }
 }

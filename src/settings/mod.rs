@@ -1,6 +1,6 @@
-//! Settings of the passes and of indirect light. A property is said once, here: its name, type,
-//! range, default, description, and what a change of it affects. The look (`scene::look`), its
-//! reference, its JSON schema, the window and the passes use these definitions.
+//! Settings of the passes and of indirect light, and the macros that declare properties. A
+//! declaration states name, type, default, range, unit, description, and what a change affects. The
+//! look (`scene::look`), its reference, its JSON Schema, the window and the passes use it.
 
 pub(crate) mod choices;
 pub(crate) mod define;

@@ -27,7 +27,7 @@ choices! {
         /// Traces rays for lights with a size, uses shadow maps for the rest.
         #[default]
         Auto = "auto",
-        /// Shadow maps of suns, spots and points (docs/shadow-maps.md); shapes cast no shadow.
+        /// Shadow maps of suns, spots and points (docs/shadow-maps.md); area lights cast no shadow.
         Maps = "maps",
         /// Ray-traced shadows (docs/shadows.md).
         Traced = "traced",
@@ -109,7 +109,7 @@ settings! {
     pub struct TemporalSettings / TemporalLook in "passes.taa" {
         render_scale: f64 = 1.0, in 0.25..=1.0,
             "ratio of rendered to displayed pixels along each side, 0.25 to 1", affects Frame;
-        /// (Salvi 2016)
+        /// Salvi, "An Excursion in Temporal Supersampling", GDC 2016.
         variance_gamma: f32 = 2.5, in 0.25..=8.0,
             "variance clipping: half-width of the history clamp in standard deviations of the 3x3 neighborhood, 0.25 to 8, e.g. 2.5 (falls to at most 1 as motion rises to 2 pixels a frame)",
             affects Frame;

@@ -42,7 +42,7 @@ pub enum Accepts {
     Name,
     /// Text that passes a check.
     Checked(fn(&str) -> bool),
-    /// As the description says.
+    /// Values that the description states.
     Described,
 }
 
@@ -89,7 +89,8 @@ pub enum Affects {
     Vpls,
     /// Reflection probes, which are captured when the scene is uploaded, and the light meter.
     Probes,
-    /// Strength and color of lights, and the light meter; without probes, nothing is uploaded.
+    /// Strength and color of lights, which need no upload of a scene without probes, and the light
+    /// meter.
     Lights,
     /// The uploaded scene, and the light meter.
     Scene,
@@ -113,7 +114,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// The properties that are marked.
+    /// The properties whose mark, at the same index, is true.
     pub(crate) fn those_that(properties: &[Self], marked: &[bool]) -> Vec<Self> {
         let marked = properties.iter().zip(marked).filter(|(_, marked)| **marked);
         marked.map(|(property, _)| *property).collect()

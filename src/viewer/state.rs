@@ -140,9 +140,9 @@ pub struct PanelState {
     /// Flow painting: the current stroke, and where it is painted.
     pub(super) stroke: Option<FlowStroke>,
     pub(super) canvas: Option<FlowCanvas>,
-    /// The keyboard pointer is active, at the middle of the picture.
+    /// True if the keyboard pointer is active, at the center of the picture.
     pub(super) keyboard_pointer: bool,
-    /// The bar is too narrow for the result of the comparison.
+    /// True if the bar is too narrow for the result of the comparison.
     pub(super) compact_comparison: bool,
     pub(super) thumbnails: Gallery,
 }

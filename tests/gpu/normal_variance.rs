@@ -1,6 +1,6 @@
 //! A bumpy surface seen from afar has the mean light of its bumps. Normal maps widen the roughness
-//! by the variance lost in mipmaps (src/gpu_scene/mips.rs); compared with 256 unfiltered samples per
-//! pixel.
+//! by the variance lost in mipmaps (src/gpu_scene/mips.rs); compared with 256 unfiltered samples
+//! per pixel.
 
 use std::f64::consts::TAU;
 

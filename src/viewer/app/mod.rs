@@ -43,15 +43,15 @@ use crate::{
 /// Options of the viewer window.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The scene to open; none opens the gallery.
+    /// The scene to open, unless the gallery is shown.
     pub request: OpenRequest,
-    /// Starts with the gallery.
+    /// True to start with the gallery.
     pub gallery: bool,
     /// Folder of the recent scenes and the window's settings; none keeps them for this run only.
     pub state: Option<PathBuf>,
-    /// Copied readings also go to standard output, one line each.
+    /// True if copied readings also go to standard output, one line each.
     pub print_readings: bool,
-    /// Frame-pacing statistics go to standard output at exit.
+    /// True if frame-pacing statistics go to standard output at exit.
     pub pacing: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct App {
     pub(super) watched: Option<(Instant, Option<SystemTime>)>,
     /// The HDR setting for which the display's encoding was last reported.
     said_of: bool,
-    /// The window is about to close.
+    /// True if the window is about to close.
     pub closes: bool,
     /// Time of the last frame of the window.
     pub(super) last_frame: Instant,

@@ -262,8 +262,9 @@ impl Document {
         Ok(file)
     }
 
-    /// Saves to another file from now on, replacing it. Relative file names are rewritten for the
-    /// new folder; painted maps are saved beside it and replace no existing file.
+    /// Saves to another file, which is replaced and becomes the document's file. Relative file
+    /// names are rewritten for the new folder; painted maps are saved in it and replace no existing
+    /// file.
     ///
     /// # Errors
     /// A file system error; nothing has changed then.

@@ -1,9 +1,9 @@
 //! Linearly transformed cosines (LTC) for the BRDF's specular lobe, and their fit.
 //!
 //! Heitz, Dupuy, Hill and Neubelt 2016, "Real-Time Polygonal-Light Shading with Linearly
-//! Transformed Cosines". The LTC is a sampling density here: `integrate_brdf` evaluates the true BRDF
-//! at a few directions distributed by it, so an approximate fit is enough. The map preserves the
-//! horizon, so one clip of the outline serves both spaces.
+//! Transformed Cosines". The LTC is a sampling density here: `integrate_brdf` evaluates the true
+//! BRDF at a few directions distributed by it, so an approximate fit is enough. The map preserves
+//! the horizon, so one clip of the outline serves both spaces.
 
 use std::f64::consts::PI;
 
