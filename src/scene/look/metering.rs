@@ -74,7 +74,10 @@ pub(super) fn set(
         "camera.exposure.auto_iso" => dials.auto_iso = read.boolean()?,
         "camera.exposure.adaptation" => {
             let (brighter, darker) = read.value.split_once(',').unwrap_or((read.value, read.value));
-            let part = |value: &str| Reader { value: value.trim(), ..*read }.non_negative();
+            let part = |value: &str| {
+                let part = Reader { value: value.trim(), ..*read }.non_negative();
+                part.map_err(|_| read.bad_value())
+            };
             dials.adaptation = Some([part(brighter)?, part(darker)?]);
         }
         "camera.metering.mode" => {
@@ -182,6 +185,8 @@ mod tests {
         assert_eq!(balance.white, WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 });
         let one = set(&["camera.exposure.adaptation=1"]).unwrap().dials;
         assert_eq!(one.adaptation, Some([1.0, 1.0]));
+        let wrong = set(&["camera.exposure.adaptation=0.3,1,2"]).err();
+        assert!(matches!(&wrong, Some(LookError::BadValue { value, .. }) if value == "0.3,1,2"));
         // Compensation is applied after adaptation.
         let auto = dials.auto_exposure();
         assert_eq!((auto.brighter_s, auto.darker_s, auto.compensation), (0.5, 2.0, 0.0));

@@ -135,7 +135,7 @@ impl StillLife {
         out += &format!(
             "[camera]\nname = \"Hero\"\n\n[camera.body]\niso = {iso}\nshutter = \"1/{shutter_denominator}\"\n\n\
              [camera.lens]\nf_stop = {f_stop:?}\n\n\
-             [passes.tonemap]\noperator = \"agx\" # linear | aces | agx | neutral\n"
+             [passes.tonemap]\noperator = \"agx\" # linear | aces | agx | pbr-neutral\n"
         );
         out
     }
