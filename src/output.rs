@@ -14,11 +14,11 @@ use crate::image_io::coded_image::{self, PngOptions};
 
 /// An output file that cannot be written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {file}: {detail}; choose another path or free disk space")]
+#[error("cannot write {file}: {detail}")]
 pub struct OutputError {
     /// The path of the file.
     pub file: String,
-    /// The reason.
+    /// Cause and remedy.
     pub detail: String,
 }
 
@@ -84,8 +84,23 @@ fn resolve_symlinks(target: &Path) -> std::io::Result<Option<PathBuf>> {
     Err(std::io::Error::other("its symbolic links form a cycle"))
 }
 
-fn write_error(target: &Path, detail: impl ToString) -> OutputError {
-    OutputError { file: target.display().to_string(), detail: detail.to_string() }
+fn write_error(target: &Path, detail: impl std::fmt::Display) -> OutputError {
+    let detail = format!("{detail}; choose another path");
+    OutputError { file: target.display().to_string(), detail }
+}
+
+fn io_error(target: &Path, error: &std::io::Error) -> OutputError {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let detail = match folder.filter(|folder| !folder.exists()) {
+        Some(folder) if error.kind() == ErrorKind::NotFound => {
+            format!(
+                "the folder {} does not exist; create it or choose another path",
+                folder.display()
+            )
+        }
+        _ => format!("{error}; choose another path or free disk space"),
+    };
+    OutputError { file: target.display().to_string(), detail }
 }
 
 /// Metadata of the existing target; `None` if it does not exist.
@@ -99,7 +114,7 @@ fn target_metadata(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
         Ok(there) => Ok(Some(there)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         // A name that is too long, a folder without permission, or a cycle of links.
-        Err(error) => Err(write_error(target, error)),
+        Err(error) => Err(io_error(target, &error)),
     }
 }
 
@@ -114,7 +129,7 @@ enum Draft {
 
 impl Draft {
     fn new(target: &Path) -> Result<Self, OutputError> {
-        let oops = |error: std::io::Error| write_error(target, error);
+        let oops = |error: std::io::Error| io_error(target, &error);
         let there = target_metadata(target)?;
         let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
         let place = if is_stream { None } else { resolve_symlinks(target).map_err(oops)? };
@@ -182,7 +197,7 @@ pub fn write_with(
             .and_then(|()| draft.as_file().sync_all())
             .and_then(|()| draft.persist(place).map(drop).map_err(|error| error.error)),
     };
-    written.map_err(|error| write_error(file, error))
+    written.map_err(|error| io_error(file, &error))
 }
 
 /// Writes display-encoded RGBA bytes as an sRGB PNG without alpha. Color-managed programs guess the
@@ -266,7 +281,8 @@ mod tests {
     fn an_unwritable_place_is_named_and_nothing_is_left() {
         let dir = tempfile::tempdir().unwrap();
         let error = write_png(&dir.path().join("no/where.png"), 1, 1, &[0; 4]).unwrap_err();
-        assert!(error.to_string().contains("where.png"));
+        assert!(error.to_string().contains("where.png: the folder "), "{error}");
+        assert!(error.to_string().contains("/no does not exist; create it"), "{error}");
         let error = write_png(dir.path(), 1, 1, &[0; 4]).unwrap_err();
         assert!(error.to_string().contains("directory"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
