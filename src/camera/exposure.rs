@@ -62,6 +62,12 @@ pub enum ExposureError {
         "the exposure value is {0} EV100; it must lie between -{EV100_LIMIT} and {EV100_LIMIT}"
     )]
     ExposureValue(f64),
+    /// The metered light gives an exposure value farther from zero than `EV100_LIMIT`.
+    #[error(
+        "the metered light is out of range: EV100 {0:.2}, expected -{EV100_LIMIT} to \
+         {EV100_LIMIT}; check the strengths of the lights and emissive materials"
+    )]
+    MeterReading(f64),
 }
 
 /// Receptor of an incident-light meter.
@@ -155,7 +161,7 @@ impl Exposure {
     /// `EV100_LIMIT`.
     pub fn from_luminance(average: Nit) -> Result<Self, ExposureError> {
         let luminance = positive(average.0, ExposureError::Luminance)?;
-        Self::from_ev100(Ev100(luminance.log2() + (100.0 / REFLECTED_CALIBRATION_K).log2()))
+        Self::from_reading(luminance.log2() + (100.0 / REFLECTED_CALIBRATION_K).log2())
     }
 
     /// From the illuminance on an incident-light meter with the given receptor; finite and above 0.
@@ -167,7 +173,11 @@ impl Exposure {
     /// `EV100_LIMIT`.
     pub fn from_illuminance(incident: Lux, receptor: Receptor) -> Result<Self, ExposureError> {
         let illuminance = positive(incident.0, ExposureError::Illuminance)?;
-        Self::from_ev100(Ev100(illuminance.log2() + (100.0 / receptor.calibration()).log2()))
+        Self::from_reading(illuminance.log2() + (100.0 / receptor.calibration()).log2())
+    }
+
+    fn from_reading(ev: f64) -> Result<Self, ExposureError> {
+        Self::from_ev100(Ev100(ev)).map_err(|_| ExposureError::MeterReading(ev))
     }
 
     /// This exposure with compensation in stops: positive is a brighter picture, so it is
@@ -325,6 +335,13 @@ mod tests {
         assert!(matches!(
             Exposure::from_dials(1e-300, 1e300, 1e300),
             Err(ExposureError::ExposureValue(_))
+        ));
+        let bright = Exposure::from_luminance(Nit(1e30)).unwrap_err();
+        assert!(matches!(bright, ExposureError::MeterReading(_)));
+        assert!(bright.to_string().contains("EV100 102.66, expected -64 to 64"), "{bright}");
+        assert!(matches!(
+            Exposure::from_illuminance(Lux(1e30), Receptor::Flat),
+            Err(ExposureError::MeterReading(_))
         ));
         let text = Exposure::from_dials(0.0, 0.01, 100.0).unwrap_err().to_string();
         assert!(text.contains("f-number is 0"), "{text}");
