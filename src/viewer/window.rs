@@ -32,12 +32,19 @@ use crate::{
     session,
 };
 
+/// Error of the window system, without the source location that winit puts before it.
+fn oops(error: &dyn std::fmt::Display) -> ViewError {
+    let text = error.to_string();
+    let cause = text.strip_prefix("os error at ").and_then(|rest| rest.split_once(": "));
+    let detail = cause.map_or(text.as_str(), |(_, cause)| cause).trim_end_matches('.').to_owned();
+    ViewError::Window { detail }
+}
+
 /// Opens the window, and returns when it is closed.
 ///
 /// # Errors
 /// No display; no device that can present to it; a lost device, after the look was autosaved.
 pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
-    let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
     let events = EventLoop::<WakeEvent>::with_user_event().build().map_err(|error| oops(&error))?;
     let proxy = Mutex::new(events.create_proxy());
     // Fails if the event loop has ended; then no wake-up is needed.
@@ -107,7 +114,6 @@ const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 
 impl Handler {
     fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
-        let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
         let attributes =
             Window::default_attributes().with_title("sunny16").with_min_inner_size(MIN_WINDOW_SIZE);
         let attributes = match self.options.request.size {
@@ -306,6 +312,13 @@ impl ApplicationHandler<WakeEvent> for Handler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_error_has_no_source_location() {
+        let error = oops(&"os error at /a/winit/mod.rs:765: no DISPLAY is set.").to_string();
+        assert!(error.starts_with("cannot open a window: no DISPLAY is set; "), "{error}");
+        assert!(oops(&"not supported").to_string().contains("window: not supported; "));
+    }
 
     #[test]
     fn a_redraw_is_no_reason_for_another() {
