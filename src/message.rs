@@ -6,6 +6,80 @@ use std::{
     path::Path,
 };
 
+/// Formats that are recognized for messages: offset, magic bytes, name with its article.
+const FORMATS: [(usize, &[u8], &str); 39] = [
+    (0, b"\x76\x2f\x31\x01", "an EXR picture"),
+    (0, b"\x89PNG", "a PNG picture"),
+    (0, b"\xff\xd8\xff", "a JPEG picture"),
+    (0, b"II\x2a\0", "a TIFF"),
+    (0, b"MM\0\x2a", "a TIFF"),
+    (0, b"II\x2b\0", "a BigTIFF"),
+    (0, b"MM\0\x2b", "a BigTIFF"),
+    (0, b"II\xbc", "a JPEG XR"),
+    (0, b"\xff\x0a", "a JPEG XL"),
+    (0, b"\0\0\0\x0cJXL ", "a JPEG XL"),
+    (0, b"\0\0\0\x0cjP  ", "a JPEG 2000"),
+    (0, b"\xff\x4f\xff\x51", "a JPEG 2000"),
+    (4, b"ftypavif", "an AVIF"),
+    (4, b"ftyphei", "a HEIF"),
+    (4, b"ftypmif1", "a HEIF"),
+    (8, b"WEBP", "a WebP"),
+    (0, b"GIF8", "a GIF"),
+    (0, b"BM", "a BMP"),
+    (0, b"8BPS", "a Photoshop document"),
+    (0, b"8BPB", "a Photoshop document"),
+    (0, b"PF\n", "a PFM (portable float map)"),
+    (0, b"Pf\n", "a PFM (portable float map)"),
+    (0, b"PF ", "a PFM (portable float map)"),
+    (0, b"PF\r\n", "a PFM (portable float map)"),
+    (0, b"P6", "a PPM"),
+    (0, b"P5", "a PGM"),
+    (0, b"P3", "a PPM"),
+    (0, b"DDS ", "a DDS texture"),
+    (0, b"\xabKTX ", "a KTX texture"),
+    (0, b"SDPX", "a DPX"),
+    (0, b"XPDS", "a DPX"),
+    (0, b"qoif", "a QOI"),
+    (0, b"glTF", "a glTF scene (GLB)"),
+    (0, b"PK\x03\x04", "a ZIP archive: unpack it"),
+    (0, b"\x1f\x8b", "compressed by gzip: unpack it"),
+    (0, b"\x28\xb5\x2f\xfd", "compressed by Zstandard: unpack it"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it"),
+    (0, b"Rar!", "a RAR archive: unpack it"),
+    (0, b"%PDF", "a PDF"),
+];
+
+/// Name of a file's format by its first bytes, with its article; `None` if they are unknown. Some
+/// formats begin with letters, as text may.
+#[must_use]
+pub fn format_name(bytes: &[u8]) -> Option<&'static str> {
+    let of = |(at, magic, _): &&(usize, &[u8], &str)| {
+        bytes.get(*at..).is_some_and(|rest| rest.starts_with(magic))
+    };
+    FORMATS.iter().find(of).map(|(.., name)| *name)
+}
+
+/// As [`format_name`], for a reader of text in any encoding: `None` if the bytes may be text.
+#[must_use]
+pub fn binary_format(bytes: &[u8]) -> Option<&'static str> {
+    let is_binary =
+        bytes.iter().take(64).any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace());
+    // A PDF begins with lines of text.
+    format_name(bytes).filter(|_| is_binary || bytes.starts_with(b"%PDF-"))
+}
+
+/// The text of a file's bytes; `expected` names the kind of file, with its article.
+///
+/// # Errors
+/// One line without the file's name: the bytes are not UTF-8, and what they are instead.
+pub fn utf8_text(bytes: Vec<u8>, expected: &str) -> Result<String, String> {
+    if let Some(kind) = binary_format(&bytes) {
+        return Err(format!("it is {kind}; expected {expected}"));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("not UTF-8 text: {error}; expected {expected}"))
+}
+
 /// A count with its noun, which is given in the singular: `1 light`, `2 lights`, `2 meshes`.
 #[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
@@ -44,22 +118,21 @@ pub fn read_file(path: &Path, limit: u64, expected: &str) -> Result<Vec<u8>, Str
 /// # Errors
 /// As [`read_file`].
 pub fn read_input(path: &Path, limit: u64, expected: &str) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let mut file = File::open(path).map_err(|error| unreadable(&error))?;
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     if metadata.is_dir() {
         return Err(format!("it is a directory; expected {expected}"));
     }
     let mut bytes = Vec::new();
     // Reads one byte more than allowed, since the file may grow while it is read.
-    let length = if metadata.len() > limit {
-        metadata.len()
-    } else {
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))? as u64
-    };
+    let is_long = metadata.len() > limit;
+    let read = if is_long { limit.min(64) } else { limit + 1 };
+    file.by_ref().take(read).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    let length = if is_long { metadata.len() } else { bytes.len() as u64 };
     if length > limit {
-        return Err(format!(
-            "{length} bytes exceed the limit of {limit} for {expected}; reduce it"
-        ));
+        let remedy = binary_format(&bytes)
+            .map_or_else(|| "reduce it".into(), |kind| format!("it is {kind}"));
+        return Err(format!("{length} bytes exceed the limit of {limit} for {expected}; {remedy}"));
     }
     Ok(bytes)
 }
@@ -77,6 +150,27 @@ mod tests {
     }
 
     #[test]
+    fn binary_formats_are_named_and_text_is_not_mistaken_for_one() {
+        for (bytes, name) in [
+            (&b"glTF\x02\0\0\0"[..], Some("a glTF scene (GLB)")),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", Some("a JPEG picture")),
+            (b"\x76\x2f\x31\x01\x02\0", Some("an EXR picture")),
+            (b"%PDF-1.7\n%", Some("a PDF")),
+            (b"BMW Leuchten\r\n1\n", None),
+            (b"DDS Lighting", None),
+            (b"IESNA91\n", None),
+            (b"", None),
+        ] {
+            assert_eq!(binary_format(bytes), name, "{bytes:?}");
+        }
+        assert_eq!(format_name(b"P3 1 1 255"), Some("a PPM"));
+        let error = utf8_text(vec![0xff, 0xd8, 0xff, 0], "a look file").unwrap_err();
+        assert_eq!(error, "it is a JPEG picture; expected a look file");
+        assert!(utf8_text(vec![0xff, b'a'], "a look file").unwrap_err().contains("not UTF-8 text"));
+        assert_eq!(utf8_text(b"a = 1".to_vec(), "a look file").unwrap(), "a = 1");
+    }
+
+    #[test]
     fn unusable_files_are_explained() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.ies");
@@ -85,6 +179,8 @@ mod tests {
         fs::write(&file, "12345").unwrap();
         assert_eq!(read(5).unwrap(), b"12345");
         assert!(read(4).unwrap_err().contains("5 bytes exceed the limit of 4"));
+        fs::write(&file, b"glTF\x02\0\0\0").unwrap();
+        assert!(read(7).unwrap_err().ends_with("; it is a glTF scene (GLB)"));
         let folder = read_file(dir.path(), 9, "a photometric file").unwrap_err();
         assert_eq!(folder, "not a regular file; expected a photometric file");
     }

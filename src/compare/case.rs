@@ -8,7 +8,10 @@ use std::{
 use serde::Deserialize;
 
 use super::expression::{self, Values};
-use crate::{message::read_file, scene::look::syntax_error};
+use crate::{
+    message::{read_file, utf8_text},
+    scene::look::syntax_error,
+};
 
 /// Maximum size in bytes of a case file.
 const MAX_BYTES: u64 = 1 << 20;
@@ -250,8 +253,7 @@ impl Case {
         let file = folder.join("case.toml");
         let invalid = |detail: String| CaseError { file: file.display().to_string(), detail };
         let bytes = read_file(&file, MAX_BYTES, "a validation case").map_err(invalid)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|error| invalid(format!("not UTF-8 text: {error}")))?;
+        let text = utf8_text(bytes, "a validation case").map_err(invalid)?;
         let name =
             folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut case = Self::parse(&text).map_err(invalid)?;

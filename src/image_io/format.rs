@@ -6,7 +6,7 @@ use super::{
     error_text::{ImageError, one_line},
     radiance_hdr,
 };
-use crate::message::unreadable;
+use crate::message::{format_name, unreadable};
 
 /// A supported image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,46 +20,6 @@ pub enum Format {
     /// JPEG.
     Jpeg,
 }
-
-/// Unsupported formats, recognized for errors: offset, magic bytes, name.
-const OTHERS: [(usize, &[u8], &str); 36] = [
-    (0, b"II\x2a\0", "a TIFF"),
-    (0, b"MM\0\x2a", "a TIFF"),
-    (0, b"II\x2b\0", "a BigTIFF"),
-    (0, b"MM\0\x2b", "a BigTIFF"),
-    (0, b"II\xbc", "a JPEG XR"),
-    (0, b"\xff\x0a", "a JPEG XL"),
-    (0, b"\0\0\0\x0cJXL ", "a JPEG XL"),
-    (0, b"\0\0\0\x0cjP  ", "a JPEG 2000"),
-    (0, b"\xff\x4f\xff\x51", "a JPEG 2000"),
-    (4, b"ftypavif", "an AVIF"),
-    (4, b"ftyphei", "a HEIF"),
-    (4, b"ftypmif1", "a HEIF"),
-    (8, b"WEBP", "a WebP"),
-    (0, b"GIF8", "a GIF"),
-    (0, b"BM", "a BMP"),
-    (0, b"8BPS", "a Photoshop document"),
-    (0, b"8BPB", "a Photoshop document"),
-    (0, b"PF\n", "a PFM (portable float map)"),
-    (0, b"Pf\n", "a PFM (portable float map)"),
-    (0, b"PF ", "a PFM (portable float map)"),
-    (0, b"PF\r\n", "a PFM (portable float map)"),
-    (0, b"P6", "a PPM"),
-    (0, b"P5", "a PGM"),
-    (0, b"P3", "a PPM"),
-    (0, b"DDS ", "a DDS texture"),
-    (0, b"\xabKTX ", "a KTX texture"),
-    (0, b"SDPX", "a DPX"),
-    (0, b"XPDS", "a DPX"),
-    (0, b"qoif", "a QOI"),
-    (0, b"glTF", "a glTF scene (GLB)"),
-    (0, b"PK\x03\x04", "a ZIP archive: unpack it"),
-    (0, b"\x1f\x8b", "compressed by gzip: unpack it"),
-    (0, b"\x28\xb5\x2f\xfd", "compressed by Zstandard: unpack it"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it"),
-    (0, b"Rar!", "a RAR archive: unpack it"),
-    (0, b"%PDF", "a PDF"),
-];
 
 const READ: &str = "supported: EXR, Radiance HDR, PNG and JPEG";
 
@@ -135,9 +95,7 @@ fn instead(bytes: &[u8]) -> String {
         return "its bytes were converted to text, which destroys the pixels; use the original"
             .into();
     }
-    if let Some((.., what)) =
-        OTHERS.iter().find(|(at, magic, _)| bytes.get(*at..).is_some_and(|b| b.starts_with(magic)))
-    {
+    if let Some(what) = format_name(bytes) {
         return format!("it is {what}, by its first bytes; {READ}");
     }
     if bytes.iter().take(4096).all(|byte| *byte == 0) {

@@ -26,6 +26,8 @@ pub use profile::{
     StatedRatios, Symmetry, Tilt,
 };
 
+use crate::message::binary_format;
+
 impl IesProfile {
     /// Parses the bytes of a file, IES or EULUMDAT by its content. Accepts UTF-8, Latin-1, UTF-16
     /// and UTF-32 (with a note), and all line endings.
@@ -41,7 +43,7 @@ impl IesProfile {
         if bytes.len() > MAX_BYTES {
             return Err(IesError::TooLarge(bytes.len()));
         }
-        if let Some(kind) = text::foreign(bytes) {
+        if let Some(kind) = binary_format(bytes) {
             return Err(IesError::Foreign(kind));
         }
         let mut notes = Vec::new();

@@ -161,7 +161,12 @@ pub(super) fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, I
         .or_else(|| only(&|group| group.name.eq_ignore_ascii_case(layer)))
         .or_else(|| only(&|group| group.name.ends_with(&end)))
         .ok_or_else(|| {
-            ImageError::Layer(format!("it has no layer '{}'; it has {}", one_line(layer), usable()))
+            let there = if groups.iter().all(|group| group.name.is_empty()) {
+                "only an unnamed layer: omit the name".into()
+            } else {
+                usable()
+            };
+            ImageError::Layer(format!("it has no layer '{}'; it has {there}", one_line(layer)))
         })?;
     if found.deep {
         return Err(ImageError::Unsupported(DEEP.into()));

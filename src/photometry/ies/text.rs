@@ -1,4 +1,4 @@
-//! Text decoding of photometric files, and detection of other file formats by their first bytes.
+//! Text decoding of photometric files, and detection of markup.
 
 /// Decodes UTF-8, UTF-16 or UTF-32 if valid, else Latin-1, in which every byte is a character. Byte
 /// order marks are removed. UTF-16 and UTF-32 give a note, because they are no superset of ASCII.
@@ -39,20 +39,6 @@ fn utf16(bytes: &[u8], of: fn([u8; 2]) -> u16) -> String {
 fn utf32(bytes: &[u8], of: fn([u8; 4]) -> u32) -> String {
     let units = bytes.chunks_exact(4).map(|four| of([four[0], four[1], four[2], four[3]]));
     units.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
-
-/// Detects a binary file format.
-pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
-    let kinds: [(&[u8], &str); 7] = [
-        (b"PK\x03\x04", "a ZIP archive, in which makers pack their files: unpack it"),
-        (b"\x1f\x8b", "compressed by gzip: unpack it"),
-        (b"7z\xbc\xaf", "a 7-Zip archive: unpack it"),
-        (b"Rar!", "a RAR archive: unpack it"),
-        (b"%PDF", "a PDF document"),
-        (b"\x89PNG", "a PNG picture"),
-        (b"\xff\xd8\xff", "a JPEG picture"),
-    ];
-    kinds.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| kind)
 }
 
 /// Detects a markup format.
@@ -113,8 +99,6 @@ mod tests {
 
     #[test]
     fn other_kinds_are_named() {
-        assert!(foreign(b"PK\x03\x04abc").unwrap().contains("ZIP"));
-        assert_eq!(foreign(b"IESNA91"), None);
         assert!(markup(" \n<!DOCTYPE HTML><html>").unwrap().contains("web page"));
         assert!(markup("<?xml?><IESTM33-22>").unwrap().contains("TM-33"));
         assert_eq!(markup("IESNA91"), None);

@@ -42,5 +42,6 @@ pub use properties::{choices, is_file_property, properties, range};
 pub use renamed::RenamedPaths;
 pub(crate) use renamed::{current_path, notice as renamed_notice, old_paths, old_properties};
 pub use scene_section::SceneLook;
+pub use suggestions::are_nearest;
 pub(crate) use toml_text::{flattened, syntax_error};
 pub use volumes::VolumeLook;

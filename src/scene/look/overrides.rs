@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     camera::{Camera, EffectSettings},
-    message::read_input,
+    message::{read_input, utf8_text},
     scene::{Scene, address::AddressTable},
     settings::{GiLook, PassesLook},
 };
@@ -98,11 +98,11 @@ impl Look {
     /// Text of a look file.
     ///
     /// # Errors
-    /// An unreadable file, or one that is too large.
+    /// An unreadable file, one that is too large, or one that is not text.
     pub fn text_of(file: &Path) -> Result<String, LookError> {
         let invalid = |detail: String| LookError::File { file: file.display().to_string(), detail };
         let bytes = read_input(file, MAX_FILE, "a look file").map_err(invalid)?;
-        String::from_utf8(bytes).map_err(|error| invalid(format!("not UTF-8 text: {error}")))
+        utf8_text(bytes, "a look file").map_err(invalid)
     }
 
     /// Reads the text of a look file into this look; `name` is for messages.
@@ -304,7 +304,7 @@ mod tests {
         let error = Look::default().assign("camera.lens.fstop=2").unwrap_err().to_string();
         assert!(error.contains("camera.lens.f_stop"), "{error}");
         let error = Look::default().assign("lights.Key.lumen=2").unwrap_err().to_string();
-        assert!(error.contains("lights.*.lumens"), "{error}");
+        assert!(error.contains("mean lights.Key.lumens"), "{error}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{LookError, suggestions::nearest};
+use super::{LookError, suggestions::are_nearest};
 use crate::{
-    message::read_file,
+    message::{read_file, utf8_text},
     optics::{Prescription, library, parse::MAX_BYTES},
 };
 
@@ -30,8 +30,8 @@ pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, Loo
 pub(super) fn load(name: &str) -> Result<Prescription, String> {
     if let Some(lens) = name.strip_prefix(BUILTIN) {
         let found = Prescription::builtin(lens).ok_or_else(|| {
-            let near = nearest(lens, library::NAMES.iter().copied());
-            format!("unknown builtin lens; the nearest are {near}, and `sunny16 lens` lists all")
+            let near = are_nearest(lens, library::NAMES.iter().copied());
+            format!("unknown builtin lens; the nearest {near}, and `sunny16 lens` lists all")
         })?;
         return found.map_err(|error| error.to_string());
     }
@@ -40,8 +40,8 @@ pub(super) fn load(name: &str) -> Result<Prescription, String> {
         let builtin = library::NAMES.contains(&name).then(|| format!("; or write {BUILTIN}{name}"));
         detail + &builtin.unwrap_or_default()
     })?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| format!("not UTF-8 text: {error}"))?;
-    Prescription::parse(text).map_err(|error| error.to_string())
+    let text = utf8_text(bytes, expected)?;
+    Prescription::parse(&text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -57,7 +57,11 @@ mod tests {
         let error = |name: &str| {
             read_prescription("camera.lens.prescription", name).unwrap_err().to_string()
         };
-        assert!(error("builtin:wide-23").contains("wide-22"), "{}", error("builtin:wide-23"));
+        assert!(
+            error("builtin:wide-23").contains("nearest is wide-22,"),
+            "{}",
+            error("builtin:wide-23")
+        );
         assert!(error("wide-22").contains("builtin:wide-22"));
         assert!(error("/").contains("not a regular file"));
         let dir = tempfile::tempdir().unwrap();

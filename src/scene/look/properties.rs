@@ -90,8 +90,15 @@ fn generic_path(path: &str) -> String {
 
 /// Error for a path that no property has.
 pub(super) fn unknown_property(path: &str) -> LookError {
-    LookError::UnknownPath {
-        path: path.into(),
-        nearest: nearest(&generic_path(path), properties().map(|property| property.path)),
+    let generic = generic_path(path);
+    let mut nearest = nearest(&generic, properties().map(|property| property.path));
+    // `lights.*.lumens` with the address as written.
+    if let Some((section, property)) = generic.split_once(".*.") {
+        let address = path
+            .strip_prefix(section)
+            .and_then(|rest| rest.strip_suffix(property))
+            .unwrap_or(".*.");
+        nearest = nearest.replace(&format!("{section}.*."), &format!("{section}{address}"));
     }
+    LookError::UnknownPath { path: path.into(), nearest }
 }

@@ -53,6 +53,13 @@ pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
     ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
+/// The names of [`nearest`] after their verb: `is a`, `are a, b`.
+#[must_use]
+pub fn are_nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names = nearest(wanted, names);
+    format!("{} {names}", if names.contains(", ") { "are" } else { "is" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +74,8 @@ mod tests {
         assert_eq!(nearest("b.he"), "b.height", "a beginning");
         assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
         assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");
+        assert_eq!(are_nearest("b.he", names.into_iter()), "is b.height");
+        assert_eq!(are_nearest("a.wdte", names.into_iter()), "are a.wide, a.width");
         assert_eq!(super::nearest("a", ["", ""].into_iter()), "nothing (the scene has none)");
     }
 }
