@@ -10,6 +10,7 @@ use crate::{
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
     session::SessionError,
+    settings::BUILTIN,
     viewer::ViewError,
 };
 
@@ -133,6 +134,11 @@ impl CliError {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Internal(_) | Self::Gpu(GpuError::Pipeline { .. }) => ExitStatus::Internal,
+            // An unknown builtin name is a wrong value: it names no file.
+            Self::Look(
+                LookError::Camera(CameraError::Prescription { name, .. })
+                | LookError::Input { file: name, .. },
+            ) if name.starts_with(BUILTIN) => ExitStatus::Usage,
             Self::Look(LookError::Camera(CameraError::Prescription { .. })) => ExitStatus::Input,
             Self::Usage(_)
             | Self::Look(

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::error::CliError;
 use crate::{
-    scene::{inspect, look::Look},
+    scene::{Scene, inspect, look::Look},
     session::{self, OpenRequest},
 };
 
@@ -27,6 +27,15 @@ pub struct InspectArgs {
     /// Override a property of the look, e.g. lights.Key.lumens=2000; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
+}
+
+/// A note that the look disables the caustics of water that the report lists.
+fn hidden_caustics(look: &Look, scene: &Scene) -> Option<String> {
+    let has_caustics =
+        scene.materials.iter().filter_map(|of| of.water.as_ref()).any(|of| of.settings.caustics);
+    (has_caustics && look.passes.caustics.enabled == Some(false)).then(|| {
+        "note: passes.caustics.enabled=false: the raster renderer draws no caustics of water".into()
+    })
 }
 
 pub fn run(args: &InspectArgs) -> Result<(), CliError> {
@@ -58,7 +67,8 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .chain(look.light_warnings())
         .chain(scene.profile_warnings())
         .chain(scene.material_warnings())
-        .chain(scene.water_warnings());
+        .chain(scene.water_warnings())
+        .chain(hidden_caustics(&look, &scene));
     for warning in warnings {
         eprintln!("{warning}");
     }

@@ -110,10 +110,13 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     if let Some(mm) =
         args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3)))
     {
-        let [min, max] = range.map(|f| f * 1e3);
-        return Err(CliError::Usage(format!(
-            "invalid --focal-length {mm}: expected {min:.1} to {max:.1} mm for {file}"
-        )));
+        let [min, max] = range.map(|f| format!("{:.1}", f * 1e3));
+        let expected = if min == max {
+            format!("{file} is a prime lens of {min} mm; omit the option")
+        } else {
+            format!("expected {min} to {max} mm for {file}")
+        };
+        return Err(CliError::Usage(format!("invalid --focal-length {mm}: {expected}")));
     }
     if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
         return Err(CliError::Usage(format!(

@@ -18,7 +18,10 @@ use crate::{
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
-    session::{self, OpenScene, SequencePicture, SequenceSettings, Session, preview::aov_preview},
+    session::{
+        self, OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session,
+        preview::aov_preview,
+    },
 };
 
 /// Rejects options that the chosen renderer would ignore.
@@ -62,6 +65,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if args.exposed && !exr {
         eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
     }
+    if args.fps.is_some() && args.frames.is_none() {
+        eprintln!("warning: --fps has no effect without --frames");
+    }
+    let fps = args.fps.unwrap_or(24.0);
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
     let names = if raster {
@@ -71,18 +78,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     check_outputs(args, exr, &names)?;
     let first = args.scene.time.unwrap_or(0.0);
-    let scene = scene_args::SceneArgs {
-        time: args.scene.time.or(args.frames.map(|_| 0.0)),
-        ..args.scene.clone()
-    };
-    let mut opened = scene_args::open_scene(&scene)?;
+    let request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
+    let mut opened = scene_args::open_request(&request)?;
     let samples = &mut opened.look.passes.aa.samples;
     *samples = args.aa_samples.or(*samples);
     let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..count {
             if number > 0 {
-                opened.seek(first + f64::from(number) / args.fps)?;
+                opened.seek(first + f64::from(number) / fps)?;
             }
             path::run(&sequence_frame_args(args, number), exr, &opened)?;
         }
@@ -94,7 +98,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     // passes.aa.samples is set.
     let accumulates = args.frames.is_none() || opened.look.passes.aa.samples.is_some();
     let samples = accumulates.then(|| opened.still_samples());
-    let sequence = SequenceSettings { first, fps: args.fps, count, samples, aovs };
+    let sequence = SequenceSettings { first, fps, count, samples, aovs };
     let renderer = session::open_device(&args.device.options()?)?;
     let mut waiting = (!args.quiet).then(slow_start_notice);
     let mut session = Session::open(renderer, opened)?;

@@ -33,9 +33,9 @@ pub struct RenderArgs {
     /// path tracer meters each picture separately, without adaptation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
-    /// Frame rate of a sequence in pictures per second.
-    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
-    pub fps: f64,
+    /// Frame rate of a sequence (--frames) in pictures per second [default: 24].
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub fps: Option<f64>,
     /// Frames to accumulate, each with one sample per pixel [default: the look's passes.aa.samples,
     /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]

@@ -42,14 +42,14 @@ pub struct SceneArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
-    seconds.ok_or_else(|| "expected seconds of at least 0, e.g. 2.5".into())
+    seconds.ok_or_else(|| "expected seconds from 0 to 1e9, e.g. 2.5".into())
 }
 
 impl SceneArgs {
     /// The session request of these options.
     pub fn request(&self) -> OpenRequest {
         let Self { scene, look, root, camera, size, set, time } = self.clone();
-        OpenRequest { scene, look, root, camera, size, set, time }
+        OpenRequest { scene, look, root, camera, size, set, time, is_sequence: false }
     }
 
     /// Name of the scene for messages.

@@ -177,11 +177,10 @@ fn session(case: &Case, more: &[String]) -> Result<OpenScene, CliError> {
     scene_args::open_request(&session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
-        root: None,
         camera: case.camera.clone(),
         size: Some(session::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
-        time: None,
+        ..session::OpenRequest::default()
     })
 }
 

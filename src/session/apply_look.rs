@@ -54,7 +54,8 @@ pub fn apply_look(
     let before = scene.notes.len();
     look.apply(&mut scene)?;
     warnings.extend(
-        scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.location, note.message)),
+        (scene.notes.iter().skip(before))
+            .map(|note| format!("note: {}: {}", note.location, note.message)),
     );
     warnings.extend(look.notices());
     warnings.extend(look.environment.warning());
@@ -78,7 +79,8 @@ pub fn apply_look(
         }
     }
     let play = chosen_animation(args, &look, &scene)?;
-    let time = args.time.or(args.builtin()?.filter(|builtin| builtin.animated).map(|_| 0.0));
+    let start = args.time.or(args.is_sequence.then_some(0.0));
+    let time = start.or(args.builtin()?.filter(|builtin| builtin.animated).map(|_| 0.0));
     let mut animated = match time {
         Some(time) if scene.is_animated() => {
             let rest = scene.clone();
@@ -88,7 +90,11 @@ pub fn apply_look(
             Some(Playback { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
-            warnings.push(format!("{} has no animation: --time has no effect", args.name()));
+            let effect = match args.time {
+                Some(_) => "--time has no effect",
+                None => "--frames repeats the same scene",
+            };
+            warnings.push(format!("note: {} has no animation: {effect}", args.name()));
             None
         }
         None => None,

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use super::{error::SessionError, size::Size};
-use crate::scene::procedural::{self, BuiltinScene};
+use crate::scene::{
+    look::are_nearest,
+    procedural::{self, BuiltinScene},
+};
 
 /// Request to open a scene: files, camera, picture size, look overrides and time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +28,8 @@ pub struct OpenRequest {
     pub set: Vec<String>,
     /// Animation time in s; `None` is the scene at rest.
     pub time: Option<f64>,
+    /// True for a sequence of pictures, which starts at 0 s if `time` is `None`.
+    pub is_sequence: bool,
 }
 
 impl OpenRequest {
@@ -51,14 +56,12 @@ impl OpenRequest {
             return Ok(None);
         };
         BuiltinScene::named(name).map(Some).ok_or_else(|| {
-            let there: Vec<String> = (BuiltinScene::ALL.iter())
-                .map(|builtin| {
-                    format!("{}{} ({})", procedural::PREFIX, builtin.name, builtin.about)
-                })
-                .collect();
+            let wanted = path.display().to_string();
+            let there =
+                BuiltinScene::ALL.map(|builtin| format!("{}{}", procedural::PREFIX, builtin.name));
+            let near = are_nearest(&wanted, there.iter().map(String::as_str));
             SessionError::InvalidRequest(format!(
-                "unknown built-in scene '{name}': expected one of {}",
-                there.join(", ")
+                "unknown built-in scene '{name}'; the nearest {near}, and `sunny16 demos` lists all"
             ))
         })
     }

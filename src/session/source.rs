@@ -3,7 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::{error::SessionError, request::OpenRequest};
-use crate::scene::{NoteKind, Scene, gltf, look::Look};
+use crate::scene::{
+    NoteKind, Scene,
+    gltf::{self, ImportError},
+    look::Look,
+    procedural::{BuiltinScene, PREFIX},
+};
 
 /// A scene as read, before its look is applied.
 pub struct SceneSource {
@@ -51,7 +56,14 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
             .map_err(|what| SessionError::InvalidRequest(format!("--root: {what}")))?,
         _ => gltf::Folder::of(scene),
     };
-    Ok(gltf::load_from(scene, &folder)?)
+    gltf::load_from(scene, &folder).map_err(|error| match error {
+        ImportError::NotFound { file, .. } => {
+            let alternative =
+                BuiltinScene::named(&file).map(|builtin| format!("{PREFIX}{}", builtin.name));
+            ImportError::NotFound { file, alternative }.into()
+        }
+        error => error.into(),
+    })
 }
 
 /// The working directory as root folder, if it contains the scene. A folder that contains the home

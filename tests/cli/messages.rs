@@ -1,6 +1,7 @@
 //! The wording of refusals: one line that names what is wrong and the remedy.
 
 use crate::common::{Arguments, Folder, NO_DEVICE, Run, finish, no_gpu, sunny16};
+use sunny16::output::{self, ExrLayer};
 
 fn render(dir: &Folder, more: &(impl Arguments + ?Sized)) -> Run {
     let args = "render small.glb --size 96x64 --set camera.exposure.ev100=7".words();
@@ -20,10 +21,7 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
         ("compare a.exr", &["<REFERENCE>", "sunny16 compare --help"]),
         ("rendr", &["rendr", "render", "`sunny16 --help`"]),
         ("--fast", &["--fast", "`sunny16 --help`"]),
-        (
-            "graph builtin:attic",
-            &["attic", "builtin:atrium", "builtin:corridor", "builtin:cornell"],
-        ),
+        ("graph builtin:attic", &["attic", "nearest are builtin:atrium", "`sunny16 demos`"]),
     ] {
         dir.run_on_host(args).fails(2, parts);
     }
@@ -122,6 +120,61 @@ fn refusals_of_compare_inspect_and_flow_name_the_remedy() {
         dir.run_on_host(args).fails(code, parts);
     }
     assert!(!dir.has("flow.png"));
+}
+
+#[test]
+fn a_file_of_another_format_is_named_with_the_expected_one() {
+    let dir = Folder::with_scene(3);
+    dir.write("photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0");
+    let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &[[1.0; 4]] };
+    output::write_exr(&dir.at("a.exr"), 1, 1, 1.0, &[layer]).unwrap();
+    for (args, parts) in [
+        ("lens small.glb", ["glTF scene", "a lens prescription (.json)"]),
+        ("lens photo.jpg", ["JPEG picture", "a lens prescription (.json)"]),
+        ("inspect small.glb --look photo.jpg", ["JPEG picture", "a look file"]),
+        ("ies small.glb", ["glTF scene", ".ies"]),
+        ("ies a.exr", ["EXR picture", ".ies"]),
+        ("compare small.glb a.exr", ["glTF scene", "EXR"]),
+        ("compare a.exr:foo a.exr", ["no layer 'foo'", "only an unnamed layer"]),
+    ] {
+        dir.run_on_host(args).fails(4, &parts);
+    }
+}
+
+#[test]
+fn names_and_ranges_are_suggested() {
+    let dir = Folder::with_scene(3);
+    for (args, code, parts) in [
+        ("inspect street", 4, &["street: not found", "builtin:street"][..]),
+        ("inspect street --no-look", 4, &["builtin:street"]),
+        ("inspect builtin:stret", 2, &["nearest is builtin:street,", "`sunny16 demos`"]),
+        ("inspect small.glb --set lights.bulb.lumen=3", 2, &["mean lights.bulb.lumens"]),
+        ("lens builtin:dgauss-50-f3", 2, &["nearest is dgauss-50-f2", "`sunny16 lens`"]),
+        ("lens builtin:dgauss-50-f2 --focal-length 85", 2, &["prime lens of", "omit"]),
+        ("render small.glb -o a.png --time 1e10", 2, &["--time", "from 0 to 1e9"]),
+        ("render small.glb -o none/a.png", 5, &["the folder none does not exist"]),
+    ] {
+        dir.run_on_host(args).fails(code, parts);
+    }
+}
+
+#[test]
+fn options_and_properties_without_effect_are_noted() {
+    let dir = Folder::with_scene(3);
+    let traced = "render small.glb -o a.exr --renderer path --spp 1 --size 4x4 -q";
+    for (more, told) in [
+        ("--frames 2", "note: small.glb has no animation: --frames "),
+        ("--time 1", "note: small.glb has no animation: --time "),
+        ("--fps 12", "warning: --fps has no effect"),
+        ("--set lights.bulb.width=2", "note: lights.bulb.width: no effect"),
+        ("--set gi.vpls=100", "note: gi.* has no effect"),
+    ] {
+        let run = dir.run_on_host(&format!("{traced} {more}")).ok();
+        assert!(run.err.contains(told), "{run:?}");
+        assert_eq!(run.err.contains("--time"), more == "--time 1", "{run:?}");
+    }
+    let water = dir.run_on_host("inspect builtin:courtyard --set passes.caustics.enabled=false");
+    assert!(water.ok().err.contains("passes.caustics.enabled=false"));
 }
 
 #[cfg(unix)]

@@ -83,12 +83,8 @@ fn measure(size: &str, rays: u32, maps: bool) {
     for demo in Demo::ALL.iter().filter(|demo| !left_out.contains(&demo.name)) {
         let request = OpenRequest {
             scene: Some(format!("builtin:{}", demo.name).into()),
-            look: None,
-            root: None,
-            camera: None,
             size: Some(size.parse().unwrap()),
-            set: vec![],
-            time: None,
+            ..OpenRequest::default()
         };
         let mut session = session::open(&request).unwrap();
         // Direct light only.

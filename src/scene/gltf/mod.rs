@@ -85,10 +85,15 @@ const SUPPORTED: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// The file does not exist.
-    #[error("{file}: not found; check the path")]
+    #[error(
+        "{file}: not found; check the path{}",
+        alternative.as_ref().map(|name| format!(", or write {name}")).unwrap_or_default()
+    )]
     NotFound {
         /// The file.
         file: String,
+        /// Another name that the caller may have meant.
+        alternative: Option<String>,
     },
     /// The operating system does not allow reading the file.
     #[error("{file}: cannot be read: {reason}; check the path and its permissions")]
@@ -179,7 +184,7 @@ pub fn load(path: &Path) -> Result<Scene, ImportError> {
 pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     let file = one_line(&path.display().to_string());
     let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
-        Failure::NotFound => ImportError::NotFound { file: file.clone() },
+        Failure::NotFound => ImportError::NotFound { file: file.clone(), alternative: None },
         Failure::Unreadable(reason) => ImportError::Unreadable { file: file.clone(), reason },
         Failure::TooLarge => ImportError::TooLarge {
             file: file.clone(),

@@ -8,18 +8,20 @@ impl GiLook {
     pub fn warnings(&self) -> Vec<String> {
         let enabled = Self { enabled: None, ..*self };
         if self.enabled.is_none() && enabled != Self::default() {
-            return vec!["gi.* has no effect while GI is off (--set gi.enabled=true)".into()];
+            return vec!["note: gi.* has no effect while GI is off (--set gi.enabled=true)".into()];
         }
         let mut warnings = Vec::new();
         if self.merge_cell_size.is_some() && self.merge != Some(true) {
             warnings.push(
-                "gi.merge_cell_size has no effect while VPLs are not merged (--set gi.merge=true)"
+                "note: gi.merge_cell_size has no effect while VPLs are not merged (--set \
+                 gi.merge=true)"
                     .into(),
             );
         }
         if self.vpls.is_some() && self.photons.is_some() && self.merge != Some(true) {
-            warnings
-                .push("gi.vpls has no effect while gi.photons sets the number of photons".into());
+            warnings.push(
+                "note: gi.vpls has no effect while gi.photons sets the number of photons".into(),
+            );
         }
         warnings
     }
@@ -51,7 +53,8 @@ mod tests {
         ] {
             assert_eq!(told(silent), "", "{silent:?}");
         }
-        assert!(told(&["gi.debug_view=vpls"]).contains("gi.enabled=true"));
+        let off = told(&["gi.debug_view=vpls"]);
+        assert!(off.starts_with("note: ") && off.contains("gi.enabled=true"), "{off}");
         assert!(told(&["gi.enabled=true", "gi.merge_cell_size=0.1"]).contains("gi.merge=true"));
         assert!(told(&["gi.enabled=true", "gi.photons=100", "gi.vpls=10"]).contains("gi.photons"));
     }
