@@ -2,6 +2,7 @@
 
 use crate::{
     camera::ToneMapper,
+    optics::ghosts::{GhostMethod, LensCoatings},
     photometry::{Sides, SpotFlux, water::WaterKind},
 };
 
@@ -116,6 +117,21 @@ choices! {
         Exact = "exact",
         ApexCone = "apex-cone",
         PhiOverPi = "phi-over-pi",
+    }
+}
+
+choices! {
+    impl GhostMethod {
+        Traced = "traced",
+        Paraxial = "paraxial",
+    }
+}
+
+choices! {
+    impl LensCoatings {
+        Prescribed = "prescription",
+        Bare = "bare",
+        Single = "single",
     }
 }
 

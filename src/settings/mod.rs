@@ -19,4 +19,5 @@ pub use passes::{
     VolumeSettings,
 };
 pub use property::{Accepts, Affects, Property};
+pub(crate) use value::number;
 pub use value::{BUILTIN, Input, InvalidValue, Setting};

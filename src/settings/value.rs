@@ -139,7 +139,7 @@ setting!(
 );
 
 /// A finite number that is accepted; an angle in radians.
-fn number(text: &str, accepts: &Accepts) -> Option<f64> {
+pub(crate) fn number(text: &str, accepts: &Accepts) -> Option<f64> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
     let value = if let Accepts::Angle { .. } = accepts { number.to_radians() } else { number };
     accepts.includes(number).then_some(value)

@@ -48,46 +48,54 @@ fn page() -> String {
     out
 }
 
-/// Schema of one property's value.
-fn leaf(property: &Property) -> Value {
+/// Schema of values.
+fn form(accepts: &Accepts) -> Value {
     let number = |value: f64, integer: bool| match integer {
         true => json!(value as i64),
         false => json!(value),
     };
-    let mut leaf = json!({"description": property.description});
-    match property.accepts {
-        Accepts::Bool => leaf["type"] = json!("boolean"),
-        Accepts::Range { min, max, integer } => {
-            leaf["type"] = json!(if integer { "integer" } else { "number" });
-            leaf["minimum"] = number(min, integer);
-            leaf["maximum"] = number(max, integer);
+    match *accepts {
+        Accepts::Bool => json!({"type": "boolean"}),
+        Accepts::Number => json!({"type": "number"}),
+        Accepts::Range { min, max, integer } => json!({
+            "type": if integer { "integer" } else { "number" },
+            "minimum": number(min, integer),
+            "maximum": number(max, integer),
+        }),
+        Accepts::Above { min, max } if max == f64::MAX => {
+            json!({"type": "number", "exclusiveMinimum": min})
         }
-        Accepts::Angle { min, max } => {
-            leaf["type"] = json!("number");
-            (leaf["minimum"], leaf["maximum"]) = (json!(min), json!(max));
+        Accepts::Above { min, max } => {
+            json!({"type": "number", "exclusiveMinimum": min, "maximum": max})
         }
-        Accepts::NonNegative => {
-            leaf["type"] = json!("number");
-            leaf["minimum"] = json!(0);
-        }
-        Accepts::Components { one, .. } => {
-            leaf["type"] = json!(["string", "array"]);
-            if one {
-                leaf["type"] = json!(["string", "array", "number"]);
-            }
-        }
-        Accepts::Choice(names) => leaf["enum"] = json!(names),
+        Accepts::Angle { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
+        Accepts::NonNegative => json!({"type": "number", "minimum": 0}),
+        Accepts::Components { one: true, .. } => json!({"type": ["string", "array", "number"]}),
+        Accepts::Components { .. } => json!({"type": ["string", "array"]}),
+        Accepts::Choice(names) => json!({"enum": names}),
         // A name may be a number, such as that of an item.
-        Accepts::Name => leaf["type"] = json!(["string", "number"]),
-        Accepts::File | Accepts::Checked(_) => leaf["type"] = json!("string"),
-        Accepts::Described => leaf["type"] = json!(["number", "string", "boolean", "array"]),
+        Accepts::Name => json!({"type": ["string", "number"]}),
+        Accepts::File | Accepts::Checked(_) => json!({"type": "string"}),
+        Accepts::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
+        Accepts::List(length) => {
+            json!({"type": "array", "minItems": length, "maxItems": length})
+        }
+        Accepts::OneOf(forms) => json!({"oneOf": forms.iter().map(form).collect::<Vec<_>>()}),
+        Accepts::Described => json!({"type": ["number", "string", "boolean", "array"]}),
     }
+}
+
+/// Schema of one property's value.
+fn leaf(property: &Property) -> Value {
+    let mut leaf = json!({"description": property.description});
+    leaf.as_object_mut().unwrap().extend(form(&property.accepts).as_object().unwrap().clone());
     if let Some(text) = (property.default)() {
         leaf["default"] = match property.accepts {
             Accepts::Bool => json!(text == "true"),
-            Accepts::Range { integer, .. } => number(text.parse().unwrap(), integer),
-            Accepts::Angle { .. } | Accepts::NonNegative => number(text.parse().unwrap(), false),
-            _ => json!(text),
+            Accepts::Range { integer: true, .. } => json!(text.parse::<i64>().unwrap()),
+            Accepts::Choice(_) | Accepts::Name | Accepts::File | Accepts::Checked(_) => json!(text),
+            // Names, lists and fractions are text.
+            _ => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
         };
     }
     leaf

@@ -12,6 +12,7 @@ mod lights;
 mod materials;
 mod metering;
 mod overrides;
+mod photographic;
 mod prescription;
 mod probes;
 mod properties;

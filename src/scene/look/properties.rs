@@ -4,9 +4,12 @@ use std::sync::LazyLock;
 
 use super::{
     EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook, VolumeLook,
-    WaterLook, camera, effects, metering, rig, suggestions::nearest,
+    WaterLook, camera, metering, rig, suggestions::nearest,
 };
-use crate::settings::{Accepts, Affects, BUILTIN, GiLook, PassesLook, Property, Section};
+use crate::{
+    camera::EffectSettings,
+    settings::{Accepts, Affects, BUILTIN, GiLook, PassesLook, Property, Section},
+};
 
 /// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = Property> {
@@ -18,7 +21,7 @@ pub fn properties() -> impl Iterator<Item = Property> {
             described(camera::PROPERTIES),
             described(rig::PROPERTIES),
             described(metering::PROPERTIES),
-            described(effects::PROPERTIES),
+            EffectSettings::properties(),
             PassesLook::properties(),
             GiLook::properties(),
             LightLook::properties(),

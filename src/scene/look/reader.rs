@@ -138,15 +138,6 @@ impl Reader<'_> {
             .ok_or_else(|| self.bad_value())
     }
 
-    /// An integer from `least` to `most`, inclusive.
-    pub fn integer(&self, least: u32, most: u32) -> Result<u32, LookError> {
-        self.value
-            .parse()
-            .ok()
-            .filter(|v| (least..=most).contains(v))
-            .ok_or_else(|| self.bad_value())
-    }
-
     pub fn boolean(&self) -> Result<bool, LookError> {
         self.value.parse().map_err(|_| self.bad_value())
     }
