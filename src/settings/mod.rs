@@ -10,6 +10,7 @@ pub(crate) mod property;
 pub(crate) mod value;
 
 pub use choices::Choice;
+pub(crate) use choices::names;
 pub use define::Section;
 pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
 pub use passes::{

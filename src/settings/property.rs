@@ -83,7 +83,7 @@ impl Accepts {
     #[must_use]
     pub const fn choices(&self) -> &'static [&'static str] {
         match self {
-            Self::Choice(names) => names,
+            Self::Choice(names) | Self::OneOf([Self::Choice(names), ..]) => names,
             _ => &[],
         }
     }

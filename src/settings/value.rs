@@ -126,6 +126,9 @@ setting!(
     |input, rule| components(input.text, rule).map(Self::from_array),
     |v| format!("{} {} {}", v.x, v.y, v.z)
 );
+setting!([f64; 2], Accepts::Described, false, |input, rule| components(input.text, rule), |pair| {
+    pair.map(|value| value.to_string()).join(",")
+});
 setting!(
     [u32; 3],
     Accepts::Described,

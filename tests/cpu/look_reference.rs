@@ -80,7 +80,7 @@ fn form(accepts: &Accepts) -> Value {
         Accepts::List(length) => {
             json!({"type": "array", "minItems": length, "maxItems": length})
         }
-        Accepts::OneOf(forms) => json!({"oneOf": forms.iter().map(form).collect::<Vec<_>>()}),
+        Accepts::OneOf(forms) => json!({"anyOf": forms.iter().map(form).collect::<Vec<_>>()}),
         Accepts::Described => json!({"type": ["number", "string", "boolean", "array"]}),
     }
 }
@@ -123,16 +123,16 @@ fn schema() -> Value {
                 match slot {
                     // A section that can be a value too.
                     Value::Object(_) => {
-                        *slot = json!({"description": takes, "anyOf": [leaf, slot.take()]})
+                        *slot = json!({"description": takes, "oneOf": [leaf, slot.take()]})
                     }
                     _ => *slot = leaf,
                 }
             } else if slot.is_null() || *slot == false {
                 *slot = table();
-            } else if slot.get("properties").is_none() && slot.get("anyOf").is_none() {
-                *slot = json!({"anyOf": [slot.take(), table()]});
+            } else if slot.get("properties").is_none() && slot.get("oneOf").is_none() {
+                *slot = json!({"oneOf": [slot.take(), table()]});
             }
-            at = if slot.get("anyOf").is_some() { &mut slot["anyOf"][1] } else { slot };
+            at = if slot.get("oneOf").is_some() { &mut slot["oneOf"][1] } else { slot };
         }
     }
     root
@@ -186,6 +186,7 @@ fn documented_defaults_are_those_of_the_settings() {
     }
     assert_eq!(look.passes.resolve(), PassesSettings::default());
     assert_eq!(look.gi.resolve(), GiSettings::default());
+    assert_eq!(look.camera, Look::default().camera);
 }
 
 #[test]
