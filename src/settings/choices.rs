@@ -1,8 +1,9 @@
 //! Enums whose values are chosen by name.
 
 use crate::{
-    camera::ToneMapper,
-    photometry::{Sides, SpotFlux, water::WaterKind},
+    camera::{ExposureControl, GateFit, MeteringMode, ToneMapper, body::ShutterType},
+    optics::ghosts::{GhostMethod, LensCoatings},
+    photometry::{Sides, SpotFlux, color::Adaptation, water::WaterKind},
 };
 
 /// A value that is chosen by name.
@@ -104,6 +105,64 @@ impl Choice for ToneMapper {
 
 setting_by_name!(ToneMapper);
 
+/// Types with a table of values by name.
+macro_rules! named {
+    ($($Name:ident),+) => { $(
+        impl Choice for $Name {
+            const NAMES: &'static [&'static str] = &names(Self::ALL);
+
+            fn from_name(name: &str) -> Option<Self> {
+                Self::from_name(name)
+            }
+
+            fn name(self) -> &'static str {
+                self.name()
+            }
+        }
+
+        setting_by_name!($Name);
+    )+ };
+}
+
+named!(ExposureControl, MeteringMode);
+
+/// The names of a table.
+pub(crate) const fn names<T: Copy, const N: usize>(
+    table: [(&'static str, T); N],
+) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut index = 0;
+    while index < N {
+        names[index] = table[index].0;
+        index += 1;
+    }
+    names
+}
+
+choices! {
+    impl GateFit {
+        Fill = "fill",
+        Horizontal = "horizontal",
+        Vertical = "vertical",
+        Overscan = "overscan",
+    }
+}
+
+choices! {
+    impl ShutterType {
+        Global = "global",
+        FocalPlane = "focal-plane",
+        Rolling = "rolling",
+    }
+}
+
+choices! {
+    impl Adaptation {
+        Cat16 = "cat16",
+        Bradford = "bradford",
+    }
+}
+
 choices! {
     impl Sides {
         One = "one",
@@ -119,11 +178,23 @@ choices! {
     }
 }
 
+choices! {
+    impl GhostMethod {
+        Traced = "traced",
+        Paraxial = "paraxial",
+    }
+}
+
+choices! {
+    impl LensCoatings {
+        Prescribed = "prescription",
+        Bare = "bare",
+        Single = "single",
+    }
+}
+
 impl Choice for WaterKind {
-    const NAMES: &'static [&'static str] = &{
-        let [(clear, _), (coastal, _), (turbid, _)] = Self::ALL;
-        [clear, coastal, turbid]
-    };
+    const NAMES: &'static [&'static str] = &names(Self::ALL);
 
     fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)

@@ -1,4 +1,4 @@
-//! `settings!` and `section!` declare properties; `settings_group!` joins sections.
+//! `settings!`, `section!` and `fields!` declare properties; `settings_group!` joins sections.
 
 use super::{
     property::Property,
@@ -191,6 +191,64 @@ macro_rules! section {
     };
 }
 
+/// Declares the properties of a struct whose fields hold the values, plain or as `Option`.
+/// Properties read as those of `section!`, after a field and its path; `by` is a parser in place of
+/// the type's, whose result converts into the field.
+macro_rules! fields {
+    (
+        impl $Owner:ty {
+            $(
+                $($field:ident).+ at $path:literal : $ty:ty $(= $default:expr)?
+                $(, in $min:literal ..= $max:literal)?
+                $(, accepts $accepts:expr)?
+                $(, by $parse:ident)?
+                $(, unit $unit:literal)?
+                , $description:literal $(, affects $affects:ident)?;
+            )+
+        }
+    ) => {
+        impl $crate::settings::define::Section for $Owner {
+            fn properties() -> Vec<$crate::settings::property::Property> {
+                vec![$( $crate::settings::property::Property {
+                    path: $path,
+                    description: $description,
+                    unit: concat!($($unit)?),
+                    accepts: $crate::settings::define::accepts!(
+                        $ty $(, in $min, $max)? $(, $accepts)?
+                    ),
+                    default: $crate::settings::define::default_of!($ty $(, $default)?),
+                    affects: $crate::settings::define::affects!($($affects)?),
+                }, )+]
+            }
+
+            fn set(
+                &mut self,
+                path: &str,
+                input: &$crate::settings::value::Input<'_>,
+            ) -> Result<bool, $crate::settings::value::InvalidValue> {
+                match path {
+                    $( $path => {
+                        let accepts = $crate::settings::define::accepts!(
+                            $ty $(, in $min, $max)? $(, $accepts)?
+                        );
+                        let value =
+                            $crate::settings::define::parser!($ty $(, $parse)?)(input, &accepts)
+                                .ok_or($crate::settings::value::InvalidValue)?;
+                        self.$($field).+ = value.into();
+                    } )+
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
+
+            fn changed(&self, other: &Self) -> Vec<$crate::settings::property::Property> {
+                let differs = [$( self.$($field).+ != other.$($field).+, )+];
+                $crate::settings::property::Property::those_that(&Self::properties(), &differs)
+            }
+        }
+    };
+}
+
 /// Joins sections: a struct of their settings, and one of their overrides.
 macro_rules! settings_group {
     (
@@ -268,6 +326,16 @@ macro_rules! accepts {
     };
 }
 
+/// Parser of a property: as given, or of its type.
+macro_rules! parser {
+    ($ty:ty) => {
+        <$ty as $crate::settings::value::Setting>::parse
+    };
+    ($ty:ty, $parse:ident) => {
+        $parse
+    };
+}
+
 /// Prints the default of a property, if it is declared.
 macro_rules! default_of {
     ($ty:ty) => {
@@ -288,4 +356,6 @@ macro_rules! affects {
     };
 }
 
-pub(crate) use {accepts, affects, default_of, path_of, section, settings, settings_group};
+pub(crate) use {
+    accepts, affects, default_of, fields, parser, path_of, section, settings, settings_group,
+};

@@ -10,6 +10,7 @@ pub(crate) mod property;
 pub(crate) mod value;
 
 pub use choices::Choice;
+pub(crate) use choices::names;
 pub use define::Section;
 pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
 pub use passes::{
@@ -19,4 +20,5 @@ pub use passes::{
     VolumeSettings,
 };
 pub use property::{Accepts, Affects, Property};
+pub(crate) use value::number;
 pub use value::{BUILTIN, Input, InvalidValue, Setting};

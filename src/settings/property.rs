@@ -16,6 +16,15 @@ pub enum Accepts {
         /// Whole numbers only.
         integer: bool,
     },
+    /// A finite number.
+    Number,
+    /// A number above a minimum, up to a maximum, inclusive.
+    Above {
+        /// Minimum, exclusive.
+        min: f64,
+        /// Maximum.
+        max: f64,
+    },
     /// An angle in degrees in a range, inclusive. Its value is in radians.
     Angle {
         /// Minimum (degrees).
@@ -42,11 +51,20 @@ pub enum Accepts {
     Name,
     /// Text that passes a check.
     Checked(fn(&str) -> bool),
+    /// Text that matches a regular expression (ECMA-262).
+    Pattern(&'static str),
+    /// A list of so many values, as text separated by commas.
+    List(u32),
+    /// One of these forms; the first states the range of numbers.
+    OneOf(&'static [Self]),
     /// Values that the description states.
     Described,
 }
 
 impl Accepts {
+    /// A number above 0.
+    pub const POSITIVE: Self = Self::Above { min: 0.0, max: f64::MAX };
+
     /// True if a number is in the range; also for kinds without one.
     #[must_use]
     pub fn includes(&self, number: f64) -> bool {
@@ -54,6 +72,8 @@ impl Accepts {
             Self::Range { min, max, .. }
             | Self::Angle { min, max }
             | Self::Components { min, max, .. } => (*min..=*max).contains(&number),
+            Self::Above { min, max } => *min < number && number <= *max,
+            Self::OneOf(forms) => forms.first().is_some_and(|form| form.includes(number)),
             Self::NonNegative => (0.0..=STRENGTH_LIMIT).contains(&number),
             _ => true,
         }
@@ -63,7 +83,7 @@ impl Accepts {
     #[must_use]
     pub const fn choices(&self) -> &'static [&'static str] {
         match self {
-            Self::Choice(names) => names,
+            Self::Choice(names) | Self::OneOf([Self::Choice(names), ..]) => names,
             _ => &[],
         }
     }

@@ -126,6 +126,9 @@ setting!(
     |input, rule| components(input.text, rule).map(Self::from_array),
     |v| format!("{} {} {}", v.x, v.y, v.z)
 );
+setting!([f64; 2], Accepts::Described, false, |input, rule| components(input.text, rule), |pair| {
+    pair.map(|value| value.to_string()).join(",")
+});
 setting!(
     [u32; 3],
     Accepts::Described,
@@ -139,7 +142,7 @@ setting!(
 );
 
 /// A finite number that is accepted; an angle in radians.
-fn number(text: &str, accepts: &Accepts) -> Option<f64> {
+pub(crate) fn number(text: &str, accepts: &Accepts) -> Option<f64> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite())?;
     let value = if let Accepts::Angle { .. } = accepts { number.to_radians() } else { number };
     accepts.includes(number).then_some(value)

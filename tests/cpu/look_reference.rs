@@ -48,46 +48,54 @@ fn page() -> String {
     out
 }
 
-/// Schema of one property's value.
-fn leaf(property: &Property) -> Value {
+/// Schema of values.
+fn form(accepts: &Accepts) -> Value {
     let number = |value: f64, integer: bool| match integer {
         true => json!(value as i64),
         false => json!(value),
     };
-    let mut leaf = json!({"description": property.description});
-    match property.accepts {
-        Accepts::Bool => leaf["type"] = json!("boolean"),
-        Accepts::Range { min, max, integer } => {
-            leaf["type"] = json!(if integer { "integer" } else { "number" });
-            leaf["minimum"] = number(min, integer);
-            leaf["maximum"] = number(max, integer);
+    match *accepts {
+        Accepts::Bool => json!({"type": "boolean"}),
+        Accepts::Number => json!({"type": "number"}),
+        Accepts::Range { min, max, integer } => json!({
+            "type": if integer { "integer" } else { "number" },
+            "minimum": number(min, integer),
+            "maximum": number(max, integer),
+        }),
+        Accepts::Above { min, max } if max == f64::MAX => {
+            json!({"type": "number", "exclusiveMinimum": min})
         }
-        Accepts::Angle { min, max } => {
-            leaf["type"] = json!("number");
-            (leaf["minimum"], leaf["maximum"]) = (json!(min), json!(max));
+        Accepts::Above { min, max } => {
+            json!({"type": "number", "exclusiveMinimum": min, "maximum": max})
         }
-        Accepts::NonNegative => {
-            leaf["type"] = json!("number");
-            leaf["minimum"] = json!(0);
-        }
-        Accepts::Components { one, .. } => {
-            leaf["type"] = json!(["string", "array"]);
-            if one {
-                leaf["type"] = json!(["string", "array", "number"]);
-            }
-        }
-        Accepts::Choice(names) => leaf["enum"] = json!(names),
+        Accepts::Angle { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
+        Accepts::NonNegative => json!({"type": "number", "minimum": 0}),
+        Accepts::Components { one: true, .. } => json!({"type": ["string", "array", "number"]}),
+        Accepts::Components { .. } => json!({"type": ["string", "array"]}),
+        Accepts::Choice(names) => json!({"enum": names}),
         // A name may be a number, such as that of an item.
-        Accepts::Name => leaf["type"] = json!(["string", "number"]),
-        Accepts::File | Accepts::Checked(_) => leaf["type"] = json!("string"),
-        Accepts::Described => leaf["type"] = json!(["number", "string", "boolean", "array"]),
+        Accepts::Name => json!({"type": ["string", "number"]}),
+        Accepts::File | Accepts::Checked(_) => json!({"type": "string"}),
+        Accepts::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
+        Accepts::List(length) => {
+            json!({"type": "array", "minItems": length, "maxItems": length})
+        }
+        Accepts::OneOf(forms) => json!({"anyOf": forms.iter().map(form).collect::<Vec<_>>()}),
+        Accepts::Described => json!({"type": ["number", "string", "boolean", "array"]}),
     }
+}
+
+/// Schema of one property's value.
+fn leaf(property: &Property) -> Value {
+    let mut leaf = json!({"description": property.description});
+    leaf.as_object_mut().unwrap().extend(form(&property.accepts).as_object().unwrap().clone());
     if let Some(text) = (property.default)() {
         leaf["default"] = match property.accepts {
             Accepts::Bool => json!(text == "true"),
-            Accepts::Range { integer, .. } => number(text.parse().unwrap(), integer),
-            Accepts::Angle { .. } | Accepts::NonNegative => number(text.parse().unwrap(), false),
-            _ => json!(text),
+            Accepts::Range { integer: true, .. } => json!(text.parse::<i64>().unwrap()),
+            Accepts::Choice(_) | Accepts::Name | Accepts::File | Accepts::Checked(_) => json!(text),
+            // Names, lists and fractions are text.
+            _ => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
         };
     }
     leaf
@@ -115,16 +123,16 @@ fn schema() -> Value {
                 match slot {
                     // A section that can be a value too.
                     Value::Object(_) => {
-                        *slot = json!({"description": takes, "anyOf": [leaf, slot.take()]})
+                        *slot = json!({"description": takes, "oneOf": [leaf, slot.take()]})
                     }
                     _ => *slot = leaf,
                 }
             } else if slot.is_null() || *slot == false {
                 *slot = table();
-            } else if slot.get("properties").is_none() && slot.get("anyOf").is_none() {
-                *slot = json!({"anyOf": [slot.take(), table()]});
+            } else if slot.get("properties").is_none() && slot.get("oneOf").is_none() {
+                *slot = json!({"oneOf": [slot.take(), table()]});
             }
-            at = if slot.get("anyOf").is_some() { &mut slot["anyOf"][1] } else { slot };
+            at = if slot.get("oneOf").is_some() { &mut slot["oneOf"][1] } else { slot };
         }
     }
     root
@@ -178,6 +186,7 @@ fn documented_defaults_are_those_of_the_settings() {
     }
     assert_eq!(look.passes.resolve(), PassesSettings::default());
     assert_eq!(look.gi.resolve(), GiSettings::default());
+    assert_eq!(look.camera, Look::default().camera);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::{
     CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, RenamedPaths,
-    SceneLook, VolumeLook, WaterLook, current_path, effects, lights, materials, probes,
+    SceneLook, VolumeLook, WaterLook, current_path, lights, materials, probes,
     properties::{description, unknown_property},
     reader::Reader,
     toml_text::{flatten, line_of, syntax_error},
@@ -191,7 +191,7 @@ impl Look {
         }
         let read = Reader { path, value: bare, folder, expected: description(path) };
         let set = match path.split('.').next() {
-            Some("effects") => effects::set(&mut self.effects, &read)?,
+            Some("effects") => read.set(&mut self.effects)?,
             Some("camera") => self.camera.set(&read)?,
             Some("passes") => read.set(&mut self.passes)?,
             Some("gi") => read.set(&mut self.gi)?,

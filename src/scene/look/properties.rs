@@ -3,22 +3,21 @@
 use std::sync::LazyLock;
 
 use super::{
-    EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook, VolumeLook,
-    WaterLook, camera, effects, metering, rig, suggestions::nearest,
+    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook,
+    VolumeLook, WaterLook, suggestions::nearest,
 };
-use crate::settings::{Accepts, Affects, BUILTIN, GiLook, PassesLook, Property, Section};
+use crate::{
+    camera::EffectSettings,
+    settings::{Accepts, BUILTIN, GiLook, PassesLook, Property, Section},
+};
 
 /// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = Property> {
     static ALL: LazyLock<Vec<Property>> = LazyLock::new(|| {
-        let described =
-            |rows: &[(&'static str, &'static str)]| rows.iter().map(described).collect::<Vec<_>>();
         [
             SceneLook::properties(),
-            described(camera::PROPERTIES),
-            described(rig::PROPERTIES),
-            described(metering::PROPERTIES),
-            described(effects::PROPERTIES),
+            CameraLook::properties(),
+            EffectSettings::properties(),
             PassesLook::properties(),
             GiLook::properties(),
             LightLook::properties(),
@@ -31,18 +30,6 @@ pub fn properties() -> impl Iterator<Item = Property> {
         .concat()
     });
     ALL.iter().copied()
-}
-
-/// A property of which only the description is known.
-fn described(&(path, description): &(&'static str, &'static str)) -> Property {
-    Property {
-        path,
-        description,
-        unit: "",
-        accepts: Accepts::Described,
-        default: || None,
-        affects: Affects::Scene,
-    }
 }
 
 /// The property of a path, which may contain an address.
@@ -67,8 +54,7 @@ pub fn choices(path: &str) -> &'static [&'static str] {
 /// True if a property's value is a file name, relative to the look file.
 #[must_use]
 pub fn is_file_property(path: &str, value: &str) -> bool {
-    let is_file = path == "camera.lens.prescription"
-        || property(path).is_some_and(|known| matches!(known.accepts, Accepts::File));
+    let is_file = property(path).is_some_and(|known| matches!(known.accepts, Accepts::File));
     is_file && !value.is_empty() && !value.starts_with(BUILTIN)
 }
 
