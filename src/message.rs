@@ -130,8 +130,10 @@ pub fn read_input(path: &Path, limit: u64, expected: &str) -> Result<Vec<u8>, St
     file.by_ref().take(read).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     let length = if is_long { metadata.len() } else { bytes.len() as u64 };
     if length > limit {
-        let remedy = binary_format(&bytes)
-            .map_or_else(|| "reduce it".into(), |kind| format!("it is {kind}"));
+        let remedy = binary_format(&bytes).map_or_else(
+            || "reduce it".into(),
+            |kind| format!("it is {kind}; reduce or replace it"),
+        );
         return Err(format!("{length} bytes exceed the limit of {limit} for {expected}; {remedy}"));
     }
     Ok(bytes)
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(read(5).unwrap(), b"12345");
         assert!(read(4).unwrap_err().contains("5 bytes exceed the limit of 4"));
         fs::write(&file, b"glTF\x02\0\0\0").unwrap();
-        assert!(read(7).unwrap_err().ends_with("; it is a glTF scene (GLB)"));
+        assert!(read(7).unwrap_err().ends_with("(GLB); reduce or replace it"));
         let folder = read_file(dir.path(), 9, "a photometric file").unwrap_err();
         assert_eq!(folder, "not a regular file; expected a photometric file");
     }
