@@ -9,7 +9,7 @@ use std::{
 /// Formats that are recognized for messages: offset, magic bytes, name with its article.
 const FORMATS: [(usize, &[u8], &str); 39] = [
     (0, b"\x76\x2f\x31\x01", "an EXR picture"),
-    (0, b"\x89PNG", "a PNG picture"),
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (0, b"\xff\xd8\xff", "a JPEG picture"),
     (0, b"II\x2a\0", "a TIFF"),
     (0, b"MM\0\x2a", "a TIFF"),
@@ -157,6 +157,7 @@ mod tests {
             (&b"glTF\x02\0\0\0"[..], Some("a glTF scene (GLB)")),
             (b"\xff\xd8\xff\xe0\0\x10JFIF", Some("a JPEG picture")),
             (b"\x76\x2f\x31\x01\x02\0", Some("an EXR picture")),
+            (b"\x89PNG\r\n\x1a\n\0", Some("a PNG picture")),
             (b"%PDF-1.7\n%", Some("a PDF")),
             (b"BMW Leuchten\r\n1\n", None),
             (b"DDS Lighting", None),

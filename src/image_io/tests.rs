@@ -657,7 +657,7 @@ fn what_an_exr_lacks_is_named() {
 
 #[test]
 fn what_is_no_image_is_named_by_its_cause() {
-    let cases: [(&[u8], &str); 18] = [
+    let cases: [(&[u8], &str); 19] = [
         (b"", "empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull"),
         (b"../../.git/annex/objects/aa/bb/MD5E-s1--0.hdr", "git annex get"),
@@ -676,6 +676,8 @@ fn what_is_no_image_is_named_by_its_cause() {
         (b"hello, this is no picture", "text that begins with 'hello"),
         (&[7, 200, 3, 9], "07 c8 03 09"),
         (b"\x89PN", "89 50 4e"),
+        // The line ends were converted.
+        (b"\x89PNG\n\x1a\n\0", "unknown format"),
     ];
     for (bytes, cause) in cases {
         let error = text_of!(Format, decode(bytes));
