@@ -129,7 +129,7 @@ mod tests {
             (vec!["probes.a.size=1,1"], "probes.a.size"),
             (vec!["probes.a.size=1,0,1"], "probes.a.size"),
             (vec!["probes.a.center=1e9,0,0"], "probes.a.center"),
-            (vec!["probes.a.shape=1"], "probes.*.size"),
+            (vec!["probes.a.shape=1"], "probes.a.size"),
             (vec!["probes.a.resolution=4096"], "16 to 512"),
             (vec!["probes.a.size=1,1,1"], "probes.a.center"),
             (

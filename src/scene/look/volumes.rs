@@ -332,7 +332,7 @@ mod tests {
             (vec!["volumes.a.dimensions=64,64,1e9"], "2048"),
             (vec!["volumes.a.dimensions=64,64,1.5"], "whole"),
             (vec!["volumes.a.format=u16"], "f16"),
-            (vec!["volumes.a.shade=1"], "volumes.*."),
+            (vec!["volumes.a.shade=1"], "volumes.a.size"),
             (vec!["volumes.a.scattering=1"], "needs the size"),
             (vec!["volumes.a.mesh=Bal"], "Ball"),
             (vec!["volumes.a.mesh=Empty"], "has a mesh"),

@@ -193,7 +193,7 @@ mod tests {
             ("water.Sea.flow_size=0,1", "water.Sea.flow_size"),
             ("water.Sea.debris=leaf", "no node is named 'leaf'"),
             ("water.Sea.caustics=often", "water.Sea.caustics"),
-            ("water.Sea.foam_dept=1", "water.*.foam_depth"),
+            ("water.Sea.foam_dept=1", "water.Sea.foam_depth"),
             ("water.Sea.flow=none.png", "check the path"),
             ("water.Se.kind=clear", "Sea"),
         ] {
