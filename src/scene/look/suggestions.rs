@@ -53,7 +53,7 @@ pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
     ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of [`nearest`] after their verb: `is a`, `are a, b`.
+/// The names of `nearest` after their verb: `is a`, `are a, b`.
 #[must_use]
 pub fn are_nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names = nearest(wanted, names);
