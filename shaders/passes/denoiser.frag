@@ -1,7 +1,7 @@
 #version 460
 // variants: VARIANCE
-// Edge-avoiding a-trous filter of a noisy signal: averages neighbors of the same surface and similar
-// luminance at growing distances; the lower the variance, the stricter the luminance test.
+// Edge-avoiding a-trous filter of a noisy signal: averages neighbors of the same surface and of
+// similar luminance at growing distances; the lower the variance, the stricter the luminance test.
 // Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global Illumination
 // Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
 //

@@ -1,5 +1,5 @@
 //! Denoiser of stochastic diffuse and specular light: temporal accumulation with reprojection,
-//! followed by a variance-guided a-trous filter (docs/instant-radiosity.md). Each signal has its own
+//! followed by a variance-guided a-trous filter (docs/denoiser.md). Each signal has its own
 //! histories.
 
 use std::sync::Arc;
