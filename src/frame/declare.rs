@@ -83,11 +83,11 @@ pub(super) fn declare_frame<'a>(
     passes.background.declare(g, data, gbuffer, lit);
     let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
     let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
-    let gi_output = match (&inputs.gi, passes.gi.get()) {
-        (Some(gi), Some(pass)) => {
+    let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
+        (Some(gi), Some(pass), Some(denoiser)) => {
             let velocity = velocity(g);
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
-            Some(pass.declare(g, frame, gi, gi_inputs, split))
+            Some(pass.declare(g, frame, (gi, denoiser), gi_inputs, split))
         }
         _ => None,
     };

@@ -7,7 +7,7 @@ use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::GpuScene,
     passes::{
-        Passes, SceneFrame, effects::make, gi::GiPass, ssr::SsrPass, variants,
+        Passes, SceneFrame, denoiser::Denoiser, effects::make, gi::GiPass, ssr::SsrPass, variants,
         velocity::VelocityPass,
     },
     settings::AntiAliasing,
@@ -39,9 +39,12 @@ pub(super) fn prepare(
         || gi
         || settings.effects.motion_blur.is_some()
         || settings.aovs.contains(&Aov::Velocity);
-    let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 4] = [
+    let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 5] = [
         (ssr && passes.ssr.get().is_none(), &|| make(&passes.ssr, true, || SsrPass::new(gpu))),
         (gi && passes.gi.get().is_none(), &|| make(&passes.gi, true, || GiPass::new(gpu))),
+        (gi && passes.denoiser.get().is_none(), &|| {
+            make(&passes.denoiser, true, || Denoiser::new(gpu))
+        }),
         (velocity && passes.velocity.get().is_none(), &|| {
             make(&passes.velocity, true, || VelocityPass::new(gpu))
         }),

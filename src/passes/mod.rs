@@ -10,6 +10,7 @@ pub mod caustics;
 pub mod chromatic_aberration;
 pub mod clustered_lights;
 pub mod culling;
+pub mod denoiser;
 pub mod depth_of_field;
 pub mod effects;
 pub mod exposure_histogram;
