@@ -21,6 +21,7 @@ use crate::{
         lighting::{LightingInputs, LitImages},
         ray_query,
         shadow_maps::ShadowAtlasPlan,
+        shadow_rays::ShadowDenoising,
         ssr::{self, SsrInputs},
         taa::TaaOutput,
         temporal::FrameVelocity,
@@ -78,11 +79,17 @@ pub(super) fn declare_frame<'a>(
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
     let lighting =
         LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
-    let lit = passes.lighting.declare(g, frame, lighting, split);
-    passes.forward.declare(g, frame, lighting, lit);
-    passes.background.declare(g, data, gbuffer, lit);
     let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
     let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
+    let denoised = inputs.shadow_signal.as_ref().zip(passes.denoiser.get());
+    let denoising = denoised.map(|(signal, denoiser)| ShadowDenoising {
+        denoiser,
+        signal,
+        velocity: velocity(g),
+    });
+    let lit = passes.lighting.declare(g, frame, lighting, split, denoising);
+    passes.forward.declare(g, frame, lighting, lit);
+    passes.background.declare(g, data, gbuffer, lit);
     let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
         (Some(gi), Some(pass), Some(denoiser)) => {
             let velocity = velocity(g);

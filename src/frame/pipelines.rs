@@ -31,18 +31,20 @@ pub(super) fn prepare(
     let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
     passes.effects.prepare(gpu, &settings.effects, lens, ghosts)?;
     let (ssr, gi) = (settings.ssr.enabled, settings.gi.enabled);
+    let shadows = settings.denoises_shadows();
     let method = settings.anti_aliasing;
     let temporal = method == AntiAliasing::Temporal;
     let morphological = method == AntiAliasing::Morphological;
     let velocity = temporal
         || ssr
         || gi
+        || shadows
         || settings.effects.motion_blur.is_some()
         || settings.aovs.contains(&Aov::Velocity);
     let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 5] = [
         (ssr && passes.ssr.get().is_none(), &|| make(&passes.ssr, true, || SsrPass::new(gpu))),
         (gi && passes.gi.get().is_none(), &|| make(&passes.gi, true, || GiPass::new(gpu))),
-        (gi && passes.denoiser.get().is_none(), &|| {
+        ((gi || shadows) && passes.denoiser.get().is_none(), &|| {
             make(&passes.denoiser, true, || Denoiser::new(gpu))
         }),
         (velocity && passes.velocity.get().is_none(), &|| {
@@ -75,5 +77,9 @@ pub(super) fn create_variants(
         .into_iter()
         .chain([passes.volumes.wanted(data), gi])
         .flatten();
-    variants::create_all(wanted.chain(passes.blend.wanted(frame, split, &passes.forward)))
+    let wanted = wanted.chain(passes.blend.wanted(frame, split, &passes.forward));
+    let (lighting, created) = (&passes.lighting, wanted.collect::<Vec<_>>());
+    let (created, prepared) =
+        rayon::join(|| variants::create_all(created), || lighting.prepare(data, split));
+    created.and(prepared)
 }

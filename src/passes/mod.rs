@@ -37,6 +37,7 @@ mod scene_draws;
 pub mod scene_frame;
 mod shadow_inputs;
 pub mod shadow_maps;
+pub mod shadow_rays;
 pub mod skin;
 pub mod ssr;
 pub mod starburst;
