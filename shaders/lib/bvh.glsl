@@ -5,11 +5,8 @@
 #ifndef LIB_BVH
 #define LIB_BVH
 #include "lib/features.glsl"
+#include "lib/bvh_triangles.glsl"
 
-layout(set = 0, binding = 51, scalar)
-    readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
-layout(set = 0, binding = 55, scalar)
-    readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
 #ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
 #else
@@ -23,23 +20,12 @@ const uint BVH_STACK = 31u;
 // SLACK of src/bvh/scene.rs.
 const float BVH_SLACK = 1.0 / 1048576.0;
 
-struct BvhHit {
-    float t;
-    vec2 barycentric;   // weights of the second and third vertex
-    uint instance;      // NONE where nothing was hit
-    uint triangle;
-};
-
 #ifdef USE_RAY_QUERY
 rayQueryEXT bvh_query;
 #else
 uint bvh_top_stack[BVH_STACK];
 uint bvh_stack[BVH_STACK];
 #endif
-
-float max_of(vec3 v) {
-    return max(max(v.x, v.y), v.z);
-}
 
 #ifndef USE_RAY_QUERY
 // Inverse direction; small components are widened to avoid a division by zero.

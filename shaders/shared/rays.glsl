@@ -1,24 +1,22 @@
-// Structs of pass `rays`.
+// Structs of the ray passes.
 #ifndef SHARED_RAYS
 #define SHARED_RAYS
+#extension GL_EXT_scalar_block_layout : require
 
-// Ray from the host, relative to the origin of the TLAS.
+// Ray, relative to the origin of the TLAS.
 struct TraceRay {
     // Origin (m).
     vec3 origin;
-    // Maximum distance, exclusive, in units of the direction's length.
+    // Maximum distance, exclusive, in units of the direction's length. A ray whose reach is not
+    // above 0 is not traced and hits nothing.
     float reach;
     // Direction.
     vec3 direction;
-    // 1: any-hit query among shadow casters, first found hit.
-    uint any;
     // Unit normal of the surface at the origin, or zero.
     vec3 offset_normal;
-    // Padding.
-    uint pad0;
 };
 
-// Hit of a ray.
+// Closest hit of a ray.
 struct TraceHit {
     // Hit distance in units of the direction's length.
     float t;
@@ -28,6 +26,24 @@ struct TraceHit {
     vec2 barycentric;
     // Triangle index; 0 for a miss.
     uint triangle;
+};
+
+// Order of the rays in a buffer.
+struct RayGrid {
+    // Rays of a row. Without rows: all rays, traced in order.
+    uint width;
+    // Rows of each layer, or 0. Work groups trace tiles of 8x8 rays of one layer.
+    uint rows;
+};
+
+// Constants of passes that write or read the shadow rays of a band of rows.
+struct ShadowRayBand {
+    // First row of pixels.
+    uint first_row;
+    // Number of rows.
+    uint rows;
+    // Shadow rays of a pixel. Ray k of a pixel is `(k rows + y - first_row) width + x`.
+    uint rays;
 };
 
 #endif

@@ -1,35 +1,169 @@
-//! Host rays traced on the device through the same BVH, for benchmarks (`sunny16 bench --what
-//! rays`).
+//! Ray passes: one small compute kernel traces the rays of a buffer through the BVH, for passes that
+//! write rays and read hits; also for rays of the host (`sunny16 bench --what rays`).
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use glam::DVec3;
 
+use super::ray_query::BvhDependencies;
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
         Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
         shader_structs::{
             features::FEATURE_ALPHA_MASKS,
-            rays::{TraceHit, TraceRay},
+            rays::{RayGrid, TraceHit, TraceRay},
         },
         upload::Uploader,
     },
     gpu_scene::{FrameBvh, GpuScene, storage_buffer},
-    graph::{Graph, GraphCache},
+    graph::{BufferHandle, Graph, GraphCache},
     scene::Scene,
 };
 
+const SHADER: &str = "rays.comp";
 /// Work group size.
 const GROUP: u32 = 64;
+/// Width and height of the tile of rays that a work group traces.
+const TILE: u32 = 8;
+/// Bytes of a ray.
+pub const RAY_BYTES: u64 = size_of::<TraceRay>() as u64;
+/// Bytes of a closest hit.
+pub const HIT_BYTES: u64 = size_of::<TraceHit>() as u64;
+/// Bytes of an any-hit result: the instance index, or `bvh::NONE`.
+pub const ANY_HIT_BYTES: u64 = size_of::<u32>() as u64;
+
+/// What a ray kernel finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RayQuestion {
+    /// The closest hit, as a `TraceHit`.
+    Closest,
+    /// The instance of the first hit found among shadow casters, as a word.
+    Any,
+    /// The same as a `TraceHit`.
+    AnyWhole,
+}
+
+impl RayQuestion {
+    /// The shader variant for a BVH.
+    fn shader(self, query: bool) -> String {
+        let hits = match self {
+            Self::Closest => "",
+            Self::Any => "+ANY_HIT",
+            Self::AnyWhole => "+ANY_HIT+WHOLE_HITS",
+        };
+        format!("{SHADER}{hits}{}", if query { "+USE_RAY_QUERY" } else { "" })
+    }
+
+    /// A kernel for a BVH: without the code of alpha masks if it has none.
+    fn kernel(self, gpu: &Gpu, gpu_bvh: &FrameBvh) -> GpuResult<Arc<ComputePipeline>> {
+        let shader = self.shader(gpu_bvh.structure().is_some());
+        let features = if gpu_bvh.masked() { FEATURE_ALPHA_MASKS } else { 0 };
+        let name = match (self, gpu_bvh.masked()) {
+            (Self::Closest, false) => "rays closest",
+            (Self::Closest, true) => "rays closest alpha_masks",
+            (_, false) => "rays any",
+            (_, true) => "rays any alpha_masks",
+        };
+        ComputePipeline::specialized(gpu, name, &shader, &[features])
+    }
+}
+
+/// Rays of a buffer: a grid for each layer, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RayLayers {
+    /// Rays of a row.
+    pub width: u32,
+    /// Rows of a layer.
+    pub rows: u32,
+    /// Layers, at most 65,535.
+    pub layers: u32,
+}
+
+impl RayLayers {
+    /// Number of rays.
+    #[must_use]
+    pub fn count(self) -> u64 {
+        u64::from(self.width) * u64::from(self.rows) * u64::from(self.layers)
+    }
+}
+
+/// Ray kernels of a renderer, created on first use. The backend is the same for the whole device.
+#[derive(Default)]
+pub struct RayKernels {
+    /// By alpha masks.
+    closest: [OnceLock<Arc<ComputePipeline>>; 2],
+    any: [OnceLock<Arc<ComputePipeline>>; 2],
+}
+
+impl RayKernels {
+    fn slot(&self, question: RayQuestion, masked: bool) -> &OnceLock<Arc<ComputePipeline>> {
+        let [plain, with_masks] = match question {
+            RayQuestion::Closest => &self.closest,
+            RayQuestion::Any | RayQuestion::AnyWhole => &self.any,
+        };
+        if masked { with_masks } else { plain }
+    }
+
+    /// The kernel for a BVH.
+    ///
+    /// # Errors
+    /// `GpuError` if the driver rejects a pipeline.
+    pub fn get(
+        &self,
+        gpu: &Gpu,
+        question: RayQuestion,
+        gpu_bvh: &FrameBvh,
+    ) -> GpuResult<Arc<ComputePipeline>> {
+        let slot = self.slot(question, gpu_bvh.masked());
+        if let Some(kernel) = slot.get() {
+            return Ok(Arc::clone(kernel));
+        }
+        let kernel = question.kernel(gpu, gpu_bvh)?;
+        // If another thread created it first, its kernel is kept.
+        Ok(Arc::clone(slot.get_or_init(|| kernel)))
+    }
+}
+
+/// Buffers of a ray pass.
+#[derive(Clone, Copy)]
+pub struct RayBuffers {
+    /// `TraceRay`s.
+    pub rays: BufferHandle,
+    /// Their hits.
+    pub hits: BufferHandle,
+}
+
+/// Declares a pass that traces all rays of a buffer. `kernel` was made for this BVH.
+pub fn declare(
+    g: &mut Graph<'_>,
+    name: &str,
+    kernel: &Arc<ComputePipeline>,
+    (gpu_bvh, dependencies): (&FrameBvh, BvhDependencies),
+    buffers: RayBuffers,
+    RayLayers { width, rows, layers }: RayLayers,
+) {
+    g.compute(name, kernel)
+        .storage("ray_block", buffers.rays)
+        .written("hit_block", buffers.hits)
+        .also_uses(dependencies.by_compute())
+        .binds(gpu_bvh.binds())
+        .push(&RayGrid { width, rows })
+        .dispatch([width.div_ceil(TILE), rows.div_ceil(TILE), layers]);
+}
+
 /// Maximum rays per dispatch: every device supports at least 65,535 work groups along x.
 pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
 
-/// BVH of a scene on the device, with the pipeline that traverses it.
+/// BVH of a scene on the device, with the kernels that traverse it.
 pub struct DeviceTracer {
     gpu: Gpu,
     gpu_bvh: FrameBvh,
-    pipeline: Arc<ComputePipeline>,
+    closest: Arc<ComputePipeline>,
+    any: Arc<ComputePipeline>,
     frames: Frames,
     cache: GraphCache,
     runs: u64,
@@ -39,6 +173,7 @@ pub struct DeviceTracer {
 pub struct RayBatch {
     buffer: Arc<Buffer>,
     count: u32,
+    any: bool,
 }
 
 impl DeviceTracer {
@@ -87,15 +222,11 @@ impl DeviceTracer {
             uploader.then("ray query: instances", |rec| rec.build_tlas(top, &scratch))?;
         }
         uploader.finish()?;
-        let shader = match gpu_bvh.structure() {
-            Some(_) => "rays.comp+USE_RAY_QUERY",
-            None => "rays.comp",
-        };
-        let features = if gpu_bvh.masked() { FEATURE_ALPHA_MASKS } else { 0 };
         Ok(Some(Self {
             gpu: gpu.clone(),
+            closest: RayQuestion::Closest.kernel(gpu, &gpu_bvh)?,
+            any: RayQuestion::AnyWhole.kernel(gpu, &gpu_bvh)?,
             gpu_bvh,
-            pipeline: ComputePipeline::specialized(gpu, "rays", shader, &[features])?,
             frames: Frames::new(gpu, 1)?,
             cache: GraphCache::default(),
             runs: 0,
@@ -115,9 +246,7 @@ impl DeviceTracer {
                 origin: ray.origin,
                 reach: ray.t_max.min(f32::MAX),
                 direction: ray.direction,
-                any: u32::from(any),
                 offset_normal: ray.offset_normal,
-                ..TraceRay::default()
             })
             .collect();
         let mut uploader = Uploader::new(&self.gpu)?;
@@ -126,7 +255,7 @@ impl DeviceTracer {
         let buffer =
             storage_buffer(&self.gpu, &mut uploader, ("rays", least), bytes, "send fewer rays")?;
         uploader.finish()?;
-        Ok(RayBatch { buffer, count: sent.len() as u32 })
+        Ok(RayBatch { buffer, count: sent.len() as u32, any })
     }
 
     /// Traces the rays. Returns the hits and the seconds from submission to completion on the
@@ -140,11 +269,11 @@ impl DeviceTracer {
         let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
         let hits = graph.storage("ray hits", bytes);
         graph
-            .compute("rays", &self.pipeline)
+            .compute("rays", if rays.any { &self.any } else { &self.closest })
             .storage("ray_block", &rays.buffer)
             .written("hit_block", hits)
             .binds(self.gpu_bvh.binds())
-            .push(&rays.count)
+            .push(&RayGrid { width: rays.count, rows: 0 })
             .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
         let out = graph.read_back_buffer("ray hits", hits, bytes);
         let mut rec = self.frames.begin()?;
