@@ -70,7 +70,10 @@ pub(super) fn create_variants(
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
     let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
         .into_iter()
-        .chain([passes.volumes.wanted(data), gi])
-        .flatten();
-    variants::create_all(wanted.chain(passes.blend.wanted(frame, split, &passes.forward)))
+        .chain([passes.volumes.wanted(data)])
+        .flatten()
+        .chain(passes.blend.wanted(frame, split, &passes.forward))
+        .collect::<Vec<_>>();
+    let (lights, gi) = rayon::join(|| variants::create_all(wanted), || variants::create_all(gi));
+    lights.and(gi)
 }

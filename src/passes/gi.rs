@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     gpu::{
-        Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::{
             features::{
                 FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT,
@@ -40,6 +40,8 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_ENVIRONMENT
     | FEATURE_IES_PROFILES
     | FEATURE_SUN_DISKS;
+/// Side of the square of pixels that a work group gathers for.
+const GATHER_GROUP: u32 = 8;
 /// 32-bit floats: the mean of many frames exceeds the precision of half floats.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Depth and normal of the last frame.
@@ -223,7 +225,7 @@ pub struct GiInputs {
 
 /// Pipelines of the GI passes.
 pub struct GiPass {
-    gather: LightVariants,
+    gather: LightVariants<ComputePipeline>,
     temporal: Arc<GraphicsPipeline>,
     variance: Arc<GraphicsPipeline>,
     filter: Arc<GraphicsPipeline>,
@@ -242,17 +244,18 @@ impl GiPass {
             let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        let gather = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let state = GraphicsState {
-                colors: vec![(LIGHT, false), (HISTORY, false)],
-                constants: vec![features.scene],
-                ..GraphicsState::default()
+        // Rays without other features of the variants: the shader has its own names.
+        let gather = |gpu: &Gpu, name: &str, _: &str, features: Features| {
+            let (name, shader) = if features.query {
+                (format!("{name} use_ray_query"), "gi.comp+USE_RAY_QUERY")
+            } else {
+                (name.to_owned(), "gi.comp")
             };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+            ComputePipeline::specialized(gpu, &name, shader, &[features.scene])
         };
         let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
-            gather: LightVariants::new(gpu, "gi.frag", GATHER_FEATURES, gather),
+            gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
             temporal: make(
                 "gi temporal",
                 "gi_temporal.frag",
@@ -286,9 +289,9 @@ impl GiPass {
 
     /// The light pipeline that a frame needs.
     #[must_use]
-    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_> {
+    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_, ComputePipeline> {
         let query = frame.bvh.structure().is_some();
-        (&self.gather, Features { traced: true, query, ..Features::of(data, false) })
+        (&self.gather, Features { scene: data.features, query, ..Features::default() })
     }
 
     /// Declares the passes, which add indirect light to the image. With `split`, its diffuse and
@@ -309,7 +312,7 @@ impl GiPass {
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
         let (gather, features) = self.wanted(data, frame);
-        g.fullscreen_with("gi", move || gather.get(features))
+        g.compute_with("gi", move || gather.get(features))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
@@ -320,11 +323,11 @@ impl GiPass {
             .storage("vpl_block", &frame.vpls)
             .storage("vpl_node_block", &frame.nodes)
             .storage("ltc_block", &data.ltc)
-            .also_uses(bvh.by_fragments())
+            .also_uses(bvh.by_compute())
             .binds(frame.bvh.binds())
-            .target(diffuse_part)
-            .target(specular_part)
-            .draw();
+            .image_written("diffuse_image", diffuse_part)
+            .image_written("specular_image", specular_part)
+            .dispatch([width.div_ceil(GATHER_GROUP), height.div_ceil(GATHER_GROUP), 1]);
         let rays = [diffuse_part, specular_part];
         let mut filtered = self.declare_temporal(g, data, frame, gbuffer, velocity, rays);
         if frame.filter {
