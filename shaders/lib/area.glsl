@@ -374,8 +374,9 @@ struct AreaIntegrals {
     mat3 frame_of;         // world to the surface's frame
 };
 
-// Computes the integrals; irradiance is 0 where the light is below the horizon.
-void integrate_area(Light light, Surface s, out AreaIntegrals area) {
+// Computes the integrals; irradiance is 0 where the light is below the horizon. `specular`: with
+// those of the specular lobe, which cost most; else `shine` is 0.
+void integrate_area(Light light, Surface s, bool specular, out AreaIntegrals area) {
     area.irradiance = 0.0;
     area.weight = 0.0;
     area.shine = vec2(0.0);
@@ -515,6 +516,9 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     area.towards = direction;
     // Mean Schlick weight over the outline, and the specular integrals with and without it.
     area.weight = size < TINY ? schlick_between(v, direction) : mean_schlick(v);
+    if (!specular) {
+        return;
+    }
     vec3 lobe_direction = to_lobe(m, direction);
     float stretch = max(max(m.x, m.y), max(m.z, 1.0)) / max(length(lobe_direction), 1e-20);
     if (size * stretch < TINY_IN_LOBE) {
@@ -524,6 +528,10 @@ void integrate_area(Light light, Surface s, out AreaIntegrals area) {
     } else {
         area.shine = integrate_lobe(v, s.alpha, m);
     }
+}
+
+void integrate_area(Light light, Surface s, out AreaIntegrals area) {
+    integrate_area(light, s, true, area);
 }
 
 // Luminance (nits by channel) of a surface toward the viewer under an area light: diffuse and

@@ -226,6 +226,9 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
 
 #else
 
+// Descends to the next leaf before it tests triangles or enters an instance, so that invocations of
+// a SIMD group do the same work together: "while-while" traversal, Aila and Laine 2009,
+// "Understanding the Efficiency of Ray Traversal on GPUs", section 3.
 BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
     BvhHit hit = BvhHit(t_max, vec2(0.0), NONE, 0u);
     float lift = BVH_SLACK * max_of(abs(origin));
@@ -233,65 +236,69 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     uint top_waiting = 0u;
     uint top_at = enter_box(bvh_top[0], origin, top_inverse, t_max) >= 0.0 ? 0u : NONE;
     while (top_at != NONE) {
-        BvhNode top = bvh_top[top_at];
-        top_at = NONE;
-        if (top.count == 0u) {
-            float left = enter_box(bvh_top[top.first], origin, top_inverse, hit.t);
-            float right = enter_box(bvh_top[top.first + 1u], origin, top_inverse, hit.t);
+        while (top_at != NONE && bvh_top[top_at].count == 0u) {
+            uint first = bvh_top[top_at].first;
+            float left = enter_box(bvh_top[first], origin, top_inverse, hit.t);
+            float right = enter_box(bvh_top[first + 1u], origin, top_inverse, hit.t);
             bool left_first = right < 0.0 || (left >= 0.0 && left <= right);
-            if (left >= 0.0 || right >= 0.0) {
-                top_at = left_first ? top.first : top.first + 1u;
-            }
             if (left >= 0.0 && right >= 0.0) {
-                bvh_top_stack[top_waiting++] = left_first ? top.first + 1u : top.first;
+                bvh_top_stack[top_waiting++] = left_first ? first + 1u : first;
             }
-        } else {
-            BvhInstance instance = bvh_instances[top.first];
-            vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
-            vec3 d = to_object(instance, vec4(direction, 0.0));
-            vec3 inverse = slab_inverse(d);
-            uint axis;
-            vec3 shear = shear_along(d, axis);
-            uint waiting = 0u;
-            uint at = any && (instance.surface & BVH_NO_SHADOW) != 0u ? NONE : instance.root;
-            while (at != NONE) {
-                BvhNode node = bvh_nodes[at];
-                at = NONE;
-                if (node.count == 0u) {
-                    float left = enter_box(bvh_nodes[node.first], o, inverse, hit.t);
-                    float right = enter_box(bvh_nodes[node.first + 1u], o, inverse, hit.t);
-                    bool left_first = right < 0.0 || (left >= 0.0 && left <= right);
-                    if (left >= 0.0 || right >= 0.0) {
-                        at = left_first ? node.first : node.first + 1u;
-                    }
-                    if (left >= 0.0 && right >= 0.0) {
-                        bvh_stack[waiting++] = left_first ? node.first + 1u : node.first;
-                    }
-                }
-                for (uint i = 0u; i < node.count; ++i) {
-                    float t;
-                    vec2 weights;
-                    uint number = node.first + i;
-                    bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
-                        weights);
-                    if (has_feature(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
-                        is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
-                    }
-                    if (is_hit) {
-                        hit = BvhHit(t, weights, top.first, number);
-                    }
-                }
-                if (any && hit.instance != NONE) {
-                    return hit;
-                }
-                if (at == NONE && waiting > 0u) {
-                    at = bvh_stack[--waiting];
-                }
+            if (left >= 0.0 || right >= 0.0) {
+                top_at = left_first ? first : first + 1u;
+            } else {
+                top_at = top_waiting > 0u ? bvh_top_stack[--top_waiting] : NONE;
             }
         }
-        if (top_at == NONE && top_waiting > 0u) {
-            top_at = bvh_top_stack[--top_waiting];
+        if (top_at == NONE) {
+            break;
         }
+        uint instance_number = bvh_top[top_at].first;
+        BvhInstance instance = bvh_instances[instance_number];
+        vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
+        vec3 d = to_object(instance, vec4(direction, 0.0));
+        vec3 inverse = slab_inverse(d);
+        uint axis;
+        vec3 shear = shear_along(d, axis);
+        uint waiting = 0u;
+        uint at = any && (instance.surface & BVH_NO_SHADOW) != 0u ? NONE : instance.root;
+        while (at != NONE) {
+            while (at != NONE && bvh_nodes[at].count == 0u) {
+                uint first = bvh_nodes[at].first;
+                float left = enter_box(bvh_nodes[first], o, inverse, hit.t);
+                float right = enter_box(bvh_nodes[first + 1u], o, inverse, hit.t);
+                bool left_first = right < 0.0 || (left >= 0.0 && left <= right);
+                if (left >= 0.0 && right >= 0.0) {
+                    bvh_stack[waiting++] = left_first ? first + 1u : first;
+                }
+                if (left >= 0.0 || right >= 0.0) {
+                    at = left_first ? first : first + 1u;
+                } else {
+                    at = waiting > 0u ? bvh_stack[--waiting] : NONE;
+                }
+            }
+            if (at == NONE) {
+                break;
+            }
+            uint end = bvh_nodes[at].first + bvh_nodes[at].count;
+            for (uint number = bvh_nodes[at].first; number < end; ++number) {
+                float t;
+                vec2 weights;
+                bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
+                    weights);
+                if (has_feature(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
+                    is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
+                }
+                if (is_hit) {
+                    hit = BvhHit(t, weights, instance_number, number);
+                }
+            }
+            if (any && hit.instance != NONE) {
+                return hit;
+            }
+            at = waiting > 0u ? bvh_stack[--waiting] : NONE;
+        }
+        top_at = top_waiting > 0u ? bvh_top_stack[--top_waiting] : NONE;
     }
     return hit;
 }

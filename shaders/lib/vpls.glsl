@@ -1,5 +1,5 @@
 // Virtual point lights (src/gi) and their light tree, with importance sampling. The including
-// shader declares `gi` and includes lib/ray_traced_shadows.glsl.
+// shader declares `gi` and includes lib/shadow_ray_origin.glsl.
 #ifndef LIB_VPLS
 #define LIB_VPLS
 
@@ -71,8 +71,13 @@ uint sample_vpl(vec3 place, vec3 normal, float u, out float probability) {
     probability = 1.0;
     while (vpl_nodes[at].leaf == 0u) {
         uint first = vpl_nodes[at].first;
-        vec2 a = node_weights(vpl_nodes[first], place, normal);
-        vec2 b = node_weights(vpl_nodes[first + 1u], place, normal);
+        // One call site, since functions are inlined.
+        vec2 a = vec2(0.0);
+        vec2 b = vec2(0.0);
+        for (uint i = 0u; i < 2u; ++i) {
+            a = b;
+            b = node_weights(vpl_nodes[first + i], place, normal);
+        }
         vec2 sum = a + b;
         if (sum.x <= 0.0) {
             return NONE;
@@ -115,14 +120,10 @@ VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
 // both face each other.
 const float VPL_RAY_MARGIN = 0.01;
 
-// Shadow ray from a surface, on the side of `away`, to a VPL: true if unoccluded.
-bool vpl_visible(vec3 origin, vec3 away, Vpl vpl) {
-    if ((gi.flags & GI_VISIBILITY) == 0u) {
-        return true;
-    }
+// Shadow ray from `origin` to a VPL; its length is the distance to the VPL.
+vec3 vpl_shadow_ray(vec3 origin, Vpl vpl) {
     float off = max(VPL_RAY_MARGIN * vpl.size, 4.0 * BVH_SLACK * max_of(abs(origin)));
-    vec3 to = vpl.position + gi.anchor + unpack_vertex_normal(vpl.normal) * off - origin;
-    return trace_ray(origin, to, away, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE;
+    return vpl.position + gi.anchor + unpack_vertex_normal(vpl.normal) * off - origin;
 }
 
 #endif

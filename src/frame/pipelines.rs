@@ -75,11 +75,14 @@ pub(super) fn create_variants(
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
     let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
         .into_iter()
-        .chain([passes.volumes.wanted(data), gi])
-        .flatten();
-    let wanted = wanted.chain(passes.blend.wanted(frame, split, &passes.forward));
-    let (lighting, created) = (&passes.lighting, wanted.collect::<Vec<_>>());
-    let (created, prepared) =
-        rayon::join(|| variants::create_all(created), || lighting.prepare(data, split));
-    created.and(prepared)
+        .chain([passes.volumes.wanted(data)])
+        .flatten()
+        .chain(passes.blend.wanted(frame, split, &passes.forward))
+        .collect::<Vec<_>>();
+    let lighting = &passes.lighting;
+    let (lights, (gi, prepared)) = rayon::join(
+        || variants::create_all(wanted),
+        || rayon::join(|| variants::create_all(gi), || lighting.prepare(data, split)),
+    );
+    lights.and(gi).and(prepared)
 }

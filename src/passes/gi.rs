@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     gpu::{
-        Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::{
             features::{
                 FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT,
@@ -43,6 +43,8 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_ENVIRONMENT
     | FEATURE_IES_PROFILES
     | FEATURE_SUN_DISKS;
+/// Side of the square of pixels that a work group gathers for.
+const GATHER_GROUP: u32 = 8;
 /// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
 /// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
 /// untraced environment; otherwise.
@@ -217,7 +219,7 @@ pub struct GiInputs {
 
 /// Pipelines of the GI passes.
 pub struct GiPass {
-    gather: LightVariants,
+    gather: LightVariants<ComputePipeline>,
     composite: Arc<GraphicsPipeline>,
     composite_split: Arc<GraphicsPipeline>,
     vpls: Arc<GraphicsPipeline>,
@@ -233,16 +235,17 @@ impl GiPass {
             let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        let gather = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let state = GraphicsState {
-                colors: vec![(LIGHT, false), (HISTORY, false)],
-                constants: vec![features.scene],
-                ..GraphicsState::default()
+        // Rays without other features of the variants: the shader has its own names.
+        let gather = |gpu: &Gpu, name: &str, _: &str, features: Features| {
+            let (name, shader) = if features.query {
+                (format!("{name} use_ray_query"), "gi.comp+USE_RAY_QUERY")
+            } else {
+                (name.to_owned(), "gi.comp")
             };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+            ComputePipeline::specialized(gpu, &name, shader, &[features.scene])
         };
         Ok(Self {
-            gather: LightVariants::new(gpu, "gi.frag", GATHER_FEATURES, gather),
+            gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
             composite: make(
                 "gi composite",
                 "gi_composite.frag",
@@ -269,9 +272,9 @@ impl GiPass {
 
     /// The light pipeline that a frame needs.
     #[must_use]
-    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_> {
+    pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_, ComputePipeline> {
         let query = frame.bvh.structure().is_some();
-        (&self.gather, Features { traced: true, query, ..Features::of(data, false) })
+        (&self.gather, Features { scene: data.features, query, ..Features::default() })
     }
 
     /// Declares the passes, which add indirect light to the image, denoised by `denoiser`. With
@@ -292,7 +295,7 @@ impl GiPass {
         // filter spreads it.
         let specular_part = image(g, "gi specular, rays", HISTORY);
         let (gather, features) = self.wanted(data, frame);
-        g.fullscreen_with("gi", move || gather.get(features))
+        g.compute_with("gi", move || gather.get(features))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
@@ -303,11 +306,11 @@ impl GiPass {
             .storage("vpl_block", &frame.vpls)
             .storage("vpl_node_block", &frame.nodes)
             .storage("ltc_block", &data.ltc)
-            .also_uses(bvh.by_fragments())
+            .also_uses(bvh.by_compute())
             .binds(frame.bvh.binds())
-            .target(diffuse_part)
-            .target(specular_part)
-            .draw();
+            .image_written("diffuse_image", diffuse_part)
+            .image_written("specular_image", specular_part)
+            .dispatch([width.div_ceil(GATHER_GROUP), height.div_ceil(GATHER_GROUP), 1]);
         let noisy = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
         let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy };
         let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);

@@ -88,24 +88,31 @@ impl Features {
             (FEATURE_AREA_LIGHTS, "area_lights"),
             (FEATURE_ALPHA_MASKS, "alpha_masks"),
         ];
-        let variant = self.shader(file).replace(".frag", "").replace('+', " ").to_lowercase();
+        let variant = self
+            .shader(file)
+            .replace(".frag", "")
+            .replace(".comp", "")
+            .replace('+', " ")
+            .to_lowercase();
         let wanted = names.iter().filter(|(bit, _)| self.scene & bit != 0);
         wanted.fold(variant, |name, (_, feature)| format!("{name} {feature}"))
     }
 }
 
-/// Creates a pipeline of the given features from its name and that of its fragment shader.
-type Make =
-    Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
+/// Creates a pipeline of the given features from its name and that of its fragment or compute
+/// shader.
+type Make<P> = Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<P>> + Send + Sync>;
 
 /// A pipeline that a frame needs.
-pub type WantedVariant<'a> = (&'a LightVariants, Features);
+pub type WantedVariant<'a, P = GraphicsPipeline> = (&'a LightVariants<P>, Features);
 
 /// Creates those of the pipelines that do not exist, in parallel: drivers take seconds for each.
 ///
 /// # Errors
 /// `GpuError` if the driver rejects a pipeline; the first in the given order.
-pub fn create_all<'a>(wanted: impl IntoIterator<Item = WantedVariant<'a>>) -> GpuResult<()> {
+pub fn create_all<'a, P: Send + Sync + 'a>(
+    wanted: impl IntoIterator<Item = WantedVariant<'a, P>>,
+) -> GpuResult<()> {
     let missing: Vec<_> =
         wanted.into_iter().filter(|(variants, features)| !variants.has(*features)).collect();
     if missing.is_empty() {
@@ -117,26 +124,23 @@ pub fn create_all<'a>(wanted: impl IntoIterator<Item = WantedVariant<'a>>) -> Gp
 }
 
 /// Pipelines of a pass by feature set, created on demand.
-pub struct LightVariants {
+pub struct LightVariants<P = GraphicsPipeline> {
     gpu: Gpu,
     file: &'static str,
     /// `FEATURE_` bits that the shader reads.
     read: u32,
-    make: Make,
-    made: Mutex<HashMap<Features, Arc<GraphicsPipeline>>>,
+    make: Make<P>,
+    made: Mutex<HashMap<Features, Arc<P>>>,
 }
 
-impl LightVariants {
-    /// Variants of a fragment shader that reads these `FEATURE_` bits, created on demand.
+impl<P> LightVariants<P> {
+    /// Variants of a fragment or compute shader that reads these `FEATURE_` bits, created on demand.
     #[must_use]
     pub fn new(
         gpu: &Gpu,
         file: &'static str,
         read: u32,
-        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>>
-        + Send
-        + Sync
-        + 'static,
+        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<P>> + Send + Sync + 'static,
     ) -> Self {
         Self { gpu: gpu.clone(), file, read, make: Box::new(make), made: Mutex::default() }
     }
@@ -145,7 +149,7 @@ impl LightVariants {
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
-    pub fn get(&self, features: Features) -> GpuResult<Arc<GraphicsPipeline>> {
+    pub fn get(&self, features: Features) -> GpuResult<Arc<P>> {
         let features = self.read_by_shader(features);
         if let Some(pipeline) = self.made().get(&features) {
             return Ok(Arc::clone(pipeline));
@@ -167,7 +171,7 @@ impl LightVariants {
         Features { scene: features.scene & self.read, ..features }
     }
 
-    fn made(&self) -> MutexGuard<'_, HashMap<Features, Arc<GraphicsPipeline>>> {
+    fn made(&self) -> MutexGuard<'_, HashMap<Features, Arc<P>>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -179,12 +183,12 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag", "gi.frag"] {
+        for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag"] {
             for bits in 0..32 {
                 let on = |bit: u32| bits & 1 << bit != 0;
                 let [split, traced, query, blended, traced_refraction] = [0, 1, 2, 3, 4].map(on);
                 if file != "forward.frag" && (blended || traced_refraction)
-                    || ["volumes.frag", "gi.frag"].contains(&file) && split
+                    || file == "volumes.frag" && split
                 {
                     continue;
                 }
