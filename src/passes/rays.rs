@@ -16,7 +16,7 @@ use crate::{
         upload::Uploader,
     },
     gpu_scene::{FrameBvh, GpuScene, storage_buffer},
-    graph::{Graph, GraphCache},
+    graph::{BufferHandle, Graph, GraphCache},
     scene::Scene,
 };
 
@@ -24,6 +24,8 @@ use crate::{
 const GROUP: u32 = 64;
 /// Maximum rays per dispatch: every device supports at least 65,535 work groups along x.
 pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
+/// Maximum repetitions of a timed submission: each is a pass, and timers exist for 128.
+pub const MAX_REPETITIONS: u32 = 100;
 
 /// BVH of a scene on the device, with the pipeline that traverses it.
 pub struct DeviceTracer {
@@ -39,6 +41,22 @@ pub struct DeviceTracer {
 pub struct RayBatch {
     buffer: Arc<Buffer>,
     count: u32,
+}
+
+impl RayBatch {
+    fn hit_bytes(&self) -> u64 {
+        u64::from(self.count.max(1)) * size_of::<TraceHit>() as u64
+    }
+}
+
+/// Time that a submission of rays took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TraceTime {
+    /// Sum of the passes by device timestamps in s. Software drivers may report about 0 for a
+    /// submission without draws.
+    pub device: f64,
+    /// From submission to completion on the host's clock in s.
+    pub host: f64,
 }
 
 impl DeviceTracer {
@@ -129,36 +147,72 @@ impl DeviceTracer {
         Ok(RayBatch { buffer, count: sent.len() as u32 })
     }
 
-    /// Traces the rays. Returns the hits and the seconds from submission to completion on the
-    /// device.
+    /// Traces the rays and returns their hits.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
-    pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<(Vec<TraceHit>, f64)> {
+    pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<Vec<TraceHit>> {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
-        let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
-        let hits = graph.storage("ray hits", bytes);
-        graph
-            .compute("rays", &self.pipeline)
-            .storage("ray_block", &rays.buffer)
-            .written("hit_block", hits)
-            .binds(self.gpu_bvh.binds())
-            .push(&rays.count)
-            .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
+        let bytes = rays.hit_bytes();
+        let hits = declare(&mut graph, (&self.pipeline, &self.gpu_bvh), rays, 1);
         let out = graph.read_back_buffer("ray hits", hits, bytes);
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
-        let start = Instant::now();
         let ticket = rec.submit()?;
         self.frames.wait(ticket)?;
-        let seconds = start.elapsed().as_secs_f64();
         let buffer = executed.buffer(out).ok_or_else(|| GpuError::Pipeline {
             pipeline: "rays".into(),
             detail: "the ray hits were not read back".into(),
         })?;
         let hits =
             buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
-        Ok((hits.take(rays.count as usize).collect(), seconds))
+        Ok(hits.take(rays.count as usize).collect())
     }
+
+    /// Traces the rays `repetitions` times (at most `MAX_REPETITIONS`) in one submission, without
+    /// reading the hits back, and measures it.
+    ///
+    /// # Errors
+    /// `GpuError` if memory runs out or the device is lost.
+    pub fn time(&mut self, rays: &RayBatch, repetitions: u32) -> GpuResult<TraceTime> {
+        let mut graph = Graph::new(self.runs);
+        self.runs += 1;
+        let traced_by = (&self.pipeline, &self.gpu_bvh);
+        let hits = declare(&mut graph, traced_by, rays, repetitions.clamp(1, MAX_REPETITIONS));
+        graph.output(hits);
+        let mut rec = self.frames.begin()?;
+        graph.execute(&mut rec, &mut self.cache)?;
+        let start = Instant::now();
+        let ticket = rec.submit()?;
+        self.frames.wait(ticket)?;
+        let host = start.elapsed().as_secs_f64();
+        let device = self.frames.times(ticket).iter().map(|pass| pass.ms).sum::<f64>() * 1e-3;
+        Ok(TraceTime { device, host })
+    }
+}
+
+/// Declares passes `rays` that trace the same rays one after another into one buffer of hits.
+fn declare<'a>(
+    graph: &mut Graph<'a>,
+    (pipeline, gpu_bvh): (&Arc<ComputePipeline>, &'a FrameBvh),
+    rays: &'a RayBatch,
+    repetitions: u32,
+) -> BufferHandle {
+    let hits = graph.storage("ray hits", rays.hit_bytes());
+    for repetition in 0..repetitions {
+        let pass = graph.compute("rays", pipeline).storage("ray_block", &rays.buffer);
+        // A pass whose writes are overwritten would be culled: all but the first also read.
+        let pass = if repetition == 0 {
+            pass.written("hit_block", hits)
+        } else {
+            pass.updated("hit_block", hits)
+        };
+        pass.binds(gpu_bvh.binds()).push(&rays.count).dispatch([
+            rays.count.div_ceil(GROUP).max(1),
+            1,
+            1,
+        ]);
+    }
+    hits
 }
