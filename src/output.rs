@@ -177,6 +177,19 @@ pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
     write_with(file, |writer| writer.write_all(text.as_bytes()))
 }
 
+/// Appends a line to a text file, which is created if it is absent. The line is written at once, so
+/// that lines of several programs do not mix.
+///
+/// # Errors
+/// [`OutputError`] if the path cannot be written.
+pub fn append_line(file: &Path, line: &str) -> Result<(), OutputError> {
+    let append = || {
+        let mut to = OpenOptions::new().create(true).append(true).open(file)?;
+        to.write_all(format!("{line}\n").as_bytes())
+    };
+    append().map_err(|error| io_error(file, &error))
+}
+
 /// Writes a file atomically, from a function that writes its bytes in order.
 ///
 /// # Errors

@@ -121,6 +121,15 @@ impl SceneBvh {
         visits
     }
 
+    /// Traversal cost of `occluded` for a ray, which ends at the first hit found; zero for an
+    /// invalid ray.
+    #[must_use]
+    pub fn occlusion_stats(&self, top: &SceneTlas, ray: &Ray) -> TraversalStats {
+        let mut visits = TraversalStats::default();
+        let _ = self.trace::<true, _>(&mut visits, top, ray, |_| true);
+        visits
+    }
+
     fn trace<const ANY: bool, T: TraversalCounter>(
         &self,
         tally: &mut T,

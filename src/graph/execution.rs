@@ -8,6 +8,7 @@ use super::{
     access::State,
     cache::{GraphCache, MemoryUse},
     declaration::{Graph, Objects, Pass, PassContext},
+    declared_bytes::ResourceSize,
     plan::{self, PassInfo, Plan, ResourceInfo},
     resource::{BufferHandle, Kind},
 };
@@ -54,7 +55,7 @@ impl<'a> Graph<'a> {
             GpuError::Pipeline { pipeline: "frame graph".into(), detail: error.to_string() }
         })?;
         let memory = cache.allocate(gpu, &self.resources, &passes, &mut plan)?;
-        Ok(Prepared { resources, passes, plan, memory })
+        Ok(Prepared { resources, sizes: self.resource_sizes(), passes, plan, memory })
     }
 
     /// Records the frame. The result holds the readback buffers, which are valid when the frame is
@@ -191,6 +192,8 @@ fn record_pass(
 pub struct Prepared {
     /// Resources as planned.
     pub resources: Vec<ResourceInfo>,
+    /// Sizes of the resources, parallel to `resources`.
+    pub sizes: Vec<ResourceSize>,
     /// Passes as planned.
     pub passes: Vec<PassInfo>,
     /// Order, barriers and lifetimes.

@@ -157,6 +157,8 @@ pub fn declare<'a>(
 
 /// Maximum rays per dispatch: every device supports at least 65,535 work groups along x.
 pub const MAX_RAYS: usize = 65_535 * GROUP as usize;
+/// Maximum repetitions of a timed submission: each is a pass, and timers exist for 128.
+pub const MAX_REPETITIONS: u32 = 100;
 
 /// BVH of a scene on the device, with the kernels that traverse it.
 pub struct DeviceTracer {
@@ -174,6 +176,22 @@ pub struct RayBatch {
     buffer: Arc<Buffer>,
     count: u32,
     any: bool,
+}
+
+impl RayBatch {
+    fn hit_bytes(&self) -> u64 {
+        u64::from(self.count.max(1)) * size_of::<TraceHit>() as u64
+    }
+}
+
+/// Time that a submission of rays took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TraceTime {
+    /// Sum of the passes by device timestamps in s. Software drivers may report about 0 for a
+    /// submission without draws.
+    pub device: f64,
+    /// From submission to completion on the host's clock in s.
+    pub host: f64,
 }
 
 impl DeviceTracer {
@@ -258,36 +276,77 @@ impl DeviceTracer {
         Ok(RayBatch { buffer, count: sent.len() as u32, any })
     }
 
-    /// Traces the rays. Returns the hits and the seconds from submission to completion on the
-    /// device.
+    fn kernel(&self, rays: &RayBatch) -> &Arc<ComputePipeline> {
+        if rays.any { &self.any } else { &self.closest }
+    }
+
+    /// Traces the rays and returns their hits.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
-    pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<(Vec<TraceHit>, f64)> {
+    pub fn trace(&mut self, rays: &RayBatch) -> GpuResult<Vec<TraceHit>> {
         let mut graph = Graph::new(self.runs);
         self.runs += 1;
-        let bytes = u64::from(rays.count.max(1)) * size_of::<TraceHit>() as u64;
-        let hits = graph.storage("ray hits", bytes);
-        graph
-            .compute("rays", if rays.any { &self.any } else { &self.closest })
-            .storage("ray_block", &rays.buffer)
-            .written("hit_block", hits)
-            .binds(self.gpu_bvh.binds())
-            .push(&RayGrid { width: rays.count, rows: 0 })
-            .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
+        let bytes = rays.hit_bytes();
+        let hits = declare_batch(&mut graph, (self.kernel(rays), &self.gpu_bvh), rays, 1);
         let out = graph.read_back_buffer("ray hits", hits, bytes);
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
-        let start = Instant::now();
         let ticket = rec.submit()?;
         self.frames.wait(ticket)?;
-        let seconds = start.elapsed().as_secs_f64();
         let buffer = executed.buffer(out).ok_or_else(|| GpuError::Pipeline {
             pipeline: "rays".into(),
             detail: "the ray hits were not read back".into(),
         })?;
         let hits =
             buffer.mapped().chunks_exact(size_of::<TraceHit>()).map(bytemuck::pod_read_unaligned);
-        Ok((hits.take(rays.count as usize).collect(), seconds))
+        Ok(hits.take(rays.count as usize).collect())
     }
+
+    /// Traces the rays `repetitions` times (at most `MAX_REPETITIONS`) in one submission, without
+    /// reading the hits back, and measures it.
+    ///
+    /// # Errors
+    /// `GpuError` if memory runs out or the device is lost.
+    pub fn time(&mut self, rays: &RayBatch, repetitions: u32) -> GpuResult<TraceTime> {
+        let mut graph = Graph::new(self.runs);
+        self.runs += 1;
+        let traced_by = (self.kernel(rays), &self.gpu_bvh);
+        let repetitions = repetitions.clamp(1, MAX_REPETITIONS);
+        let hits = declare_batch(&mut graph, traced_by, rays, repetitions);
+        graph.output(hits);
+        let mut rec = self.frames.begin()?;
+        graph.execute(&mut rec, &mut self.cache)?;
+        let start = Instant::now();
+        let ticket = rec.submit()?;
+        self.frames.wait(ticket)?;
+        let host = start.elapsed().as_secs_f64();
+        let device = self.frames.times(ticket).iter().map(|pass| pass.ms).sum::<f64>() * 1e-3;
+        Ok(TraceTime { device, host })
+    }
+}
+
+/// Declares passes `rays` that trace the same rays one after another into one buffer of hits.
+fn declare_batch<'a>(
+    graph: &mut Graph<'a>,
+    (kernel, gpu_bvh): (&Arc<ComputePipeline>, &'a FrameBvh),
+    rays: &'a RayBatch,
+    repetitions: u32,
+) -> BufferHandle {
+    let hits = graph.storage("ray hits", rays.hit_bytes());
+    for repetition in 0..repetitions {
+        let pass = graph.compute("rays", kernel).storage("ray_block", &rays.buffer);
+        // A pass whose writes are overwritten would be culled: all but the first also read.
+        let pass = if repetition == 0 {
+            pass.written("hit_block", hits)
+        } else {
+            pass.updated("hit_block", hits)
+        };
+        pass.binds(gpu_bvh.binds()).push(&RayGrid { width: rays.count, rows: 0 }).dispatch([
+            rays.count.div_ceil(GROUP).max(1),
+            1,
+            1,
+        ]);
+    }
+    hits
 }

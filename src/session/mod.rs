@@ -7,6 +7,7 @@
 mod apply;
 mod apply_look;
 mod camera;
+mod camera_path;
 mod close;
 mod error;
 pub mod expose;
@@ -31,6 +32,7 @@ mod still;
 pub use self::{
     apply::{Applied, DeviceWork},
     apply_look::{apply_look, open},
+    camera_path::CameraPath,
     close::{check_validation, close},
     error::SessionError,
     meter::illuminance,

@@ -475,7 +475,7 @@ fn graph_and_bench_commands_work() {
     dir.run("graph small.glb --size 64x64").ok().prints(&["gbuffer", "tonemap"]);
     dir.run("bench small.glb --size 64x64 --frames 3 --json bench.json").ok();
     let value = dir.json("bench.json");
-    assert!(value["frame"]["median_ms"].as_f64().unwrap() > 0.0, "{value}");
+    assert!(value["result"]["frame"]["median_ms"].as_f64().unwrap() > 0.0, "{value}");
     dir.run("bench small.glb --json no/where.json").fails(5, &["where.json"]);
 }
 
@@ -483,16 +483,18 @@ fn graph_and_bench_commands_work() {
 fn path_and_bvh_benchmarks_need_no_device() {
     let dir = folder();
     let what = "bench small.glb --what path,bvh --size 32x24 --seconds 0.01 --triangles 600";
-    dir.run(&format!("{what} --json bench.json")).ok();
-    let value = dir.json("bench.json");
+    dir.run(&format!("{what} --json bench.jsonl")).ok();
+    let text = dir.text("bench.jsonl");
+    let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let [path, bvh] = records.collect::<Vec<serde_json::Value>>().try_into().unwrap();
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
-    let rows = value["path"]["threads"].as_array().unwrap();
+    let rows = path["result"]["threads"].as_array().unwrap();
     assert_eq!((number(&rows[0]["threads"]), number(&rows[0]["ratio"])), (1.0, 1.0));
     for row in rows {
         assert!(number(&row["samples_per_second"]) > 0.0, "{row}");
         assert!(number(&row["rays_per_second"]["primary"]) > 0.0, "{row}");
     }
-    let shapes = value["bvh"].as_array().unwrap();
+    let shapes = bvh["result"]["shapes"].as_array().unwrap();
     assert_eq!(shapes.len(), 2);
     for shape in shapes {
         let triangles = number(&shape["triangles"]);

@@ -5,6 +5,7 @@
 mod common;
 
 mod animation;
+mod bench;
 mod commands;
 mod compare;
 mod lens;

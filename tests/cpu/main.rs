@@ -8,6 +8,7 @@ mod common;
 mod area_integrals;
 
 mod architecture;
+mod camera_paths;
 mod demos;
 mod gltf_corpus;
 mod gltf_files;

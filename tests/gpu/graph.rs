@@ -5,7 +5,7 @@ use half::f16;
 use sunny16::{
     camera::ToneMapper,
     gpu::{Frames, vk},
-    graph::{Executed, Graph, GraphCache},
+    graph::{Access, Executed, Graph, GraphCache},
     passes::tonemap::{DisplayTransform, TonemapPass},
 };
 
@@ -153,4 +153,43 @@ fn without_aliasing_frames_in_flight_do_not_mix() {
             }
         }
     }
+}
+
+#[test]
+fn declared_bytes_count_each_resource_whole() {
+    let Some(guard) = gpu() else { return };
+    let mut graph = Graph::new(0);
+    let image = graph.image("image", 16, 8, LIGHT);
+    let buffer = graph.storage("buffer", 1000);
+    graph
+        .pass("write")
+        .color_cleared(image, [0.0; 4])
+        .uses(buffer, Access::ComputeStorageWrite)
+        .record(|_| Ok(()));
+    graph
+        .pass("update")
+        .color_loaded(image)
+        .uses(buffer, Access::ComputeStorageReadWrite)
+        .record(|_| Ok(()));
+    // Nothing depends on it.
+    let unused = graph.image("unused", 99, 99, LIGHT);
+    graph.pass("culled").color_cleared(unused, [0.0; 4]).record(|_| Ok(()));
+    graph.output(image);
+    let prepared = graph.prepare(&guard.gpu, &mut GraphCache::default()).unwrap();
+    let bytes: Vec<_> = prepared
+        .declared_bytes()
+        .into_iter()
+        .map(|pass| {
+            let images = [pass.images_read, pass.images_written];
+            (pass.pass, images, [pass.buffers_read, pass.buffers_written])
+        })
+        .collect();
+    let image = 16 * 8 * 8;
+    assert_eq!(
+        bytes,
+        [
+            ("write".to_owned(), [0, image], [0, 1000]),
+            ("update".to_owned(), [image, image], [1000, 1000]),
+        ]
+    );
 }

@@ -236,7 +236,7 @@ fn compare_tracers(
 ) -> TraceComparison {
     let [gpu_bvh, query] = both.map(|device| {
         let sent = device.upload_rays(rays, any).unwrap();
-        device.trace(&sent).unwrap().0
+        device.trace(&sent).unwrap()
     });
     let (standing, top) = (bvh.instance_transforms(eye), bvh.tlas_from(eye));
     let mut found = TraceComparison { rays: rays.len(), ..TraceComparison::default() };
@@ -436,7 +436,7 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
     };
     let [gpu_bvh, query] = both.each_mut().map(|device| {
         let sent = device.upload_rays(&to_panel, true).unwrap();
-        device.trace(&sent).unwrap().0
+        device.trace(&sent).unwrap()
     });
     let (mut at_panel, mut elsewhere) = (0_u32, 0_u32);
     for ((ray, &panel), (a, b)) in to_panel.iter().zip(&panels).zip(gpu_bvh.iter().zip(&query)) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
 
 use crate::cli::{device_args::DeviceArgs, scene_args::SceneArgs};
 
@@ -25,6 +26,8 @@ pub enum Benchmark {
     Effects,
     /// Cost of 1 to 256 lights in one scene, with clustered lights on and off.
     Lights,
+    /// Frames on the device along a camera path: median, 95th percentile and slowest frame.
+    Flythrough,
 }
 
 const NUMBERS: &str = "\
@@ -64,8 +67,16 @@ Values (by the host's clock unless device timestamps are stated):
   --what rays
     primary, shadow, diffuse  rays as in path: on the CPU by the 4-wide and by the
                     binary BVH, then on the device
-    device          time from submission to completion; one ray per thread; also
-                    by ray query if the device has it
+    device          median of submissions of at least 10^6 rays (smaller sets are
+                    traced up to 100 times), one ray per thread, by device
+                    timestamps (software devices: by the host's clock), without
+                    reading the hits back; also by ray query if the device has it
+    bytes a ray     its record, its hit, and the nodes, triangles and instances of
+                    the binary BVH that it visits, counted on the host; a lower
+                    bound of the loads, caches not considered
+    copy bandwidth  bytes read and written per second by copies of 256 MiB; caches
+                    serve a part of the rays' bytes, so that a share may exceed
+                    100 %. Not measured on software devices
   --what gi, medians by device timestamps, ray-traced direct light, moving view
     gi              the pass that samples VPLs
     rest            the other passes of indirect light: accumulation, denoising
@@ -86,7 +97,31 @@ Values (by the host's clock unless device timestamps are stated):
     lighting        lighting pass when each pixel evaluates all lights
     a light         the same time divided by the number of lights
     clustered       lighting pass with clustered lights
-    clusters        the pass that assigns lights to clusters";
+    clusters        the pass that assigns lights to clusters
+    read, written   each image and buffer that a pass declares, whole and once: for
+                    passes that cover the picture, image bytes are a lower bound of
+                    the loads and stores; buffers count with their capacity;
+                    textures and geometry do not count
+  --what flythrough, along the keyframes of a camera path (docs/bench.md)
+    median, p95, max ms  measured frames; passes by the device's timestamps
+    slowest frame   its number, its time on the path, its most expensive pass
+
+Warm-up: on a device, frames or submissions are repeated for 0.2 s and until three
+times in a row differ by at most 5 % (at most 1 s). No figure contains them.
+
+--json FILE appends a line of JSON for each benchmark: schema, benchmark, program,
+version, optimized, unix_time, device, host_threads, scene, size, settings (look
+properties that differ from their defaults), options, warm_up, result. docs/bench.md
+documents each field.";
+
+/// Default of `--seconds`.
+const SECONDS: f64 = 0.5;
+/// Default of `--triangles`.
+const TRIANGLES: &str = "10000,100000,1000000";
+/// Default of `--vpls`.
+const VPLS: &str = "1024,32768,1000000";
+/// Default of `--instances`.
+const INSTANCES: u32 = 100_000;
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -94,34 +129,69 @@ pub struct BenchArgs {
     /// Measurements, comma-separated.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
     pub what: Vec<Benchmark>,
-    /// Duration of each measurement in seconds (--what path or bvh).
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
+    /// Duration of each measurement in seconds (path, bvh, rays).
+    #[arg(long, value_name = "SECONDS", default_value_t = SECONDS, value_parser = seconds)]
     pub seconds: f64,
     /// Maximum path length (path) [default: unlimited].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
     /// Triangle counts of the generated shapes, e.g. 10000000; counts beyond available memory are
     /// skipped (bvh, gi).
-    #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
+    #[arg(long, value_delimiter = ',', default_value = TRIANGLES,
           value_parser = clap::value_parser!(u32).range(100..=40_000_000))]
     pub triangles: Vec<u32>,
     /// VPL counts (gi).
-    #[arg(long, value_delimiter = ',', default_value = "1024,32768,1000000",
+    #[arg(long, value_delimiter = ',', default_value = VPLS,
           value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
     pub vpls: Vec<u32>,
-    /// Measured frames, after five warm-up frames (raster) or one (gi).
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub frames: u32,
+    /// Measured frames, after the warm-up [default: 30; flythrough: 60 per second of its path].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: Option<u32>,
+    /// Camera path (flythrough) [default: NAME.path.toml beside the scene; demos have their own].
+    #[arg(long, value_name = "FILE")]
+    pub camera_path: Option<PathBuf>,
     /// Number of instances (instances).
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = INSTANCES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub instances: u32,
-    /// Write the values as JSON too.
+    /// Append the values to a log: one line of JSON for each benchmark, with a schema number
+    /// (docs/bench.md).
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
     pub scene: SceneArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+}
+
+/// Measured frames by default, but of `flythrough`.
+const FRAMES: u32 = 30;
+
+impl BenchArgs {
+    /// Measured frames of all benchmarks but `flythrough`.
+    pub fn frames(&self) -> u32 {
+        self.frames.unwrap_or(FRAMES)
+    }
+
+    /// Options that were given and change what is measured, for records.
+    pub fn differing_options(&self) -> Map<String, Value> {
+        let texts = |list: &[u32]| list.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let path = |path: &PathBuf| path.display().to_string();
+        let given = [
+            ("seconds", (self.seconds != SECONDS).then(|| self.seconds.into())),
+            ("bounces", self.bounces.map(Value::from)),
+            ("triangles", Some(texts(&self.triangles)).filter(|t| t != TRIANGLES).map(Value::from)),
+            ("vpls", Some(texts(&self.vpls)).filter(|t| t != VPLS).map(Value::from)),
+            ("instances", (self.instances != INSTANCES).then(|| self.instances.into())),
+            ("camera_path", self.camera_path.as_ref().map(path).map(Value::from)),
+            ("look", self.scene.look.as_ref().map(path).map(Value::from)),
+            ("camera", self.scene.camera.clone().map(Value::from)),
+            ("time", self.scene.time.map(Value::from)),
+            ("rays", Some(self.device.rays.clone()).filter(|t| t != "auto").map(Value::from)),
+            ("validation", self.device.validation.then(|| true.into())),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
+        given.collect()
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -1,6 +1,9 @@
 //! A scene on the device whose frames are timed.
 
-use super::{series::Series, timed_frame::timed_frame};
+use super::{
+    series::Series,
+    timed_frame::{timed_frame, warm_up},
+};
 use crate::{
     cli::error::CliError,
     frame::{RenderSettings, Renderer},
@@ -28,8 +31,8 @@ const BASELINE: [&str; 15] = [
     "camera.lens.prescription=builtin:dgauss-50-f2",
 ];
 
-/// Frames before the measured ones.
-const WARM_UP: u32 = 2;
+/// Frames between the warm-up and the measured ones, after the histories are reset.
+pub const WARM_UP: u32 = 2;
 
 /// Times of a frame.
 pub struct Measured {
@@ -76,8 +79,9 @@ impl BenchScene {
 
     pub fn measure(&self, renderer: &mut Renderer, frames: u32) -> Result<Measured, CliError> {
         let Self { on_device, view, settings } = self;
-        let mut frame = Series { name: String::new(), ms: Vec::new() };
+        let mut frame = Series::new("");
         let mut passes: Vec<Series> = Vec::new();
+        warm_up(renderer, on_device, view, settings)?;
         renderer.reset_history();
         for number in 0..WARM_UP + frames {
             let timed = timed_frame(renderer, on_device, view, settings)?;

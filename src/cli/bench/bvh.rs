@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     args::BenchArgs,
     host_rays::{Rays, camera_rays},
+    record::Measurement,
     shapes::{city, out_of_memory_reason, rock},
     threads::on_threads,
     units::{elapsed_ms, mib},
@@ -26,7 +27,7 @@ type Shape = (&'static str, fn(u32) -> Primitive);
 
 const SHAPES: [Shape; 2] = [("rock", rock), ("city", city)];
 
-pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     println!("BVHs over generated shapes, {} threads", rayon::current_num_threads());
     println!(
         "                  build ms            widen  refit    SAH         MiB       million rays a second"
@@ -45,7 +46,7 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
             rows.push(measure(name, shape(triangles), args.seconds)?);
         }
     }
-    Ok(Value::Array(rows))
+    Ok(Measurement { result: json!({"shapes": rows}), ..Measurement::default() })
 }
 
 fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError> {

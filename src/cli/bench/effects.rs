@@ -1,8 +1,13 @@
 //! `sunny16 bench --what effects`: cost of each effect alone.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{args::BenchArgs, bench_scene::BenchScene};
+use super::{
+    args::BenchArgs,
+    bench_scene::{BenchScene, WARM_UP},
+    record::Measurement,
+    warm_up,
+};
 use crate::{
     cli::error::CliError,
     session::{self, OpenScene},
@@ -46,9 +51,9 @@ const EFFECTS: [(&str, &[&str]); 16] = [
 ];
 
 /// Measures each effect alone against the frame without effects.
-pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Measurement, CliError> {
     let mut renderer = session::open_device(&args.device.options()?)?;
-    let info = renderer.gpu().info();
+    let info = renderer.gpu().info().clone();
     println!(
         "effects, {} on {} ({}), {}x{}, medians in ms",
         args.scene.name(),
@@ -68,8 +73,8 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
         let one;
         (one, renderer) = BenchScene::new(opened, properties, renderer)?;
         // Baseline and effect alternate, because clock rates drift over minutes.
-        let base = none.measure(&mut renderer, args.frames)?;
-        let measured = one.measure(&mut renderer, args.frames)?;
+        let base = none.measure(&mut renderer, args.frames())?;
+        let measured = one.measure(&mut renderer, args.frames())?;
         let ratio = measured.frame / base.frame;
         let known = |name: &str| base.passes.iter().any(|(other, _)| other == name);
         let own = measured.pass(|name| !known(name)).max(0.0);
@@ -86,5 +91,11 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
     }
     drop(none);
     session::close(renderer)?;
-    Ok(Value::Array(rows))
+    Ok(Measurement {
+        device: Some(info),
+        scene: Some(args.scene.name()),
+        size: Some([opened.size.width as usize, opened.size.height as usize]),
+        warm_up: warm_up::json(WARM_UP),
+        result: json!({"frames": args.frames(), "effects": rows}),
+    })
 }

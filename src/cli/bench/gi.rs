@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 
 use super::{
     args::BenchArgs,
+    record::Measurement,
     series::Series,
     shapes::{out_of_memory_reason, rock},
-    timed_frame::timed_frame,
+    timed_frame::{timed_frame, warm_up},
+    warm_up,
 };
 use crate::{
     camera::Exposure,
@@ -83,6 +85,7 @@ impl BenchView<'_> {
         on_device.update_gi(renderer.gpu(), self.scene, &gi)?;
         let vpls = on_device.gi.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
         let mut passes: Vec<Series> = Vec::new();
+        warm_up(renderer, &on_device, &self.view, &settings)?;
         renderer.reset_history();
         for number in 0..=frames {
             let timed = timed_frame(renderer, &on_device, &self.view, &settings)?;
@@ -106,7 +109,7 @@ impl BenchView<'_> {
     }
 }
 
-pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Measurement, CliError> {
     let mut renderer = session::open_device(&args.device.options()?)?;
     let info = renderer.gpu().info().clone();
     let settings = opened.settings(exposed(8.0)?, vec![]);
@@ -124,7 +127,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
 
     let mut by_vpls = Vec::new();
     for &vpls in &args.vpls {
-        let cost = seen.cost(&mut renderer, GiSettings { vpls, ..asked }, args.frames)?;
+        let cost = seen.cost(&mut renderer, GiSettings { vpls, ..asked }, args.frames())?;
         line(format!("{width}x{height}, {vpls}"), &cost);
         by_vpls.push(cost.json(json!({"asked": vpls, "way": "tree"})));
     }
@@ -138,7 +141,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
         specular: false,
         ..asked
     };
-    let cost = seen.cost(&mut renderer, plain, args.frames)?;
+    let cost = seen.cost(&mut renderer, plain, args.frames())?;
     line(format!("{width}x{height}, all, no visibility"), &cost);
     by_vpls.push(cost.json(json!({"asked": BRUTE_FORCE_VPLS, "way": "all"})));
 
@@ -147,7 +150,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
         let view =
             seen.view.resized((width * times).div_ceil(over), (height * times).div_ceil(over));
         let at = BenchView { view, settings: seen.settings.clone(), ..seen };
-        let cost = at.cost(&mut renderer, asked, args.frames)?;
+        let cost = at.cost(&mut renderer, asked, args.frames())?;
         line(format!("{}x{}", view.width, view.height), &cost);
         by_resolution.push(cost.json(json!({"size": [view.width, view.height]})));
     }
@@ -166,15 +169,21 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Value, CliError> {
         let settings = RenderSettings { exposure: exposed(6.0)?, ..seen.settings.clone() };
         let of =
             BenchView { scene: &scene, view: View::new(eye, &projection, width, height), settings };
-        let cost = of.cost(&mut renderer, asked, args.frames)?;
+        let cost = of.cost(&mut renderer, asked, args.frames())?;
         line(format!("rock in a room, {}", scene.instanced_triangles()), &cost);
         by_triangles.push(cost.json(json!({"triangles": scene.instanced_triangles()})));
     }
     session::close(renderer)?;
-    Ok(json!({
-        "scene": args.scene.name(), "device": info.name, "driver": info.driver, "size": [width, height],
-        "rays": asked.vpl_samples, "by_vpls": by_vpls, "by_resolution": by_resolution, "by_triangles": by_triangles,
-    }))
+    Ok(Measurement {
+        device: Some(info),
+        scene: Some(args.scene.name()),
+        size: Some([width as usize, height as usize]),
+        warm_up: warm_up::json(1),
+        result: json!({
+            "frames": args.frames(), "rays": asked.vpl_samples, "by_vpls": by_vpls,
+            "by_resolution": by_resolution, "by_triangles": by_triangles,
+        }),
+    })
 }
 
 fn exposed(ev: f64) -> Result<Exposure, CliError> {

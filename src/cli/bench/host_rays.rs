@@ -12,8 +12,8 @@ use crate::{
     session::OpenScene,
 };
 
-/// Maximum pixels of the picture that gives the rays: about 10 MB for each kind.
-const PIXELS: f64 = 262_144.0;
+/// Maximum pixels of the picture that gives the rays of the path tracer: about 10 MB for each kind.
+pub const PIXELS: f64 = 262_144.0;
 /// Rays per parallel task.
 const CHUNK: usize = 1024;
 
@@ -114,6 +114,11 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
 }
 
 impl Rates {
+    /// The rate of a kind by number: primary, shadow, diffuse.
+    pub fn get(&self, kind: usize) -> Option<f64> {
+        [self.primary, self.shadow, self.diffuse].get(kind).copied().flatten()
+    }
+
     pub fn json(&self) -> Value {
         json!({"primary": self.primary, "shadow": self.shadow, "diffuse": self.diffuse})
     }
@@ -131,11 +136,11 @@ impl Rates {
     }
 }
 
-/// Pinhole camera of the session with the picture's aspect and at most [`PIXELS`] pixels, and its
-/// width and height in pixels.
-pub fn small_camera(session: &OpenScene) -> (Pinhole, [usize; 2]) {
+/// Pinhole camera of the session with the picture's aspect and at most about `pixels` pixels, and
+/// its width and height in pixels.
+pub fn small_camera(session: &OpenScene, pixels: f64) -> (Pinhole, [usize; 2]) {
     let (width, height) = (f64::from(session.size.width), f64::from(session.size.height));
-    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
+    let scale = (pixels / (width * height)).sqrt().min(1.0);
     let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
     (Pinhole::new(session.camera.0, session.camera.1, width, height), [width, height])
 }

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::{
     args::BenchArgs,
     camera_view::first_camera_view,
+    record::Measurement,
     series::Series,
-    timed_frame::{TimedFrame, timed_frame},
+    timed_frame::{TimedFrame, timed_frame, warm_up},
+    warm_up,
 };
 use crate::{
     bvh::{Ray, SceneBvh},
@@ -42,9 +44,9 @@ struct Measured {
     drawn: DrawStats,
 }
 
-pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     let mut renderer = session::open_device(&args.device.options()?)?;
-    let info = renderer.gpu().info();
+    let info = renderer.gpu().info().clone();
     println!(
         "{} instances on {} ({}), {}x{}",
         args.instances, info.name, info.driver, SIZE[0], SIZE[1]
@@ -58,7 +60,13 @@ pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
         rows.push(measure_field(args, &mut renderer, name, kind)?);
     }
     session::close(renderer)?;
-    Ok(Value::Array(rows))
+    Ok(Measurement {
+        device: Some(info),
+        scene: None,
+        size: Some(SIZE.map(|side| side as usize)),
+        warm_up: warm_up::json(WARM_UP),
+        result: json!({"frames": args.frames(), "fields": rows}),
+    })
 }
 
 fn measure_field(
@@ -165,10 +173,10 @@ fn measure(
     };
     let settings = RenderSettings { exposure, shadows, culling, ..RenderSettings::default() };
     let uploaded = renderer.upload_for(scene, &settings.shadows)?;
-    let series = |name: &str| Series { name: name.into(), ms: Vec::new() };
-    let (mut frame, mut host, mut geometry) = (series("frame"), series("host"), series("geometry"));
+    warm_up(renderer, &uploaded, view, &settings)?;
+    let [mut frame, mut host, mut geometry] = ["frame", "host", "geometry"].map(Series::new);
     let mut drawn = DrawStats::default();
-    for number in 0..WARM_UP + args.frames {
+    for number in 0..WARM_UP + args.frames() {
         // A moving camera: shadow maps are rendered in each frame.
         let mut view = *view;
         if with_shadows {

@@ -2,11 +2,12 @@
 
 use std::{sync::atomic::AtomicBool, time::Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     args::BenchArgs,
-    host_rays::{Rays, camera_rays, small_camera},
+    host_rays::{PIXELS, Rays, camera_rays, small_camera},
+    record::Measurement,
     threads::on_threads,
     units::{elapsed_ms, mib},
 };
@@ -26,7 +27,7 @@ fn thread_counts() -> Vec<usize> {
     counts
 }
 
-pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Measurement, CliError> {
     let scene = &session.scene;
     let eye = session.camera.0.w_axis.truncate();
     let start = Instant::now();
@@ -37,7 +38,7 @@ pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Value, CliError> {
     let widen_ms = elapsed_ms(start);
     let top = bvh.tlas_from(eye);
     let world = World::new(scene, eye);
-    let (camera, [width, height]) = small_camera(session);
+    let (camera, [width, height]) = small_camera(session, PIXELS);
     let primary = camera_rays(width, height, |place| camera.ray(place));
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
@@ -73,13 +74,19 @@ pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Value, CliError> {
             "threads": threads, "samples_per_second": samples, "ratio": ratio, "rays_per_second": rates.json(),
         }));
     }
-    Ok(json!({
-        "scene": args.scene.name(), "size": [width, height], "bounces": args.bounces,
-        "triangles": scene.instanced_triangles(), "instances": top.instances.len(),
-        "build_ms": build_ms, "widen_ms": widen_ms,
-        "device_bytes": bvh.bytes(), "host_bytes": bvh.wide_bytes(),
-        "threads": rows,
-    }))
+    Ok(Measurement {
+        device: None,
+        scene: Some(args.scene.name()),
+        size: Some([width, height]),
+        warm_up: serde_json::Value::Null,
+        result: json!({
+            "bounces": args.bounces,
+            "triangles": scene.instanced_triangles(), "instances": top.instances.len(),
+            "build_ms": build_ms, "widen_ms": widen_ms,
+            "device_bytes": bvh.bytes(), "host_bytes": bvh.wide_bytes(),
+            "threads": rows,
+        }),
+    })
 }
 
 /// Samples a second of whole pictures, after one warm-up sample a pixel.

@@ -2,43 +2,41 @@
 
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     args::BenchArgs,
     memory::Memory,
-    series::Series,
-    timed_frame::{NOTHING, TimedFrame, timed_frame},
+    record::Measurement,
+    series::{Series, declared_json},
+    timed_frame::{NOTHING, TimedFrame, timed_frame, warm_up},
     units::{elapsed_ms, mib},
+    warm_up,
 };
 use crate::{
     cli::error::CliError,
     session::{self, OpenScene, Session},
 };
 
-/// Frames before the measured ones.
+/// Frames between the warm-up and the measured ones; animations advance in them.
 const WARM_UP: u32 = 5;
 
-/// Measures frames of a scene, and returns the scene at the time of the last one.
-pub fn run(
-    args: &BenchArgs,
-    opened: OpenScene,
-    import_ms: f64,
-) -> Result<(Value, OpenScene), CliError> {
+/// Measures frames of a scene; `import_ms` is the time that its import took.
+pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measurement, CliError> {
     let start = Instant::now();
     let renderer = session::open_device(&args.device.options()?)?;
     let gpu = renderer.gpu().clone();
     let device_ms = elapsed_ms(start);
     let start = Instant::now();
     let before_upload = gpu.memory_by_name();
-    let mut session = Session::open(renderer, opened)?;
+    let mut session = Session::open(renderer, opened.clone())?;
     let upload_ms = elapsed_ms(start);
     let mut memory = Memory::new(&gpu, before_upload);
     let view = session.opened.view();
     let exposed = session.determine_exposure(false)?;
     let exposure = exposed.exposure;
     let mut settings = session.opened.final_settings(&exposed, vec![])?;
-    let mut motion = Series { name: "poses and their upload (host clock)".into(), ms: Vec::new() };
+    let mut motion = Series::new("poses and their upload (host clock)");
     // Still views freeze some passes: measure the more expensive moving case.
     settings.taa.still = false;
     settings.gi.freeze_after = u32::MAX;
@@ -49,10 +47,11 @@ pub fn run(
     let (renderer, scene) = session.device();
     timed_frame(renderer, scene, &small, &settings)?;
     memory.small_frame(&gpu, &small);
-    let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
+    warm_up(renderer, scene, &view, &settings)?;
+    let mut frame = Series::new("frame (host clock)");
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
-    for number in 0..WARM_UP + args.frames {
+    for number in 0..WARM_UP + args.frames() {
         if let Some(time) = session.opened.time() {
             let start = Instant::now();
             session.seek(time + 1.0 / 60.0)?;
@@ -74,7 +73,7 @@ pub fn run(
     let start = Instant::now();
     let mut ahead = None;
     let (renderer, scene) = session.device();
-    for _ in 0..args.frames {
+    for _ in 0..args.frames() {
         let next = renderer.submit(scene, &view, &settings, NOTHING)?;
         if let Some(pending) = ahead.replace(next) {
             renderer.collect(pending)?;
@@ -83,11 +82,11 @@ pub fn run(
     if let Some(pending) = ahead {
         renderer.collect(pending)?;
     }
-    let in_flight_ms = elapsed_ms(start) / f64::from(args.frames);
+    let in_flight_ms = elapsed_ms(start) / f64::from(args.frames());
 
     let (used, reserved) = gpu.memory_in_use();
     memory.frame(&gpu, &view);
-    let info = gpu.info();
+    let info = gpu.info().clone();
     println!(
         "{} on {} ({}), {}x{}",
         args.scene.name(),
@@ -118,19 +117,24 @@ pub fn run(
         lists.lights,
         lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
-    let describe = |series: &Series| json!({"name": series.name, "median_ms": series.percentile(0.5), "p95_ms": series.percentile(0.95)});
-    let (opened, scene, renderer) = session.into_parts();
-    drop(scene);
-    session::close(renderer)?;
-    let report = json!({
-            "scene": args.scene.name(),
-            "device": info.name, "driver": info.driver,
-            "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
-            "triangles": opened.scene.instanced_triangles(), "lights": lists.lights,
-            "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
-            "passes": passes.iter().map(describe).collect::<Vec<_>>(),
+    let declared = session.plan(&settings)?.declared_bytes();
+    let triangles = session.opened.scene.instanced_triangles();
+    session.close()?;
+    Ok(Measurement {
+        device: Some(info),
+        scene: Some(args.scene.name()),
+        size: Some([view.width as usize, view.height as usize]),
+        warm_up: warm_up::json(WARM_UP),
+        result: json!({
+            "frames": args.frames(), "ev100": exposure.ev100().get(),
+            "triangles": triangles, "lights": lists.lights,
+            "frame": frame.json(),
+            "poses": (!motion.ms.is_empty()).then(|| motion.json()),
+            "frame_in_flight_mean_ms": in_flight_ms,
+            "passes": passes.iter().map(Series::json).collect::<Vec<_>>(),
+            "declared_bytes": declared_json(&declared),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
             "memory_bytes": {"used": used, "reserved": reserved, "by_name": memory.json()},
-    });
-    Ok((report, opened))
+        }),
+    })
 }

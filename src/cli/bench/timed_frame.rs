@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::units::elapsed_ms;
+use super::{units::elapsed_ms, warm_up::WarmUp};
 use crate::{
     frame::{Readback, RenderSettings, RenderedImage, Renderer},
     gpu::GpuResult,
@@ -20,6 +20,18 @@ pub struct TimedFrame {
     pub submitted_ms: f64,
     /// Time until the device has finished it in ms.
     pub ms: f64,
+}
+
+/// Draws frames until their times are stable.
+pub fn warm_up(
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    settings: &RenderSettings,
+) -> GpuResult<()> {
+    let mut warm_up = WarmUp::default();
+    while !warm_up.is_complete_after(timed_frame(renderer, scene, view, settings)?.ms * 1e-3) {}
+    Ok(())
 }
 
 /// Draws a frame, waits for it and measures it.

@@ -111,6 +111,20 @@ impl Demo {
         pictures!("still_life" "cornell" "light_room" "atrium" "atrium_lamps" "courtyard" "street" "lens" "petals" "corridor")
     }
 
+    /// Text of its camera path, a flight of a few seconds (`session::CameraPath`).
+    #[must_use]
+    pub fn camera_path(self) -> Option<&'static str> {
+        macro_rules! paths {
+            ($($name:literal)*) => {
+                match self.name {
+                    $($name => Some(include_str!(concat!("../../../assets/demos/", $name, ".path.toml"))),)*
+                    _ => None,
+                }
+            };
+        }
+        paths!("still_life" "cornell" "light_room" "atrium" "atrium_lamps" "courtyard" "street" "lens" "petals" "corridor")
+    }
+
     /// Its section in the documentation.
     #[must_use]
     pub fn page(self) -> String {
