@@ -1,8 +1,8 @@
 #version 460
 // features: SPLIT_LIGHTING RAY_TRACED_SHADOWS|RAY_BUDGET RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Deferred lighting (pre-exposed): direct light of the light lists and environment light per pixel;
-// SPLIT_LIGHTING writes diffuse and specular parts separately too. With RAY_BUDGET, lights that need
-// shadow rays go unshadowed into images of their own, and the rays into a buffer.
+// SPLIT_LIGHTING writes diffuse and specular parts separately too. With RAY_BUDGET, lights that
+// need shadow rays go unshadowed into images of their own, and the rays into a buffer.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require

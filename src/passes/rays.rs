@@ -1,5 +1,5 @@
-//! Ray passes: one small compute kernel traces the rays of a buffer through the BVH, for passes that
-//! write rays and read hits; also for rays of the host (`sunny16 bench --what rays`).
+//! Ray passes: a small compute kernel traces the rays of a buffer through the BVH, for passes that
+//! write rays and read hits. Also for rays of the host (`sunny16 bench --what rays`).
 
 use std::{
     sync::{Arc, OnceLock},
@@ -83,27 +83,20 @@ pub struct RayLayers {
     pub layers: u32,
 }
 
-impl RayLayers {
-    /// Number of rays.
-    #[must_use]
-    pub fn count(self) -> u64 {
-        u64::from(self.width) * u64::from(self.rows) * u64::from(self.layers)
-    }
-}
-
 /// Ray kernels of a renderer, created on first use. The backend is the same for the whole device.
 #[derive(Default)]
 pub struct RayKernels {
-    /// By alpha masks.
-    closest: [OnceLock<Arc<ComputePipeline>>; 2],
-    any: [OnceLock<Arc<ComputePipeline>>; 2],
+    /// By question and alpha masks.
+    kernels: [[OnceLock<Arc<ComputePipeline>>; 2]; 3],
 }
 
 impl RayKernels {
     fn slot(&self, question: RayQuestion, masked: bool) -> &OnceLock<Arc<ComputePipeline>> {
+        let [closest, any, any_whole] = &self.kernels;
         let [plain, with_masks] = match question {
-            RayQuestion::Closest => &self.closest,
-            RayQuestion::Any | RayQuestion::AnyWhole => &self.any,
+            RayQuestion::Closest => closest,
+            RayQuestion::Any => any,
+            RayQuestion::AnyWhole => any_whole,
         };
         if masked { with_masks } else { plain }
     }

@@ -108,7 +108,8 @@ pub fn signal(
         still_frames: 0,
         frozen: false,
         pre_exposed: false,
-        filter: true,
+        // Its tolerance is that of indirect light: in a single frame it blurs contact shadows away.
+        filter: false,
         stabilized: false,
     };
     DenoiserSignal::new(gpu, view, motion, settings)
