@@ -8,6 +8,9 @@
 #include "lib/sun_disk.glsl"
 #include "lib/area.glsl"
 #include "lib/shadows.glsl"
+#ifdef RAY_BUDGET
+#include "lib/shadow_ray_origin.glsl"
+#endif
 #include "lib/water.glsl"
 #include "lib/volumes.glsl"
 
@@ -43,7 +46,7 @@ void move_to_water_entry(vec3 entry, inout Surface s) {
         s.normal = vec3(0.0, 1.0, 0.0);
         shadow_plane = s.normal;
         shadow_plane_doubt = 0.0;
-#ifdef RAY_TRACED_SHADOWS
+#if defined(RAY_TRACED_SHADOWS) || defined(RAY_BUDGET)
         ray_origin = entry;
         ray_origin_behind = entry;
         ray_normal = s.normal;

@@ -56,4 +56,9 @@ vec3 to_half_range(vec3 v) {
     return clamp(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 0.0, 65504.0);
 }
 
+// As above, but negative values stay: estimates whose mean is light.
+vec3 to_signed_half_range(vec3 v) {
+    return clamp(mix(v, vec3(0.0), isnan(v)), -65504.0, 65504.0);
+}
+
 #endif

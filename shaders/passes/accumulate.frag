@@ -16,7 +16,8 @@ layout(location = 1) out vec4 out_light;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
+    // Estimates of shadowed light may be negative (pass `shadow_rays`); their mean is not.
+    vec3 light = to_signed_half_range(texelFetch(light_image, pixel, 0).rgb);
     vec3 mean = light;
     // The first frame ignores the history.
     if (weight < 1.0) {

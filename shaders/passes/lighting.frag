@@ -1,7 +1,8 @@
 #version 460
-// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
+// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS|RAY_BUDGET RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Deferred lighting (pre-exposed): direct light of the light lists and environment light per pixel;
-// SPLIT_LIGHTING writes diffuse and specular parts separately too.
+// SPLIT_LIGHTING writes diffuse and specular parts separately too. With RAY_BUDGET, lights that need
+// shadow rays go unshadowed into images of their own, and the rays into a buffer.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -23,12 +24,37 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
+#include "lib/depth_span.glsl"
+#ifdef RAY_BUDGET
+#include "lib/light_reservoirs.glsl"
+#endif
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT_LIGHTING
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #endif
+#ifdef RAY_BUDGET
+#ifdef SPLIT_LIGHTING
+layout(location = 3) out vec4 out_unshadowed_diffuse;
+layout(location = 4) out vec4 out_unshadowed_specular;
+#else
+layout(location = 1) out vec4 out_unshadowed_diffuse;
+layout(location = 2) out vec4 out_unshadowed_specular;
+#endif
+#endif
+
+// Adds a light to the sums, or offers it to the shadow rays.
+void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 specular) {
+#ifdef RAY_BUDGET
+    if (needs_shadow_ray(lights[light_index])) {
+        offer_light(light_index, uvec2(gl_FragCoord.xy), d, r);
+        return;
+    }
+#endif
+    diffuse += d;
+    specular += r;
+}
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -39,15 +65,21 @@ void main() {
     // Specular environment light, kept separate where screen-space reflections replace it.
     vec3 environment_specular = vec3(0.0);
     Surface s;
+#ifdef RAY_BUDGET
+    out_unshadowed_diffuse = vec4(0.0, 0.0, 0.0, 1.0);
+    out_unshadowed_specular = vec4(0.0, 0.0, 0.0, 1.0);
+    clear_reservoirs(uvec2(pixel));
+    float span = 0.0;
+#endif
     // The forward pass lights pixels with extended lobes.
     if (depth > 0.0 && emission.a < FORWARD_MARK && load_surface(pixel, depth, s)) {
         vec3 d, r;
         in_water = water_at(s.position);
 #ifdef RAY_TRACED_SHADOWS
-        // The depth buffer is accurate to a few ulp: of the depth, and of 1 where the driver
-        // interpolates.
-        set_shadow_ray_origin(s,
-            distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+        set_shadow_ray_origin(s, depth_span(pixel, depth, s.position));
+#endif
+#ifdef RAY_BUDGET
+        span = depth_span(pixel, depth, s.position);
 #endif
         if (has_feature(FEATURE_SHADOW_MAPS) && frame.shadow_method == SHADOWS_MAPS) {
             vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
@@ -61,8 +93,7 @@ void main() {
         }
         for (uint i = 0u; i < frame.directional_count; ++i) {
             direct_light(lights[i], lights[i].half_width, s, d, r);
-            diffuse += d;
-            specular += r;
+            add_light(i, d, r, diffuse, specular);
         }
         uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
         uint slice = min(tile_slices[tile] - depth_slice(depth), SLICES - 1u);
@@ -73,8 +104,7 @@ void main() {
             uint light_index = all ? frame.directional_count + i : entries[list.x + i];
             if (!has_surface(lights[light_index])) {
                 direct_light(lights[light_index], 0.0, s, d, r);
-                diffuse += d;
-                specular += r;
+                add_light(light_index, d, r, diffuse, specular);
             }
         }
         // Area lights use their own loop, so that drivers that run both sides of a branch do not
@@ -90,8 +120,7 @@ void main() {
             }
             if (found) {
                 direct_area_light(lights[light_index], s, d, r);
-                diffuse += d;
-                specular += r;
+                add_light(light_index, d, r, diffuse, specular);
             }
         } while (next < count);
         AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
@@ -107,12 +136,20 @@ void main() {
             diffuse += d;
         }
         diffuse *= water_returns(s.position);
+#ifdef RAY_BUDGET
+        out_unshadowed_diffuse = vec4(to_half_range(
+            offered_diffuse * water_returns(s.position) * frame.pre_exposure), 1.0);
+        out_unshadowed_specular = vec4(to_half_range(offered_specular * frame.pre_exposure), 1.0);
+#endif
         if (apart) {
             environment_specular = r;
         } else {
             specular += r;
         }
     }
+#ifdef RAY_BUDGET
+    store_shadow_rays(uvec2(pixel), s, span);
+#endif
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
     out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);

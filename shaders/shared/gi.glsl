@@ -49,8 +49,6 @@ struct HitMaterial {
 
 // Constants of the GI passes. Positions are relative to this frame's camera, in world axes.
 struct GiConstants {
-    // Motion since the last frame.
-    MotionConstants motion;
     // History of the indirect light.
     HistoryConstants history;
     // Origin of VPL positions, relative to the camera.
@@ -71,8 +69,6 @@ struct GiConstants {
     float ball;
     // Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
     float stabilization_step;
-    // Padding.
-    uint pad0;
 };
 
 // VPL visibility by shadow rays.

@@ -21,6 +21,7 @@ use crate::{
         lighting::{LightingInputs, LitImages},
         ray_query,
         shadow_maps::ShadowAtlasPlan,
+        shadow_rays::ShadowDenoising,
         ssr::{self, SsrInputs},
         taa::TaaOutput,
         temporal::FrameVelocity,
@@ -78,16 +79,22 @@ pub(super) fn declare_frame<'a>(
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
     let lighting =
         LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
-    let lit = passes.lighting.declare(g, frame, lighting, split);
-    passes.forward.declare(g, frame, lighting, lit);
-    passes.background.declare(g, data, gbuffer, lit);
     let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
     let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
-    let gi_output = match (&inputs.gi, passes.gi.get()) {
-        (Some(gi), Some(pass)) => {
+    let denoised = inputs.shadow_signal.as_ref().zip(passes.denoiser.get());
+    let denoising = denoised.map(|(signal, denoiser)| ShadowDenoising {
+        denoiser,
+        signal,
+        velocity: velocity(g),
+    });
+    let lit = passes.lighting.declare(g, frame, lighting, split, denoising);
+    passes.forward.declare(g, frame, lighting, lit);
+    passes.background.declare(g, data, gbuffer, lit);
+    let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
+        (Some(gi), Some(pass), Some(denoiser)) => {
             let velocity = velocity(g);
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
-            Some(pass.declare(g, frame, gi, gi_inputs, split))
+            Some(pass.declare(g, frame, (gi, denoiser), gi_inputs, split))
         }
         _ => None,
     };

@@ -21,8 +21,8 @@ use crate::{
         },
     },
     gpu_scene::{
-        FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, View,
-        dynamic_buffer,
+        FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, ShadowRayBudget,
+        View, dynamic_buffer,
         probes::probes_for,
         scene_bvh::{GpuBvh, RayTracedLights},
         volumes::FrameVolumes,
@@ -31,9 +31,11 @@ use crate::{
         caustics::FrameCaustics,
         clustered_lights::{self, TILE},
         culling::FrameCulling,
+        denoiser::DenoiserSignal,
         forward,
         gi::FrameGi,
         shadow_maps::{FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
+        shadow_rays::{self, MAX_RAY_BUFFER_BYTES},
         ssr::FrameSsr,
     },
     settings::{AntiAliasing, RefractionMethod, ShadowMethod},
@@ -59,6 +61,8 @@ pub(super) struct FrameInputs {
     pub(super) ssr: Option<FrameSsr>,
     /// Indirect light data; `None` if GI is off.
     pub(super) gi: Option<FrameGi>,
+    /// Denoised shadows of a fixed ray budget.
+    pub(super) shadow_signal: Option<DenoiserSignal>,
     /// BVH of the frame if any pass traces rays; all share it.
     pub(super) bvh: Option<FrameBvh>,
 }
@@ -208,6 +212,7 @@ impl FrameInputs {
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,
+            shadow_ray_budget: shadow_ray_budget(gpu, settings, traced.as_ref()),
             shadow_bvh: traced,
             refraction_bvh: through,
             flare_bvh: flare,
@@ -224,7 +229,11 @@ impl FrameInputs {
             sampling.ssr,
             apart_from_light,
         )?;
+        let denoised = data.shadow_ray_budget.is_some() && settings.denoises_shadows();
+        let shadow_signal =
+            denoised.then(|| shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows));
         Ok(Self {
+            shadow_signal: shadow_signal.transpose()?,
             output: output_uniforms(gpu, &data.uniforms, whole)?,
             data,
             culling,
@@ -235,6 +244,22 @@ impl FrameInputs {
             bvh: eye_bvh.made(),
         })
     }
+}
+
+/// The fixed ray budget of the frame, if it has one.
+fn shadow_ray_budget(
+    gpu: &Gpu,
+    settings: &RenderSettings,
+    traced: Option<&FrameBvh>,
+) -> Option<ShadowRayBudget> {
+    traced.filter(|_| settings.has_shadow_ray_budget()).map(|_| ShadowRayBudget {
+        rays: settings.shadows.rays,
+        max_bytes: settings
+            .max_ray_buffer_bytes
+            .unwrap_or(MAX_RAY_BUFFER_BYTES)
+            .min(u64::from(gpu.limits().max_storage_buffer_range)),
+        accumulated: settings.is_averaged(),
+    })
 }
 
 /// Features that shaders are specialized for, as `FEATURE_` bits. They depend on the scene and the

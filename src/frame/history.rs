@@ -1,6 +1,9 @@
 //! State of the temporal histories between frames.
 
-use std::sync::Arc;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use super::{aov::Aov, settings::RenderSettings};
 use crate::{
@@ -24,6 +27,17 @@ pub(super) struct PreviousFrame {
     pub(super) ssr_state: Option<u32>,
     /// GI history, if the frame wrote it.
     pub(super) gi_state: Option<GiHistory>,
+    /// History of denoised shadows, if the frame wrote it.
+    pub(super) shadow_state: Option<ShadowHistory>,
+}
+
+/// State of the last frame that kept the history of denoised shadows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShadowHistory {
+    /// Frame index since the history began.
+    pub(super) number: u32,
+    /// Fingerprint of the lights.
+    pub(super) lights: u64,
 }
 
 /// State of the temporal histories. Frames that do not write them, such as those of a meter, leave
@@ -48,8 +62,12 @@ impl HistoryState {
             .as_ref()
             .filter(|_| keeps_gi_history(settings))
             .map(|indirect| indirect.generation);
-        let written =
-            temporal || ssr_state || gi_state.is_some() || settings.accumulated_frames.is_some();
+        let shadow_state = keeps_shadow_history(settings);
+        let written = temporal
+            || ssr_state
+            || gi_state.is_some()
+            || shadow_state
+            || settings.accumulated_frames.is_some();
         if written {
             self.number += 1;
             self.exposure = Some(settings.exposure);
@@ -62,6 +80,8 @@ impl HistoryState {
                 before.and_then(|before| before.ssr_state),
             ];
             let last = before.and_then(|before| before.gi_state);
+            let last_shadows =
+                before.and_then(|before| before.shadow_state).map(|last| last.number);
             let was_static = before.is_some_and(|b| {
                 Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view)
             });
@@ -84,6 +104,10 @@ impl HistoryState {
                 temporal: temporal.then_some(temporal_number),
                 ssr_state: ssr_state.then_some(reflected_number),
                 gi_state,
+                shadow_state: shadow_state.then(|| ShadowHistory {
+                    number: next(last_shadows),
+                    lights: lights_fingerprint(scene, settings),
+                }),
             });
         }
     }
@@ -138,6 +162,24 @@ pub(super) fn keeps_ssr_history(settings: &RenderSettings) -> bool {
         && settings.ssr.max_history_frames > 0
         && settings.sample.is_none()
         && settings.accumulated_frames.is_none()
+}
+
+/// True if a frame writes the history of denoised shadows.
+pub(super) fn keeps_shadow_history(settings: &RenderSettings) -> bool {
+    settings.denoises_shadows() && !settings.metered
+}
+
+/// Fingerprint of the lights and of the ray budget; 0 if the frame keeps no history of shadows.
+pub(super) fn lights_fingerprint(scene: &GpuScene, settings: &RenderSettings) -> u64 {
+    if !keeps_shadow_history(settings) {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    for light in &scene.lights {
+        bytemuck::bytes_of(&light.shader).hash(&mut hasher);
+        bytemuck::cast::<_, [u64; 3]>(light.position.to_array()).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// True if a frame writes the GI history. Frames of an accumulated image do: their mean also

@@ -21,7 +21,7 @@ use crate::{
         build::{dielectric, look_at_transform},
         procedural::shapes,
     },
-    settings::{AoSettings, ClusteredLightSettings, ShadowMethod, ShadowSettings},
+    settings::{AoSettings, ClusteredLightSettings, ShadowMethod, ShadowSampling, ShadowSettings},
 };
 
 /// Half of a card's edge length in meters.
@@ -222,8 +222,9 @@ pub fn illuminance(
             })
         })
         .collect();
-    // Texels of a shadow map are far larger than cards.
-    let shadows = ShadowSettings { method: ShadowMethod::Traced, ..shadows };
+    // Texels of a shadow map are far larger than cards, and the cards are rendered once.
+    let shadows =
+        ShadowSettings { method: ShadowMethod::Traced, sampling: ShadowSampling::Exact, ..shadows };
     let mut on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
     // Hides everything but the cards: it would fill most of the image, and is not read.
     on_device.show_only_material(scene.materials.len() as u32);

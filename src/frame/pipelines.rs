@@ -7,7 +7,7 @@ use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::GpuScene,
     passes::{
-        Passes, SceneFrame, effects::make, gi::GiPass, ssr::SsrPass, variants,
+        Passes, SceneFrame, denoiser::Denoiser, effects::make, gi::GiPass, ssr::SsrPass, variants,
         velocity::VelocityPass,
     },
     settings::AntiAliasing,
@@ -31,17 +31,22 @@ pub(super) fn prepare(
     let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
     passes.effects.prepare(gpu, &settings.effects, lens, ghosts)?;
     let (ssr, gi) = (settings.ssr.enabled, settings.gi.enabled);
+    let shadows = settings.denoises_shadows();
     let method = settings.anti_aliasing;
     let temporal = method == AntiAliasing::Temporal;
     let morphological = method == AntiAliasing::Morphological;
     let velocity = temporal
         || ssr
         || gi
+        || shadows
         || settings.effects.motion_blur.is_some()
         || settings.aovs.contains(&Aov::Velocity);
-    let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 4] = [
+    let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 5] = [
         (ssr && passes.ssr.get().is_none(), &|| make(&passes.ssr, true, || SsrPass::new(gpu))),
         (gi && passes.gi.get().is_none(), &|| make(&passes.gi, true, || GiPass::new(gpu))),
+        ((gi || shadows) && passes.denoiser.get().is_none(), &|| {
+            make(&passes.denoiser, true, || Denoiser::new(gpu))
+        }),
         (velocity && passes.velocity.get().is_none(), &|| {
             make(&passes.velocity, true, || VelocityPass::new(gpu))
         }),
@@ -71,9 +76,12 @@ pub(super) fn create_variants(
     let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
         .into_iter()
         .chain([passes.volumes.wanted(data)])
-        .flatten()
-        .chain(passes.blend.wanted(frame, split, &passes.forward))
-        .collect::<Vec<_>>();
-    let (lights, gi) = rayon::join(|| variants::create_all(wanted), || variants::create_all(gi));
-    lights.and(gi)
+        .flatten();
+    let wanted = wanted.chain(passes.blend.wanted(frame, split, &passes.forward));
+    let (lighting, created) = (&passes.lighting, wanted.collect::<Vec<_>>());
+    let (created, (gathered, prepared)) = rayon::join(
+        || variants::create_all(created),
+        || rayon::join(|| variants::create_all(gi), || lighting.prepare(data, split)),
+    );
+    created.and(gathered).and(prepared)
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use glam::DVec2;
 
 use super::{
-    history::{HistoryState, keeps_gi_history, keeps_ssr_history, smooth_exposure},
+    history::{
+        HistoryState, keeps_gi_history, keeps_shadow_history, keeps_ssr_history,
+        lights_fingerprint, smooth_exposure,
+    },
     jitter,
     settings::{FrameSample, RenderSettings},
 };
@@ -49,6 +52,8 @@ pub(super) struct FrameSampling {
     pub gi: HistoryFrame,
     /// The previous GI history.
     pub previous_gi: Option<GiHistory>,
+    /// History of denoised shadows; false: the lights have changed since its last frame.
+    pub shadows: (HistoryFrame, bool),
     /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
     /// True if morphological anti-aliasing runs.
@@ -93,7 +98,17 @@ impl FrameSampling {
                 gi.number = sample.number;
             }
         }
+        let last_shadows = before.and_then(|before| before.shadow_state);
+        let shadows = HistoryFrame::new(
+            last_shadows.map(|last| last.number),
+            &motion,
+            keeps_shadow_history(settings),
+        );
+        let same_lights =
+            last_shadows.is_none_or(|last| last.lights == lights_fingerprint(scene, settings));
+        let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
         let plain = Self {
+            shadows: (shadows, same_lights),
             ssr,
             gi,
             previous_gi,
@@ -102,12 +117,12 @@ impl FrameSampling {
             smoothed_exposure_scale: smooth_exposure(before, settings.exposure)
                 .rescale_from(settings.exposure) as f32,
             texture_scale: 1.0,
-            noise_shift: 0.0,
+            // Denoised shadows are accumulated over frames.
+            noise_shift: if shadows.kept { noise(shadows.number) } else { 0.0 },
             motion,
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,
         };
-        let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
         match (settings.anti_aliasing, settings.sample) {
             (AntiAliasing::Temporal, _) => {
                 let temporal = &settings.taa;

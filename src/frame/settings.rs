@@ -11,8 +11,8 @@ use crate::{
     optics::{MountedLens, ghosts::LensGhosts},
     settings::{
         AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
-        GiSettings, RefractionMethod, ShadowMethod, ShadowSettings, SsrSettings, TemporalSettings,
-        VolumeSettings,
+        GiSettings, RefractionMethod, ShadowMethod, ShadowSampling, ShadowSettings, SsrSettings,
+        TemporalSettings, VolumeSettings,
     },
 };
 
@@ -58,6 +58,9 @@ pub struct RenderSettings {
     pub clustered_lights: ClusteredLightSettings,
     /// Shadow settings.
     pub shadows: ShadowSettings,
+    /// Maximum size of the buffer of shadow rays in bytes; `None`: 256 MiB. Larger frames are
+    /// traced in bands of rows.
+    pub max_ray_buffer_bytes: Option<u64>,
     /// Culling and level of detail.
     pub culling: CullingSettings,
     /// Anti-aliasing method.
@@ -102,6 +105,28 @@ pub struct RenderSettings {
 }
 
 impl RenderSettings {
+    /// True if the frame is averaged with others.
+    #[must_use]
+    pub const fn is_averaged(&self) -> bool {
+        self.sample.is_some() || self.accumulated_frames.is_some()
+    }
+
+    /// True if shadows have a fixed ray budget. Probes keep light of one frame, which must not be
+    /// noisy.
+    #[must_use]
+    pub fn has_shadow_ray_budget(&self) -> bool {
+        self.shadows.enabled
+            && self.shadows.method != ShadowMethod::Maps
+            && self.shadows.sampling == ShadowSampling::Budget
+            && !self.capture
+    }
+
+    /// True if the shadows of a fixed ray budget are denoised.
+    #[must_use]
+    pub fn denoises_shadows(&self) -> bool {
+        self.has_shadow_ray_budget() && self.shadows.denoise && !self.is_averaged()
+    }
+
     /// True if temporal anti-aliasing upscales the image: its history then collects the samples of
     /// a still image in place of a mean.
     #[must_use]

@@ -576,6 +576,7 @@ fn create_device(
     let anisotropy = info.has("anisotropic filtering");
     let base = vk::PhysicalDeviceFeatures::default()
         .independent_blend(true)
+        .fragment_stores_and_atomics(true)
         .sampler_anisotropy(anisotropy)
         .draw_indirect_first_instance(info.has(device_selection::INDIRECT_FIRST_INSTANCE))
         .multi_draw_indirect(info.has(device_selection::MULTI_DRAW_INDIRECT))

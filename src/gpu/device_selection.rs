@@ -142,6 +142,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             (f12.host_query_reset, "host query reset"),
             (f12.scalar_block_layout, "scalar block layout"),
             (base.independent_blend, "independent blend"),
+            (base.fragment_stores_and_atomics, "fragment stores"),
             (base.shader_storage_image_extended_formats, "extended storage image formats"),
         ] {
             if has == vk::FALSE {

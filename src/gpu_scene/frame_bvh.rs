@@ -144,6 +144,14 @@ impl FrameBvh {
         self.structure = None;
     }
 
+    /// Bindings of a pipeline that reads hits of rays but traces none: triangles and instances.
+    #[must_use]
+    pub fn hit_binds(&self) -> Vec<(&'static str, Bind<'_>)> {
+        let mut binds = self.binds();
+        binds.retain(|(name, _)| ["bvh_triangle_block", "bvh_instance_block"].contains(name));
+        binds
+    }
+
     /// Bindings of a pipeline that traces rays.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {

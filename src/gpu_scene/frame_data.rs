@@ -41,6 +41,17 @@ pub struct FrameDraws {
     pub visible: Visible,
 }
 
+/// Fixed number of shadow rays a pixel (`passes::shadow_rays`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowRayBudget {
+    /// Shadow rays a pixel.
+    pub rays: u32,
+    /// Maximum size of the ray buffer in bytes; larger frames are traced in bands of rows.
+    pub max_bytes: u64,
+    /// True if the frame is averaged with others.
+    pub accumulated: bool,
+}
+
 /// Data of a frame at render resolution. The buffers are host-visible and new for each frame,
 /// except for those of the scene.
 pub struct FrameData {
@@ -71,6 +82,9 @@ pub struct FrameData {
     pub has_background: bool,
     /// BVH of shadow rays; `None` unless shadows are ray traced.
     pub shadow_bvh: Option<FrameBvh>,
+    /// Fixed ray budget of the lighting pass; `None` if it traces rays to every light. Only with
+    /// `shadow_bvh`.
+    pub shadow_ray_budget: Option<ShadowRayBudget>,
     /// BVH of refraction rays; `None` if refraction is in screen space.
     pub refraction_bvh: Option<FrameBvh>,
     /// BVH of rays to bright sources outside the image; `None` without flares or without a BVH.
@@ -90,7 +104,15 @@ impl FrameData {
     /// the shadow atlas, which a pass of the frame draws, and without caustics.
     #[must_use]
     pub fn light_objects(&self) -> Vec<(&'static str, Bind<'_>)> {
-        let mut binds = vec![
+        let mut binds = self.light_tables();
+        binds.extend(self.shadow_bvh.iter().flat_map(FrameBvh::binds));
+        binds
+    }
+
+    /// As `light_objects`, without the BVH.
+    #[must_use]
+    pub fn light_tables(&self) -> Vec<(&'static str, Bind<'_>)> {
+        vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
             ("probe_block", Bind::Storage(&self.probes)),
@@ -98,8 +120,6 @@ impl FrameData {
             ("ltc_block", Bind::Storage(&self.ltc)),
             ("volume_block", Bind::Storage(&self.volumes.block)),
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
-        ];
-        binds.extend(self.shadow_bvh.iter().flat_map(FrameBvh::binds));
-        binds
+        ]
     }
 }

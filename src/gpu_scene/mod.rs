@@ -45,7 +45,7 @@ pub use self::{
         BACK_FACES, ExtendedMaterials, WaterTextures, is_extended, needs_blend_pass, refracts,
     },
     frame_bvh::{FrameBvh, LazyFrameBvh},
-    frame_data::{FrameData, FrameDraws, FrameUniforms},
+    frame_data::{FrameData, FrameDraws, FrameUniforms, ShadowRayBudget},
     geometry::{LodGeneration, VERTEX_STRIDE, vertex_attributes},
     instances::{GpuInstances, LodSelection, OcclusionGain, Run, SplitPoint, in_view},
     lights::world_lights,

@@ -28,6 +28,8 @@ pub enum Access {
     VertexStorageRead,
     /// Storage read in a fragment shader.
     FragmentStorageRead,
+    /// Storage written in a fragment shader, once for each element that later passes read.
+    FragmentStorageWrite,
     /// Storage read in a compute shader.
     ComputeStorageRead,
     /// Storage written in a compute shader; its previous content is discarded.
@@ -111,6 +113,7 @@ impl Access {
             Self::VertexFetch => (S::VERTEX_ATTRIBUTE_INPUT, A::VERTEX_ATTRIBUTE_READ, L::GENERAL),
             Self::VertexStorageRead => (S::VERTEX_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::FragmentStorageRead => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
+            Self::FragmentStorageWrite => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_WRITE, L::GENERAL),
             Self::ComputeStorageRead => (S::COMPUTE_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::ComputeStorageWrite => (S::COMPUTE_SHADER, A::SHADER_STORAGE_WRITE, L::GENERAL),
             Self::ComputeStorageReadWrite => {
@@ -151,6 +154,7 @@ impl Access {
                 | Self::ColorBlend
                 | Self::DepthWrite
                 | Self::DepthLoad
+                | Self::FragmentStorageWrite
                 | Self::ComputeStorageWrite
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
@@ -168,6 +172,7 @@ impl Access {
         !matches!(
             self,
             Self::ColorWrite
+                | Self::FragmentStorageWrite
                 | Self::ComputeStorageWrite
                 | Self::CopyTo
                 | Self::Fill
@@ -195,6 +200,7 @@ impl Access {
             Self::VertexFetch
             | Self::VertexStorageRead
             | Self::FragmentStorageRead
+            | Self::FragmentStorageWrite
             | Self::ComputeStorageRead
             | Self::ComputeStorageWrite
             | Self::ComputeStorageReadWrite => U::STORAGE,

@@ -390,11 +390,11 @@ impl<'a> BoundPass<'_, 'a> {
         self.source(&buffer, access).binding(name, Binding::Storage(buffer))
     }
 
-    /// Binds a storage buffer that a compute shader writes; its previous content is discarded.
+    /// Binds a storage buffer that the shader writes; its previous content is discarded.
     pub fn written(self, name: &'static str, buffer: BufferHandle) -> Self {
-        self.assert_compute();
-        let buffer = buffer.into();
-        self.source(&buffer, Access::ComputeStorageWrite).binding(name, Binding::Storage(buffer))
+        let (buffer, access) =
+            (buffer.into(), self.access(Access::FragmentStorageWrite, Access::ComputeStorageWrite));
+        self.source(&buffer, access).binding(name, Binding::Storage(buffer))
     }
 
     /// Binds a storage buffer that a compute shader reads and writes.
@@ -509,6 +509,17 @@ impl<'a> BoundPass<'_, 'a> {
     pub fn draw(self) {
         self.assert_graphics_pipeline();
         self.record(|cx, _| {
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+    }
+
+    /// Ends the declaration: draws one triangle that covers the image, clipped to rows of pixels
+    /// from the first one; `width` in pixels.
+    pub fn draw_rows(self, width: u32, first: u32, rows: u32) {
+        self.assert_graphics_pipeline();
+        self.record(move |cx, _| {
+            cx.rec.set_scissor([0, first, width, rows]);
             cx.rec.draw_fullscreen();
             Ok(())
         });

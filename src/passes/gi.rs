@@ -1,10 +1,14 @@
 //! Indirect light (GI). Photons traced on the host deposit virtual point lights (VPLs, module
-//! `gi`). Each pixel samples a few of them with shadow rays, followed by temporal accumulation and
-//! a spatial filter (docs/instant-radiosity.md).
+//! `gi`). Each pixel samples a few of them with shadow rays, followed by the denoiser
+//! (docs/instant-radiosity.md).
 
 use std::sync::Arc;
 
 use super::{
+    denoiser::{
+        DISPLAYED, Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY,
+        SignalSettings,
+    },
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
     lighting::LitImages,
@@ -25,7 +29,6 @@ use crate::{
                 GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
                 GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
             },
-            temporal::HistoryConstants,
         },
         vk,
     },
@@ -42,29 +45,15 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_SUN_DISKS;
 /// Side of the square of pixels that a work group gathers for.
 const GATHER_GROUP: u32 = 8;
-/// 32-bit floats: the mean of many frames exceeds the precision of half floats.
-const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Depth and normal of the last frame.
-const HISTORY_DATA: vk::Format = vk::Format::R32G32_UINT;
-/// Maximum history length of a static view (frames).
-const MAX_STATIC_FRAMES: f32 = 4096.0;
 /// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
 /// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
 /// untraced environment; otherwise.
 const RAYS_BELOW: f32 = 0.7;
 const MIRRORED: f32 = 0.6;
 const MIN_VPL_ROUGHNESS: f32 = 0.25;
-/// Tap spacing of each filter pass (pixels).
-const SPACINGS: [i32; 4] = [1, 2, 4, 8];
 /// Limits the history length to this many frames over the changed fraction of the flux. Stale light
 /// is then at most 1.25 % of the mean after eight frames.
 const STALE: f32 = 0.1;
-/// Temporal stabilization: after this many static frames, the image changes by at most
-/// `STABILIZATION_STEP` 8-bit steps per frame.
-const STABILIZE_AFTER: u32 = 8;
-const STABILIZATION_STEP: f32 = 0.4;
-/// Displayed light; half floats suffice for 8-bit steps.
-const DISPLAYED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Further limit on that history length: a small fraction of the flux may be all the light of one
 /// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
@@ -91,8 +80,7 @@ pub struct FrameGi {
     nodes: Arc<Buffer>,
     hit_materials: Arc<Buffer>,
     bvh: FrameBvh,
-    history: HistoryFrame,
-    filter: bool,
+    signal: DenoiserSignal,
     show: bool,
 }
 
@@ -129,16 +117,25 @@ impl FrameGi {
             }
             _ => 0.0,
         };
+        let still_frames = before
+            .filter(|before| before.generation == own.generation)
+            .map_or(0, |before| before.still);
         let frozen = before.is_some_and(|before| {
             let same = before.generation == own.generation;
             same && history.still && history.kept && before.still >= settings.freeze_after
         });
-        let rests = before.is_some_and(|before| {
-            before.still >= STABILIZE_AFTER && before.generation == own.generation
-        });
-        let stabilization =
-            if single && history.kept && history.still && rests { STABILIZATION_STEP } else { 0.0 };
-        let length = history.constants(settings.max_history_frames as f32, MAX_STATIC_FRAMES);
+        let signal_settings = SignalSettings {
+            name: "gi",
+            history,
+            max_history_frames: settings.max_history_frames as f32,
+            max_stale_frames: stays,
+            still_frames,
+            frozen,
+            pre_exposed: true,
+            filter: settings.denoise,
+            stabilized: single,
+        };
+        let signal = DenoiserSignal::new(gpu, view, motion, signal_settings)?;
         // Traced reflections include the environment only if its occlusion is traced, or if there
         // is none.
         let sky = settings.environment_visibility && scene.has_environment;
@@ -154,8 +151,7 @@ impl FrameGi {
             (settings.final_gather == FinalGather::All, GI_ALL_VPLS),
         ];
         let values = GiConstants {
-            motion: motion.constants(),
-            history: HistoryConstants { max_frames: length.max_frames.min(stays), ..length },
+            history: signal.history(),
             anchor: (own.set.anchor - view.position).as_vec3(),
             clamp_distance: (own.radius * settings.clamp_radius) as f32,
             size: [view.width, view.height],
@@ -168,8 +164,7 @@ impl FrameGi {
                 (false, false) => MIN_VPL_ROUGHNESS,
             },
             ball: own.ball,
-            stabilization_step: stabilization,
-            pad0: 0,
+            stabilization_step: signal.stabilization_step(),
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "gi constants", &[values])?,
@@ -178,8 +173,7 @@ impl FrameGi {
             nodes: Arc::clone(&own.nodes),
             hit_materials: Arc::clone(&own.hit_materials),
             bvh: gpu_bvh,
-            history,
-            filter: settings.denoise,
+            signal,
             show: settings.debug_view == GiDebugView::Vpls,
         }))
     }
@@ -226,9 +220,6 @@ pub struct GiInputs {
 /// Pipelines of the GI passes.
 pub struct GiPass {
     gather: LightVariants<ComputePipeline>,
-    temporal: Arc<GraphicsPipeline>,
-    variance: Arc<GraphicsPipeline>,
-    filter: Arc<GraphicsPipeline>,
     composite: Arc<GraphicsPipeline>,
     composite_split: Arc<GraphicsPipeline>,
     vpls: Arc<GraphicsPipeline>,
@@ -253,16 +244,8 @@ impl GiPass {
             };
             ComputePipeline::specialized(gpu, &name, shader, &[features.scene])
         };
-        let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
-            temporal: make(
-                "gi temporal",
-                "gi_temporal.frag",
-                &[both[0], both[1], (HISTORY_DATA, false)],
-            )?,
-            variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
-            filter: make("gi filter", "gi_filter.frag", &both)?,
             composite: make(
                 "gi composite",
                 "gi_composite.frag",
@@ -294,13 +277,13 @@ impl GiPass {
         (&self.gather, Features { scene: data.features, query, ..Features::default() })
     }
 
-    /// Declares the passes, which add indirect light to the image. With `split`, its diffuse and
-    /// specular parts are also returned.
+    /// Declares the passes, which add indirect light to the image, denoised by `denoiser`. With
+    /// `split`, its diffuse and specular parts are also returned.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         SceneFrame { scene, data, .. }: SceneFrame<'_>,
-        frame: &FrameGi,
+        (frame, denoiser): (&FrameGi, &Denoiser),
         inputs: GiInputs,
         split: bool,
     ) -> GiOutput {
@@ -328,32 +311,25 @@ impl GiPass {
             .image_written("diffuse_image", diffuse_part)
             .image_written("specular_image", specular_part)
             .dispatch([width.div_ceil(GATHER_GROUP), height.div_ceil(GATHER_GROUP), 1]);
-        let rays = [diffuse_part, specular_part];
-        let mut filtered = self.declare_temporal(g, data, frame, gbuffer, velocity, rays);
-        if frame.filter {
-            filtered = self.declare_filter(g, data, gbuffer, None, filtered);
-            for spacing in SPACINGS {
-                filtered = self.declare_filter(g, data, gbuffer, Some(spacing), filtered);
-            }
-        }
-        let [light, shine] = filtered;
+        let noisy = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
+        let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy };
+        let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);
         let parts = split.then(|| {
             let [diffuse, specular] =
                 ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
-        let names = ["gi displayed", "gi displayed single frame"];
-        let (shown, out) = frame.history.images(g, names, [width, height], DISPLAYED);
+        let (shown, out) = frame.signal.displayed_images(g);
         let pipeline = if split { &self.composite_split } else { &self.composite };
         let open = open.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
         g.fullscreen("gi composite", pipeline)
             .binds([data.uniform()])
             .uniform("gi_block", &frame.constants)
-            .sampled("displayed_image", shown.unwrap_or(light))
+            .sampled("displayed_image", shown.unwrap_or(denoised.diffuse))
             .sampled("ao_image", open)
             .sampled_each(gbuffer.without_emission())
-            .sampled("diffuse_image", light)
-            .sampled("specular_image", shine)
+            .sampled("diffuse_image", denoised.diffuse)
+            .sampled("specular_image", denoised.specular)
             .target_loaded(lit.light)
             .target(out)
             .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
@@ -367,72 +343,6 @@ impl GiPass {
                 .depth_tested(gbuffer.depth)
                 .draw_vertices(3, frame.values.vpl_count);
         }
-        GiOutput { split: parts, unfiltered: diffuse_part, specular: shine }
-    }
-
-    fn declare_temporal(
-        &self,
-        g: &mut Graph<'_>,
-        data: &FrameData,
-        frame: &FrameGi,
-        gbuffer: Gbuffer,
-        velocity: ImageHandle,
-        [diffuse_part, specular_part]: [ImageHandle; 2],
-    ) -> [ImageHandle; 2] {
-        // A single frame does not read the placeholders of its histories.
-        let [light, shine, past] = [
-            (["gi diffuse history", "gi diffuse single frame"], HISTORY, diffuse_part),
-            (["gi specular history", "gi specular single frame"], HISTORY, specular_part),
-            (["gi history data", "gi history data single frame"], HISTORY_DATA, gbuffer.normal),
-        ]
-        .map(|(names, format, placeholder)| {
-            let (previous, current) = frame.history.images(g, names, frame.values.size, format);
-            (previous.unwrap_or(placeholder), current)
-        });
-        g.fullscreen("gi temporal", &self.temporal)
-            .binds([data.uniform()])
-            .uniform("gi_block", &frame.constants)
-            .sampled_each(gbuffer.without_emission())
-            .sampled("diffuse_image", diffuse_part)
-            .sampled("specular_image", specular_part)
-            .sampled("velocity_image", velocity)
-            .sampled("history_image", light.0)
-            .sampled("history_specular_image", shine.0)
-            .sampled("history_data_image", past.0)
-            .target(light.1)
-            .target(shine.1)
-            .target(past.1)
-            .draw();
-        [light.1, shine.1]
-    }
-
-    /// One pass of the filter; without a spacing, the variance pass.
-    fn declare_filter(
-        &self,
-        g: &mut Graph<'_>,
-        data: &FrameData,
-        gbuffer: Gbuffer,
-        spacing: Option<i32>,
-        [light, shine]: [ImageHandle; 2],
-    ) -> [ImageHandle; 2] {
-        let [width, height] = data.uniforms.values.size;
-        let (name, pipeline) = match spacing {
-            None => ("gi variance".to_owned(), &self.variance),
-            Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
-        };
-        let outs = ["light", "highlights"]
-            .map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
-        g.fullscreen(&name, pipeline)
-            .binds([data.uniform()])
-            .sampled_each(gbuffer.depth_and_normal())
-            .sampled("diffuse_image", light)
-            .sampled("specular_image", shine)
-            .with(spacing, |pass, spacing| {
-                pass.sampled("surface_image", gbuffer.surface).push(&spacing)
-            })
-            .target(outs[0])
-            .target(outs[1])
-            .draw();
-        outs
+        GiOutput { split: parts, unfiltered: diffuse_part, specular: denoised.specular }
     }
 }

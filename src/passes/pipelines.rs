@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use super::{
-    accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling, effects,
-    exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting, refit, refraction,
-    shadow_maps, skin, ssr, tonemap, velocity, volumes,
+    accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling,
+    denoiser, effects, exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting, refit,
+    refraction, shadow_maps, skin, ssr, tonemap, velocity, volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
 
@@ -43,6 +43,8 @@ pub struct Passes {
     pub gbuffer_channel: gbuffer_channel::GbufferChannelPass,
     /// Camera effects.
     pub effects: effects::EffectPasses,
+    /// Denoiser of indirect light; created on first use.
+    pub denoiser: OnceLock<denoiser::Denoiser>,
     /// Indirect light; created on first use.
     pub gi: OnceLock<gi::GiPass>,
     /// Screen-space reflections; created on first use.
@@ -93,6 +95,7 @@ impl Passes {
             caustics: caustics::CausticsPass::default(),
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting::LightingPass::new(gpu),
+            denoiser: OnceLock::new(),
             gi: OnceLock::new(),
             ssr: OnceLock::new(),
             gbuffer_channel,

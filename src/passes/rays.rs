@@ -137,16 +137,16 @@ pub struct RayBuffers {
     pub hits: BufferHandle,
 }
 
-/// Declares a pass that traces all rays of a buffer. `kernel` was made for this BVH.
-pub fn declare(
-    g: &mut Graph<'_>,
+/// Declares a pass that traces all rays of a buffer. `kernel` finds the kernel for this BVH.
+pub fn declare<'a>(
+    g: &mut Graph<'a>,
     name: &str,
-    kernel: &Arc<ComputePipeline>,
+    kernel: impl FnOnce() -> GpuResult<Arc<ComputePipeline>> + 'a,
     (gpu_bvh, dependencies): (&FrameBvh, BvhDependencies),
     buffers: RayBuffers,
     RayLayers { width, rows, layers }: RayLayers,
 ) {
-    g.compute(name, kernel)
+    g.compute_with(name, kernel)
         .storage("ray_block", buffers.rays)
         .written("hit_block", buffers.hits)
         .also_uses(dependencies.by_compute())

@@ -2,7 +2,7 @@
 
 use super::{ray_query::BvhDependencies, scene_frame::SceneFrame};
 use crate::{
-    gpu_scene::FrameData,
+    gpu_scene::{FrameBvh, FrameData},
     graph::{BoundPass, BufferHandle, BufferSource, ImageHandle, ImageSource},
 };
 
@@ -24,12 +24,28 @@ impl ShadowInputs {
     pub(super) fn bind_to<'g, 'a>(
         &self,
         pass: BoundPass<'g, 'a>,
-        SceneFrame { scene, data, .. }: SceneFrame<'_>,
+        frame: SceneFrame<'_>,
+    ) -> BoundPass<'g, 'a> {
+        self.bind_atlas_to(pass, frame).binds(frame.data.light_objects())
+    }
+
+    /// As `bind_to`, for pipelines that read hits of rays but trace none.
+    pub(super) fn bind_without_traversal_to<'g, 'a>(
+        &self,
+        pass: BoundPass<'g, 'a>,
+        frame: SceneFrame<'_>,
+    ) -> BoundPass<'g, 'a> {
+        let hits = frame.data.shadow_bvh.iter().flat_map(FrameBvh::hit_binds);
+        self.bind_atlas_to(pass, frame).binds(frame.data.light_tables()).binds(hits)
+    }
+
+    fn bind_atlas_to<'g, 'a>(
+        &self,
+        pass: BoundPass<'g, 'a>,
+        SceneFrame { scene, .. }: SceneFrame<'_>,
     ) -> BoundPass<'g, 'a> {
         let atlas = self.atlas.map_or_else(|| (&scene.white).into(), ImageSource::from);
-        pass.sampled("shadow_atlas", atlas)
-            .also_uses(self.bvh.by_fragments())
-            .binds(data.light_objects())
+        pass.sampled("shadow_atlas", atlas).also_uses(self.bvh.by_fragments())
     }
 
     /// Caustic maps or a placeholder, for shaders that light points in water; other shaders do not

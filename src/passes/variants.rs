@@ -32,6 +32,9 @@ pub struct Features {
     pub scene: u32,
     /// Ray-traced shadows.
     pub traced: bool,
+    /// Shadow rays a pixel of a fixed budget, which other passes trace; 0: `traced` rays to every
+    /// light. Lighting pass only.
+    pub rays: u32,
     /// Ray query instead of the software BVH.
     pub query: bool,
     /// Blended or refractive surfaces over the lit image; forward pass only.
@@ -49,6 +52,7 @@ impl Features {
             split,
             scene: data.features,
             traced: traced.is_some(),
+            rays: 0,
             query: traced.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some()),
             blended: false,
             traced_refraction: false,
@@ -58,15 +62,14 @@ impl Features {
     /// Name of the shader variant, as the build names it.
     #[must_use]
     pub fn shader(self, file: &str) -> String {
+        let inline = self.traced && self.rays == 0;
         let names = [
             (self.split, "SPLIT_LIGHTING"),
-            (self.traced, "RAY_TRACED_SHADOWS"),
+            (inline, "RAY_TRACED_SHADOWS"),
+            (self.rays > 0, "RAY_BUDGET"),
             (self.blended, "BLENDED"),
             (self.blended && self.traced_refraction, "TRACED_REFRACTION"),
-            (
-                (self.traced || self.blended && self.traced_refraction) && self.query,
-                "USE_RAY_QUERY",
-            ),
+            ((inline || self.blended && self.traced_refraction) && self.query, "USE_RAY_QUERY"),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -189,10 +192,21 @@ mod tests {
                 {
                     continue;
                 }
-                let features =
-                    Features { split, traced, query, blended, traced_refraction, scene: bits };
+                let features = Features {
+                    split,
+                    traced,
+                    rays: 0,
+                    query,
+                    blended,
+                    traced_refraction,
+                    scene: bits,
+                };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
+                if file == "lighting.frag" && traced {
+                    let name = Features { rays: 2, ..features }.shader(file);
+                    assert!(Shader::find(&name).is_some(), "{name}");
+                }
             }
         }
     }

@@ -16,8 +16,8 @@ pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
 pub use passes::{
     AaSettings, AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
     PassesLook, PassesSettings, RefractionMethod, RefractionSettings, Resolution, ShadowMethod,
-    ShadowSettings, SsrReprojection, SsrSettings, TemporalSettings, TonemapSettings,
-    VolumeSettings,
+    ShadowSampling, ShadowSettings, SsrReprojection, SsrSettings, TemporalSettings,
+    TonemapSettings, VolumeSettings,
 };
 pub use property::{Accepts, Affects, Property};
 pub(crate) use value::number;

@@ -35,6 +35,18 @@ choices! {
 }
 
 choices! {
+    /// Sampling of lights with ray-traced shadows (docs/shadows.md).
+    #[derive(Default)]
+    pub enum ShadowSampling {
+        /// Rays to every light.
+        #[default]
+        Exact = "exact",
+        /// A fixed number of rays for all lights together.
+        Budget = "budget",
+    }
+}
+
+choices! {
     /// Refraction method (docs/extended-materials.md).
     #[derive(Default)]
     pub enum RefractionMethod {
@@ -145,6 +157,15 @@ settings! {
             affects Scene;
         samples: u32 = 16, in 1..=1024,
             "shadow rays a pixel for each light with a size, 1 to 1024", affects Probes;
+        sampling: ShadowSampling = ShadowSampling::Exact,
+            "sampling of ray-traced lights: exact (rays to every light) or budget (passes.shadows.rays for all lights together, noisy)",
+            affects Meter;
+        rays: u32 = 2, in 1..=64,
+            "shadow rays a pixel for all lights together with sampling=budget, 1 to 64",
+            affects Meter;
+        denoise: bool = true,
+            "true or false: denoise the shadows of sampling=budget, except in frames that are averaged",
+            affects Meter;
         /// Also of each cascade of a sun. Cube faces of point lights have half of it.
         resolution: u32 = 2048, in 128..=8192,
             "width of the shadow map of a sun or spot in texels, 128 to 8192, e.g. 2048",

@@ -27,7 +27,7 @@ mod water;
 mod camera_tests;
 
 pub use crate::scene::water::WaterLook;
-pub use crate::settings::{RefractionMethod, ShadowMethod};
+pub use crate::settings::{RefractionMethod, ShadowMethod, ShadowSampling};
 pub use camera::CameraLook;
 pub use environment::EnvironmentLook;
 pub use error::LookError;

@@ -1,11 +1,11 @@
 #version 460
-// variants: FIRST
-// Edge-avoiding a-trous filter of indirect light (pre-exposed): averages neighbors of the same
-// surface and similar luminance at growing distances; the lower the variance, the stricter the
-// luminance test. Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global
-// Illumination Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
+// variants: VARIANCE
+// Edge-avoiding a-trous filter of a noisy signal: averages neighbors of the same surface and of
+// similar luminance at growing distances; the lower the variance, the stricter the luminance test.
+// Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global Illumination
+// Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
 //
-// FIRST estimates the variance, from the history or from neighbors where there is none.
+// VARIANCE estimates the variance, from the history or from neighbors where there is none.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -13,7 +13,7 @@
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-#ifndef FIRST
+#ifndef VARIANCE
 // Pixels between taps.
 layout(push_constant, scalar) uniform step_block { int spacing; };
 #endif
@@ -21,13 +21,13 @@ layout(push_constant, scalar) uniform step_block { int spacing; };
 layout(set = 0, binding = 5) uniform texture2D diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D specular_image;
 
-// Diffuse light; alpha: variance of its luminance.
+// Diffuse part; alpha: variance of its luminance.
 layout(location = 0) out vec4 out_diffuse;
-// Specular light; alpha: history length in frames.
+// Specular part; alpha: history length in frames.
 layout(location = 1) out vec4 out_specular;
 
 // History length in frames.
-#ifdef FIRST
+#ifdef VARIANCE
 #define FRAMES_OF(diffuse, specular) diffuse.a
 #else
 #define FRAMES_OF(diffuse, specular) specular.a
@@ -65,7 +65,7 @@ float likeness(Here here, ivec2 other) {
     return t8 * t8 * t8 * t8 * max(1.0 - off / (0.01 * here.distance_), 0.0);
 }
 
-#ifndef FIRST
+#ifndef VARIANCE
 // Mirror direction of a pixel's surface.
 vec3 mirrored_at(vec3 place, vec3 normal) {
     return reflect(-view_at(place), normal);
@@ -78,7 +78,7 @@ float lobe_at(ivec2 pixel) {
 }
 #endif
 
-#ifdef FIRST
+#ifdef VARIANCE
 // Variance of the mean, by the pixel's own history or by its neighbors.
 float variance_at(ivec2 pixel, Here here, vec4 diffuse, vec4 specular) {
     float mean = luminance(diffuse.rgb);
@@ -132,7 +132,7 @@ void main() {
     }
     vec3 place = position_at(pixel, depth);
     Here here = Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x), length(place));
-#ifdef FIRST
+#ifdef VARIANCE
     // The variance replaces the history length in alpha.
     out_diffuse.a = variance_at(pixel, here, diffuse, specular);
     out_specular.a = diffuse.a;

@@ -1,17 +1,17 @@
 #version 460
-// Temporal accumulation of indirect light (pre-exposed): reprojects and validates the history, and
-// accumulates the luminance's second moment.
+// Temporal accumulation of a noisy signal: reprojects and validates its history, and accumulates
+// the luminance's second moment.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "shared/gi.glsl"
+#include "shared/denoiser.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
+layout(set = 0, binding = 35, scalar) uniform denoiser_block { DenoiserConstants denoiser; };
 #include "lib/gbuffer.glsl"
-#define REPROJECTION_BLOCK gi
+#define REPROJECTION_BLOCK denoiser
 #include "lib/reprojection.glsl"
 layout(set = 0, binding = 5) uniform texture2D diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D specular_image;
@@ -20,9 +20,9 @@ layout(set = 0, binding = 8) uniform texture2D history_image;
 layout(set = 0, binding = 9) uniform texture2D history_specular_image;
 layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 
-// Mean diffuse light; alpha: history length in frames.
+// Mean diffuse part; alpha: history length in frames.
 layout(location = 0) out vec4 out_history;
-// Mean specular light; alpha: mean squared diffuse luminance.
+// Mean specular part; alpha: mean squared diffuse luminance.
 layout(location = 1) out vec4 out_specular;
 // Depth (bits) and packed normal of the surface.
 layout(location = 2) out uvec2 out_past;
@@ -46,50 +46,51 @@ void main() {
     out_history = now;
     out_specular = current_specular;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
+    float scale = (denoiser.flags & DENOISER_PRE_EXPOSED) != 0u ? frame.history_scale : 1.0;
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
         // Background or unlit now: history length 0 excludes the pixel from the filter. In a
         // jittered static view the history is kept.
-        bool stays = gi.history.still != 0u && gi.history.max_frames > 0.0;
-        float scale = frame.history_scale;
+        bool stays = denoiser.history.still != 0u && denoiser.history.max_frames > 0.0;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
             : vec4(0.0);
         out_specular = stays ? texelFetch(history_specular_image, pixel, 0)
             * vec4(vec3(scale), scale * scale) : vec4(0.0);
         return;
     }
-    if (gi.history.max_frames <= 0.0) {
+    if (denoiser.history.max_frames <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
-    if (gi.history.still != 0u) {
+    if (denoiser.history.still != 0u) {
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
         vec3 place = position_at(pixel, depth);
         vec3 normal = unpack_normal(normal_bits);
         vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
-        vec4 clip_now = gi.motion.to_clip * vec4(place, 1.0);
-        vec4 clip_then = gi.motion.previous_to_clip * vec4(place, 1.0);
+        vec4 clip_now = denoiser.motion.to_clip * vec4(place, 1.0);
+        vec4 clip_then = denoiser.motion.previous_to_clip * vec4(place, 1.0);
         bool ahead = clip_now.w > 0.0 && clip_then.w > 0.0;
         vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
         bool moves = is_object_motion(distance(velocity, camera), velocity);
         // Previous position of the surface sample, not of the pixel center.
         vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity
-            - gi.motion.previous_jitter;
+            - denoiser.motion.previous_jitter;
         vec2 corner = floor(there - 0.5);
         vec2 f = there - 0.5 - corner;
         float weights = 0.0;
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = ivec2(corner) + off;
-            if (any(lessThan(texel, ivec2(0))) || any(greaterThanEqual(texel, ivec2(gi.size)))) {
+            if (any(lessThan(texel, ivec2(0)))
+                || any(greaterThanEqual(texel, ivec2(denoiser.size)))) {
                 continue;
             }
             uvec2 was = texelFetch(history_data_image, texel, 0).xy;
             float depth_was = uintBitsToFloat(was.x);
-            vec3 seen = reprojected_position(vec2(texel) + 0.5 + gi.motion.previous_jitter,
+            vec3 seen = reprojected_position(vec2(texel) + 0.5 + denoiser.motion.previous_jitter,
                 depth_was);
             float turned = dot(unpack_normal(was.y), normal);
             // A moving object was elsewhere with another orientation: its velocity gives the
@@ -97,7 +98,7 @@ void main() {
             bool same = depth_was > 0.0
                 && (moves ? turned > 0.5
                           : turned > NORMAL_STEP && abs(dot(seen - place, normal))
-                              < SURFACE_STEP * length(seen - gi.motion.previous_eye));
+                              < SURFACE_STEP * length(seen - denoiser.motion.previous_eye));
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
             if (same && weight > 0.0) {
                 weights += weight;
@@ -119,19 +120,17 @@ void main() {
     if (!sound) {
         return;
     }
-    if ((gi.flags & GI_FROZEN) != 0u) {
-        out_history = vec4(past.rgb * frame.history_scale, past.a);
-        out_specular = history_specular * vec4(vec3(frame.history_scale),
-            frame.history_scale * frame.history_scale);
+    if ((denoiser.flags & DENOISER_FROZEN) != 0u) {
+        out_history = vec4(past.rgb * scale, past.a);
+        out_specular = history_specular * vec4(vec3(scale), scale * scale);
         return;
     }
-    float count = min(past.a, gi.history.max_frames);
+    float count = min(past.a, denoiser.history.max_frames);
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float shine_count = gi.history.still != 0u ? count
-        : min(count, mix(FEW, gi.history.max_frames, follows));
-    float scale = frame.history_scale;
+    float shine_count = denoiser.history.still != 0u ? count
+        : min(count, mix(FEW, denoiser.history.max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
         vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));

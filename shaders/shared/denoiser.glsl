@@ -1,0 +1,26 @@
+// Constants of the denoiser.
+#ifndef SHARED_DENOISER
+#define SHARED_DENOISER
+#include "shared/temporal.glsl"
+
+// Constants of one denoised signal in a frame. Positions are relative to this frame's camera, in
+// world axes.
+struct DenoiserConstants {
+    // Motion since the last frame.
+    MotionConstants motion;
+    // History of the signal.
+    HistoryConstants history;
+    // Image size (pixels).
+    uvec2 size;
+    // Bits: `DENOISER_FROZEN` and `DENOISER_PRE_EXPOSED`.
+    uint flags;
+    // Padding.
+    uint pad0[2];
+};
+
+// The history is kept as it is; this frame's signal is not read.
+const uint DENOISER_FROZEN = 1u;
+// The signal is pre-exposed: a change of exposure rescales its history.
+const uint DENOISER_PRE_EXPOSED = 2u;
+
+#endif

@@ -1,0 +1,351 @@
+//! Direct light by a fixed number of shadow rays a pixel, whatever the number of lights
+//! (docs/shadows.md, "Fixed ray budget"). The lighting pass chooses lights and writes rays; the
+//! passes here find where the rays start, trace them, and resolve the shadowed light.
+
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use super::{
+    denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, SignalSettings},
+    formats::LIGHT,
+    gbuffer::Gbuffer,
+    ray_query::BvhDependencies,
+    rays::{
+        self, ANY_HIT_BYTES, HIT_BYTES, RAY_BYTES, RayBuffers, RayKernels, RayLayers, RayQuestion,
+    },
+    temporal::{FrameMotion, HistoryFrame},
+};
+use crate::{
+    gpu::{
+        ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::rays::ShadowRayBand,
+    },
+    gpu_scene::{FrameBvh, FrameData, ShadowRayBudget, View},
+    graph::{BufferHandle, Graph, ImageHandle},
+};
+
+/// Work group size per axis, and the unit of a band's rows.
+const GROUP: u32 = 8;
+/// Bytes of what a pixel loses with a ray: six half floats.
+const LOSS_BYTES: u64 = 12;
+/// Maximum history length of denoised shadows in frames, in motion: shadows of moving objects lag
+/// by as much.
+const MAX_HISTORY_FRAMES: f32 = 8.0;
+/// History length in frames after the lights have changed.
+const STALE_FRAMES: f32 = 1.0;
+/// Maximum size of the ray buffer in bytes, unless a frame sets another.
+pub const MAX_RAY_BUFFER_BYTES: u64 = 256 << 20;
+
+/// Rows of pixels whose rays share the buffers at a time: first row and number of rows.
+fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBand> {
+    let row = u64::from(width.max(1)) * u64::from(budget.rays) * RAY_BYTES;
+    let fitting = (budget.max_bytes / row).min(u64::from(height)) as u32;
+    let rows = if fitting >= height { height } else { (fitting / GROUP * GROUP).max(GROUP) };
+    (0..height)
+        .step_by(rows.max(1) as usize)
+        .map(|first_row| ShadowRayBand {
+            first_row,
+            rows: rows.min(height - first_row),
+            rays: budget.rays,
+        })
+        .collect()
+}
+
+/// Buffers and images of a frame with a fixed ray budget.
+pub struct ShadowRayFrame {
+    /// Bands of rows, from the top.
+    pub bands: Vec<ShadowRayBand>,
+    /// Unshadowed diffuse and specular light of the lights that rays test, pre-exposed.
+    pub unshadowed: [ImageHandle; 2],
+    /// Fraction of it that is lost, by channel.
+    pub lost: [ImageHandle; 2],
+    /// `TraceRay`s: view rays, then shadow rays.
+    pub rays: BufferHandle,
+    /// `TraceHit`s of the view rays.
+    pub view_hits: BufferHandle,
+    /// Losses of the shadow rays.
+    pub losses: BufferHandle,
+    hits: BufferHandle,
+}
+
+/// Name of a band's pass.
+#[must_use]
+pub fn band_name(name: &str, frame: &ShadowRayFrame, band: ShadowRayBand) -> String {
+    if frame.bands.len() == 1 {
+        name.to_owned()
+    } else {
+        format!("{name}, rows from {}", band.first_row)
+    }
+}
+
+/// The denoiser of a frame with its inputs.
+pub struct ShadowDenoising<'p> {
+    /// Pipelines.
+    pub denoiser: &'p Denoiser,
+    /// The signal of the lost fractions.
+    pub signal: &'p DenoiserSignal,
+    /// Motion since the last frame.
+    pub velocity: ImageHandle,
+}
+
+/// The signal of the lost fractions in a frame. `same_lights`: the lights have not changed since
+/// the last frame of the history.
+///
+/// # Errors
+/// `GpuError` if memory runs out.
+pub fn signal(
+    gpu: &Gpu,
+    view: &View,
+    motion: &FrameMotion,
+    (history, same_lights): (HistoryFrame, bool),
+) -> GpuResult<DenoiserSignal> {
+    let settings = SignalSettings {
+        name: "shadows",
+        history,
+        max_history_frames: MAX_HISTORY_FRAMES,
+        max_stale_frames: if same_lights { f32::MAX } else { STALE_FRAMES },
+        still_frames: 0,
+        frozen: false,
+        pre_exposed: false,
+        filter: true,
+        stabilized: false,
+    };
+    DenoiserSignal::new(gpu, view, motion, settings)
+}
+
+/// Declares the denoiser of the lost fractions and returns the denoised ones.
+pub fn declare_denoised(
+    g: &mut Graph<'_>,
+    data: &FrameData,
+    gbuffer: Gbuffer,
+    frame: &ShadowRayFrame,
+    ShadowDenoising { denoiser, signal, velocity }: ShadowDenoising<'_>,
+) -> [ImageHandle; 2] {
+    let [diffuse, specular] = frame.lost;
+    let noisy = DenoiserImages { diffuse, specular };
+    let denoised = denoiser.declare(g, data, signal, DenoiserInputs { gbuffer, velocity, noisy });
+    [denoised.diffuse, denoised.specular]
+}
+
+/// Pipelines of the passes, created on first use.
+pub struct ShadowRaysPass {
+    gpu: Gpu,
+    kernels: RayKernels,
+    view_rays: OnceLock<Arc<ComputePipeline>>,
+    lost: OnceLock<Arc<GraphicsPipeline>>,
+    /// Without and with separate diffuse and specular light.
+    resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
+}
+
+/// The pipeline of a slot, made on first use.
+fn get_or_make<T>(
+    slot: &OnceLock<Arc<T>>,
+    make: impl FnOnce() -> GpuResult<Arc<T>>,
+) -> GpuResult<Arc<T>> {
+    if let Some(made) = slot.get() {
+        return Ok(Arc::clone(made));
+    }
+    let made = make()?;
+    // If another thread created it first, its pipeline is kept.
+    Ok(Arc::clone(slot.get_or_init(|| made)))
+}
+
+impl ShadowRaysPass {
+    /// Creates the pass without pipelines.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        Self {
+            gpu: gpu.clone(),
+            kernels: RayKernels::default(),
+            view_rays: OnceLock::new(),
+            lost: OnceLock::new(),
+            resolve: Default::default(),
+        }
+    }
+
+    /// Creates the pipelines of a frame, in parallel.
+    ///
+    /// # Errors
+    /// `GpuError` if the driver rejects a pipeline.
+    pub fn prepare(&self, gpu_bvh: &FrameBvh, split: bool) -> GpuResult<()> {
+        let jobs: [&(dyn Fn() -> GpuResult<()> + Sync); 5] = [
+            &|| self.kernels.get(&self.gpu, RayQuestion::Closest, gpu_bvh).map(drop),
+            &|| self.kernels.get(&self.gpu, RayQuestion::Any, gpu_bvh).map(drop),
+            &|| self.view_rays().map(drop),
+            &|| self.lost().map(drop),
+            &|| self.resolve(split).map(drop),
+        ];
+        let made: Vec<GpuResult<()>> = jobs.par_iter().map(|job| job()).collect();
+        made.into_iter().collect()
+    }
+
+    fn view_rays(&self) -> GpuResult<Arc<ComputePipeline>> {
+        get_or_make(&self.view_rays, || {
+            ComputePipeline::new(&self.gpu, "shadow rays: view rays", "shadow_rays.comp")
+        })
+    }
+
+    fn lost(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_make(&self.lost, || {
+            let state =
+                GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
+            GraphicsPipeline::new(
+                &self.gpu,
+                "shadow rays: lost light",
+                "fullscreen.vert",
+                "shadow_rays.frag",
+                &state,
+            )
+        })
+    }
+
+    fn resolve(&self, split: bool) -> GpuResult<Arc<GraphicsPipeline>> {
+        let [whole, parts] = &self.resolve;
+        get_or_make(if split { parts } else { whole }, || {
+            let targets = if split { 3 } else { 1 };
+            let state =
+                GraphicsState { colors: vec![(LIGHT, true); targets], ..GraphicsState::default() };
+            let shader = "shadow_rays_resolve.frag";
+            let shader = if split { format!("{shader}+SPLIT_LIGHTING") } else { shader.to_owned() };
+            GraphicsPipeline::new(
+                &self.gpu,
+                "shadow rays: resolve",
+                "fullscreen.vert",
+                &shader,
+                &state,
+            )
+        })
+    }
+
+    /// Declares the buffers and images of a frame.
+    #[must_use]
+    pub fn begin(g: &mut Graph<'_>, size: [u32; 2], budget: ShadowRayBudget) -> ShadowRayFrame {
+        let [width, height] = size;
+        let bands = bands(size, budget);
+        let rows = bands.iter().map(|band| band.rows).max().unwrap_or(1);
+        let pixels = u64::from(width) * u64::from(rows);
+        let each = pixels * u64::from(budget.rays);
+        let mut image = |name: &str| g.image(name, width, height, LIGHT);
+        let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
+        let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
+        ShadowRayFrame {
+            bands,
+            unshadowed,
+            lost,
+            rays: g.storage("shadow rays", each * RAY_BYTES),
+            view_hits: g.storage("shadow ray view hits", pixels * HIT_BYTES),
+            losses: g.storage("shadow ray losses", each * LOSS_BYTES),
+            hits: g.storage("shadow ray hits", each * ANY_HIT_BYTES),
+        }
+    }
+
+    /// Declares the passes that find the surface of each pixel of a band, before the lighting pass.
+    pub fn declare_view_rays<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        (gpu_bvh, dependencies): (&'a FrameBvh, BvhDependencies),
+        (frame, band): (&ShadowRayFrame, ShadowRayBand),
+    ) {
+        let width = data.uniforms.values.size[0];
+        g.compute_with(&band_name("shadow rays: view rays", frame, band), move || self.view_rays())
+            .binds([data.uniform()])
+            .sampled("depth_image", gbuffer.depth)
+            .written("ray_block", frame.rays)
+            .push(&band)
+            .dispatch([width.div_ceil(GROUP), band.rows.div_ceil(GROUP), 1]);
+        rays::declare(
+            g,
+            &band_name("shadow rays: surfaces", frame, band),
+            move || self.kernels.get(&self.gpu, RayQuestion::Closest, gpu_bvh),
+            (gpu_bvh, dependencies),
+            RayBuffers { rays: frame.rays, hits: frame.view_hits },
+            RayLayers { width, rows: band.rows, layers: 1 },
+        );
+    }
+
+    /// Declares the passes that trace the shadow rays of a band and estimate the lost light, after
+    /// the lighting pass.
+    pub fn declare_lost_light<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (gpu_bvh, dependencies): (&'a FrameBvh, BvhDependencies),
+        (frame, band): (&ShadowRayFrame, ShadowRayBand),
+    ) {
+        let width = data.uniforms.values.size[0];
+        rays::declare(
+            g,
+            &band_name("shadow rays", frame, band),
+            move || self.kernels.get(&self.gpu, RayQuestion::Any, gpu_bvh),
+            (gpu_bvh, dependencies),
+            RayBuffers { rays: frame.rays, hits: frame.hits },
+            RayLayers { width, rows: band.rows, layers: band.rays },
+        );
+        let pass = g
+            .fullscreen_with(&band_name("shadow rays: lost light", frame, band), move || {
+                self.lost()
+            })
+            .binds([data.uniform()])
+            .storage("loss_block", frame.losses)
+            .storage("hit_block", frame.hits)
+            .push(&band);
+        let pass = frame.lost.iter().fold(pass, |pass, &lost| {
+            if band.first_row == 0 { pass.target(lost) } else { pass.target_loaded(lost) }
+        });
+        pass.draw_rows(width, band.first_row, band.rows);
+    }
+
+    /// Declares the pass that adds the shadowed light to the image, and to its diffuse and specular
+    /// parts. `lost`: the lost fractions, denoised or not.
+    pub fn declare_resolve<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (frame, lost): (&ShadowRayFrame, [ImageHandle; 2]),
+        budget: ShadowRayBudget,
+        light: ImageHandle,
+        split: Option<(ImageHandle, ImageHandle)>,
+    ) {
+        let is_split = split.is_some();
+        g.fullscreen_with("shadow rays: resolve", move || self.resolve(is_split))
+            .sampled("unshadowed_diffuse_image", frame.unshadowed[0])
+            .sampled("unshadowed_specular_image", frame.unshadowed[1])
+            .sampled("lost_diffuse_image", lost[0])
+            .sampled("lost_specular_image", lost[1])
+            .push(&if budget.accumulated { f32::MIN } else { 0.0 })
+            .target_loaded(light)
+            .with(split, |pass, (diffuse, specular)| {
+                pass.target_loaded(diffuse).target_loaded(specular)
+            })
+            .draw();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_all_rows_within_the_limit() {
+        let of = |rays, max_bytes, size| {
+            let budget = ShadowRayBudget { rays, max_bytes, accumulated: false };
+            let all = bands(size, budget);
+            let mut next = 0;
+            for band in &all {
+                assert_eq!((band.first_row, band.rays), (next, rays));
+                next += band.rows;
+            }
+            assert_eq!(next, size[1]);
+            all.iter().map(|band| band.rows).collect::<Vec<_>>()
+        };
+        assert_eq!(of(2, MAX_RAY_BUFFER_BYTES, [1920, 1080]), [1080]);
+        let rows = of(2, MAX_RAY_BUFFER_BYTES, [3840, 2160]);
+        assert!(rows.iter().all(|&rows| u64::from(rows) * 3840 * 80 <= MAX_RAY_BUFFER_BYTES));
+        assert_eq!(rows.len(), 3);
+        // Whole tiles, and at least one.
+        assert_eq!(of(1, 100 * RAY_BYTES * 20, [100, 50]), [16, 16, 16, 2]);
+        assert_eq!(of(64, 1, [100, 20]), [8, 8, 4]);
+    }
+}
