@@ -76,13 +76,12 @@ pub(super) fn create_variants(
     let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
         .into_iter()
         .chain([passes.volumes.wanted(data)])
-        .flatten()
-        .chain(passes.blend.wanted(frame, split, &passes.forward))
-        .collect::<Vec<_>>();
-    let lighting = &passes.lighting;
-    let (lights, (gi, prepared)) = rayon::join(
-        || variants::create_all(wanted),
+        .flatten();
+    let wanted = wanted.chain(passes.blend.wanted(frame, split, &passes.forward));
+    let (lighting, created) = (&passes.lighting, wanted.collect::<Vec<_>>());
+    let (created, (gathered, prepared)) = rayon::join(
+        || variants::create_all(created),
         || rayon::join(|| variants::create_all(gi), || lighting.prepare(data, split)),
     );
-    lights.and(gi).and(prepared)
+    created.and(gathered).and(prepared)
 }

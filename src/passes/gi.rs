@@ -45,6 +45,9 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_SUN_DISKS;
 /// Side of the square of pixels that a work group gathers for.
 const GATHER_GROUP: u32 = 8;
+/// Stride between consecutive rows of work groups (`GROUP_ROW_STRIDE` of the shader). The dispatch
+/// has a multiple of as many rows.
+const GATHER_ROW_STRIDE: u32 = 8;
 /// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
 /// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
 /// untraced environment; otherwise.
@@ -310,7 +313,11 @@ impl GiPass {
             .binds(frame.bvh.binds())
             .image_written("diffuse_image", diffuse_part)
             .image_written("specular_image", specular_part)
-            .dispatch([width.div_ceil(GATHER_GROUP), height.div_ceil(GATHER_GROUP), 1]);
+            .dispatch([
+                width.div_ceil(GATHER_GROUP),
+                height.div_ceil(GATHER_GROUP).next_multiple_of(GATHER_ROW_STRIDE),
+                1,
+            ]);
         let noisy = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
         let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy };
         let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);
