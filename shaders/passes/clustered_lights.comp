@@ -27,14 +27,28 @@ const uint NO_ROOM = 0xffffffffu;
 // Entries of the loss table: half octaves of lux from 2^-30 (src/gpu_scene/light_tree.rs).
 const uint STEPS = 128u;
 
-shared uint nearest_slice;
-shared uint pixel_counts[SLICES];
+// Light tree nodes that the threads of a tile test side by side, as bits of four words per slice.
+// Larger trees are traversed, by one thread per slice.
+const uint MASK_WORDS = 4u;
+const uint MAX_TESTED_NODES = MASK_WORDS * 32u;
+
+// First lights of a traversal that are kept, so that shorter lists need no second traversal.
+const uint KEPT_LIGHTS = 16u;
+
+// Bits of the greatest depth of the tile; 0 without geometry.
+shared uint nearest;
+// One bit per slice with lit pixels.
+shared uint occupied;
 shared uint lowest[SLICES * 3u];
 shared uint highest[SLICES * 3u];
 shared uint min_alphas[SLICES];
 shared uint max_base_colors[SLICES];
 shared uint min_view_cosines[SLICES];
 shared uint max_f0s[SLICES];
+// Illuminance (lx) below which a slice drops a light.
+shared float thresholds[SLICES];
+// Node bits of each slice, or the first lights of its traversal.
+shared uint found_lights[SLICES * KEPT_LIGHTS];
 // List lengths of the slices; then their starts within the tile.
 shared uint list_starts[SLICES];
 shared uint tile_start;
@@ -64,16 +78,26 @@ struct Cluster {
 // is that of the alpha nearest to the angle's tangent.
 float max_specular(float alpha, float nv, float f0) {
     const uint PIECES = 12u;
-    float view_angle = acos(clamp(nv, 0.0, 1.0));
+    // Cosine and sine of the view-normal angle, widened by an angle that covers their rounding.
+    const vec2 WIDENING = vec2(cos(2e-3), sin(2e-3));
+    vec2 view = vec2(nv, sqrt(max(1.0 - nv * nv, 0.0)));
+    view = vec2(view.x * WIDENING.x - view.y * WIDENING.y,
+        view.y * WIDENING.x + view.x * WIDENING.y);
+    // Cosine and sine of an interval, and of the view-half angle at its start.
+    const vec2 INTERVAL = vec2(cos(0.5 * PI / float(PIECES)), sin(0.5 * PI / float(PIECES)));
+    vec2 view_half = vec2(1.0, 0.0);
     float greatest = 0.0;
     for (uint i = 0u; i < PIECES; ++i) {
-        // Some devices have arc cosines of only three digits.
-        float from = max(float(i) / float(PIECES) * 0.5 * PI - view_angle - 2e-3, 0.0);
-        float nh = cos(from);
-        float a = clamp(tan(from), alpha, 1.0);
-        float sine = sin(from);
+        // Angle of the half vector to the normal, by the addition theorems; 0 where the widened
+        // view-normal angle is the larger one.
+        bool apart = view_half.x < view.x;
+        float nh = apart ? view_half.x * view.x + view_half.y * view.y : 1.0;
+        float sine = apart ? max(view_half.y * view.x - view_half.x * view.y, 0.0) : 0.0;
+        float a = clamp(sine / nh, alpha, 1.0);
         float t = sine * sine + nh * nh * a * a;
-        float vh = cos(float(i + 1u) / float(PIECES) * 0.5 * PI);
+        view_half = vec2(view_half.x * INTERVAL.x - view_half.y * INTERVAL.y,
+            view_half.y * INTERVAL.x + view_half.x * INTERVAL.y);
+        float vh = max(view_half.x, 0.0);
         greatest = max(greatest, a * a / (PI * t * t) * mix(f0, 1.0, schlick_weight(vh)));
     }
     return greatest * 0.5 / max(nv, alpha);
@@ -101,15 +125,25 @@ bool misses(Light light, Cluster c, float gap2) {
         || along < -radius;
 }
 
-// Traverses the light tree; writes the first `room` lights from `offset` and returns their number.
-uint list(Cluster c, uint offset, uint room) {
+// Whether the cluster drops all lights of a node. `gap`: from the cluster to the node's center.
+bool is_faint(LightNode node, Cluster c, vec3 gap) {
+    float distance_to_lights = max(length(gap) - node.radius, 0.0);
+    return node.strongest < c.least * distance_to_lights * distance_to_lights;
+}
+
+vec3 gap_to(LightNode node, Cluster c) {
+    return node.center - clamp(node.center, c.low, c.high);
+}
+
+// Traverses the light tree and returns the number of the cluster's lights. Writes the first `room`
+// of them from `offset`, and keeps the first ones at `kept`.
+uint list(Cluster c, uint offset, uint room, uint kept) {
     uint count = 0u;
     uint i = 0u;
     while (i < frame.node_count) {
         LightNode node = nodes[i];
-        vec3 gap = node.center - clamp(node.center, c.low, c.high);
-        float least = max(length(gap) - node.radius, 0.0);
-        if (node.strongest < c.least * least * least) {
+        vec3 gap = gap_to(node, c);
+        if (is_faint(node, c, gap)) {
             i = node.skip;
             continue;
         }
@@ -117,11 +151,24 @@ uint list(Cluster c, uint offset, uint room) {
             if (count < room) {
                 entries[offset + count] = node.light;
             }
+            if (count < KEPT_LIGHTS) {
+                found_lights[kept + count] = node.light;
+            }
             ++count;
         }
         ++i;
     }
     return count;
+}
+
+Cluster cluster_of(uint slice) {
+    uint at = slice * 3u;
+    Cluster c;
+    c.low = vec3(unordered(lowest[at]), unordered(lowest[at + 1u]), unordered(lowest[at + 2u]));
+    c.high =
+        vec3(unordered(highest[at]), unordered(highest[at + 1u]), unordered(highest[at + 2u]));
+    c.least = thresholds[slice];
+    return c;
 }
 
 // Adds to a 64-bit counter in two words.
@@ -132,10 +179,20 @@ void count_up(uint low, uint high, uint more) {
     }
 }
 
+// Depth of a pixel; 0 outside of the image.
+float depth_at(ivec2 pixel) {
+    return pixel.x < int(frame.size.x) && pixel.y < int(frame.size.y)
+        ? texelFetch(depth_image, pixel, 0).x : 0.0;
+}
+
+// Slice of a pixel of the tile; `SLICES` without geometry.
+uint slice_at(float depth) {
+    return depth > 0.0 ? min((nearest >> 20) - depth_slice(depth), SLICES - 1u) : SLICES;
+}
+
 void main() {
     uint thread = gl_LocalInvocationIndex;
     uint tile = gl_WorkGroupID.y * frame.tiles.x + gl_WorkGroupID.x;
-    pixel_counts[thread] = 0u;
     for (uint axis = 0u; axis < 3u; ++axis) {
         lowest[thread * 3u + axis] = 0xffffffffu;
         highest[thread * 3u + axis] = 0u;
@@ -144,42 +201,75 @@ void main() {
     max_base_colors[thread] = ordered(0.0);
     min_view_cosines[thread] = ordered(1.0);
     max_f0s[thread] = ordered(DIELECTRIC_F0);
+    for (uint word = 0u; word < MASK_WORDS; ++word) {
+        found_lights[thread * KEPT_LIGHTS + word] = 0u;
+    }
     if (thread == 0u) {
-        nearest_slice = 0u;
+        nearest = 0u;
+        occupied = 0u;
     }
     barrier();
 
-    // Each thread reads half a column.
-    ivec2 first = ivec2(gl_WorkGroupID.xy) * 16 + ivec2(int(thread & 15u), int(thread >> 4) * 8);
-    uint nearest = 0u;
-    for (int row = 0; row < 8; ++row) {
-        ivec2 pixel = first + ivec2(0, row);
-        if (pixel.x < int(frame.size.x) && pixel.y < int(frame.size.y)) {
-            nearest = max(nearest, depth_slice(texelFetch(depth_image, pixel, 0).x));
-        }
+    // Each thread reads half a row: neighbors in a row are more often at one depth than neighbors
+    // in a column, because floors are seen at grazing angles.
+    ivec2 first = ivec2(gl_WorkGroupID.xy) * 16 + ivec2(int(thread & 1u) * 8, int(thread >> 1));
+    float greatest = 0.0;
+    for (int i = 0; i < 8; ++i) {
+        greatest = max(greatest, depth_at(first + ivec2(i, 0)));
     }
-    atomicMax(nearest_slice, nearest);
+    atomicMax(nearest, floatBitsToUint(greatest));
     barrier();
     if (thread == 0u) {
-        tile_slices[tile] = nearest_slice;
+        tile_slices[tile] = nearest >> 20;
     }
 
-    // Merges neighboring pixels of one slice before the shared atomics.
-    uint slice = SLICES;
-    vec3 low, high;
-    float alpha, base, facing, f0;
-    uint count = 0u;
-    for (int row = 0; row <= 8; ++row) {
-        ivec2 pixel = first + ivec2(0, row);
-        Surface s;
+    // Each iteration merges a run of neighbors in one slice, so that shared atomics are few, also
+    // on drivers that run the atomics of both sides of a branch.
+    int next = nearest > 0u ? 0 : 8;
+    float depth = next < 8 ? depth_at(first) : 0.0;
+    while (next < 8) {
+        uint slice = slice_at(depth);
         bool lit = false;
-        uint own = SLICES;
-        if (row < 8 && pixel.x < int(frame.size.x) && pixel.y < int(frame.size.y)) {
-            float depth = texelFetch(depth_image, pixel, 0).x;
-            lit = depth > 0.0 && load_surface(pixel, depth, s);
-            own = lit ? min(nearest_slice - depth_slice(depth), SLICES - 1u) : SLICES;
+        vec3 low = vec3(3.4e38);
+        vec3 high = -low;
+        float alpha = 1.0;
+        float base = 0.0;
+        float facing = 1.0;
+        float f0 = DIELECTRIC_F0;
+        uint own = slice;
+        while (next < 8 && own == slice) {
+            ivec2 pixel = first + ivec2(next, 0);
+            Surface s;
+            if (slice < SLICES && load_surface(pixel, depth, s)) {
+                lit = true;
+                low = min(low, s.position);
+                high = max(high, s.position);
+                float brightest = max(s.base_color.r, max(s.base_color.g, s.base_color.b));
+                float nv = max(dot(s.normal, s.view), 0.0);
+                float own_alpha = s.alpha;
+                float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
+                if ((frame.bits & FRAME_FORWARD) != 0u) {
+                    // Extended lobes have a reflectance of at most 1, and the roughness of their
+                    // mark at least.
+                    float mark = texelFetch(emission_image, pixel, 0).a;
+                    if (mark >= FORWARD_MARK) {
+                        nv = mark >= 2.0 * FORWARD_MARK ? 0.0 : nv;
+                        float roughness = fract(mark);
+                        own_alpha = min(own_alpha, max(roughness * roughness, MIN_ALPHA));
+                        brightest = 1.0;
+                        own_f0 = 1.0;
+                    }
+                }
+                alpha = min(alpha, own_alpha);
+                base = max(base, brightest);
+                facing = min(facing, nv);
+                f0 = max(f0, own_f0);
+            }
+            ++next;
+            depth = next < 8 ? depth_at(first + ivec2(next, 0)) : 0.0;
+            own = slice_at(depth);
         }
-        if (count > 0u && own != slice) {
+        if (lit) {
             for (uint axis = 0u; axis < 3u; ++axis) {
                 atomicMin(lowest[slice * 3u + axis], ordered(low[axis]));
                 atomicMax(highest[slice * 3u + axis], ordered(high[axis]));
@@ -188,33 +278,7 @@ void main() {
             atomicMax(max_base_colors[slice], ordered(base));
             atomicMin(min_view_cosines[slice], ordered(facing));
             atomicMax(max_f0s[slice], ordered(f0));
-            atomicAdd(pixel_counts[slice], count);
-            count = 0u;
-        }
-        slice = own;
-        if (lit) {
-            float brightest = max(s.base_color.r, max(s.base_color.g, s.base_color.b));
-            low = count == 0u ? s.position : min(low, s.position);
-            high = count == 0u ? s.position : max(high, s.position);
-            alpha = count == 0u ? s.alpha : min(alpha, s.alpha);
-            base = count == 0u ? brightest : max(base, brightest);
-            float nv = max(dot(s.normal, s.view), 0.0);
-            float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
-            if ((frame.bits & FRAME_FORWARD) != 0u) {
-                // Extended lobes have a reflectance of at most 1, and the roughness of their mark
-                // at least.
-                float mark = texelFetch(emission_image, pixel, 0).a;
-                if (mark >= FORWARD_MARK) {
-                    nv = mark >= 2.0 * FORWARD_MARK ? 0.0 : nv;
-                    float roughness = fract(mark);
-                    alpha = min(alpha, max(roughness * roughness, MIN_ALPHA));
-                    base = 1.0;
-                    own_f0 = 1.0;
-                }
-            }
-            facing = count == 0u ? nv : min(facing, nv);
-            f0 = count == 0u ? own_f0 : max(f0, own_f0);
-            ++count;
+            atomicOr(occupied, 1u << slice);
         }
     }
     barrier();
@@ -222,17 +286,11 @@ void main() {
     // One thread per slice.
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
-    bool lit = pixel_counts[thread] > 0u && lamps > 0u;
+    bool lit = (occupied >> thread & 1u) != 0u && lamps > 0u;
     bool listed = lit && frame.cull_threshold > 0.0;
-    Cluster c;
     uint below = 0u;
     float to_white = 0.0;
-    uint found = 0u;
     if (listed) {
-        uint at = thread * 3u;
-        c.low = vec3(unordered(lowest[at]), unordered(lowest[at + 1u]), unordered(lowest[at + 2u]));
-        c.high = vec3(unordered(highest[at]), unordered(highest[at + 1u]),
-            unordered(highest[at + 2u]));
         float most = unordered(max_base_colors[thread]) / PI
             + max_specular(unordered(min_alphas[thread]), unordered(min_view_cosines[thread]),
                 unordered(max_f0s[thread]));
@@ -248,8 +306,43 @@ void main() {
                 above = middle;
             }
         }
-        c.least = below == 0u ? 0.0 : exp2(float(below - 1u) * 0.5 - 30.0);
-        found = list(c, 0u, 0u);
+        thresholds[thread] = below == 0u ? 0.0 : exp2(float(below - 1u) * 0.5 - 30.0);
+    }
+    barrier();
+
+    bool few_lights = frame.node_count <= MAX_TESTED_NODES;
+    uint to_list = frame.cull_threshold > 0.0 ? occupied : 0u;
+    if (few_lights) {
+        // One thread per node. The bits of a slice are in the order of the tree.
+        for (uint start = 0u; start < frame.node_count; start += 32u) {
+            LightNode node;
+            node.light = NONE;
+            if (start + thread < frame.node_count) {
+                node = nodes[start + thread];
+            }
+            bool leaf = node.light != NONE;
+            Light light = lights[leaf ? node.light : 0u];
+            uint rest = to_list;
+            while (rest != 0u) {
+                uint slice = uint(findLSB(rest));
+                rest &= rest - 1u;
+                Cluster c = cluster_of(slice);
+                vec3 gap = gap_to(node, c);
+                if (leaf && !is_faint(node, c, gap) && !misses(light, c, dot(gap, gap))) {
+                    atomicOr(found_lights[slice * KEPT_LIGHTS + start / 32u], 1u << thread);
+                }
+            }
+        }
+        barrier();
+    }
+    uint kept = thread * KEPT_LIGHTS;
+    uint found = 0u;
+    if (few_lights) {
+        for (uint word = 0u; word < MASK_WORDS; ++word) {
+            found += uint(bitCount(found_lights[kept + word]));
+        }
+    } else if (listed) {
+        found = list(cluster_of(thread), 0u, 0u, kept);
     }
     list_starts[thread] = found;
     barrier();
@@ -259,10 +352,13 @@ void main() {
     // counter cannot wrap; rare larger tiles use compare-and-swap.
     if (thread == 0u) {
         uint whole = 0u;
-        for (uint i = 0u; i < SLICES; ++i) {
-            uint next = whole + list_starts[i];
-            list_starts[i] = whole;
-            whole = next;
+        uint rest = to_list;
+        while (rest != 0u) {
+            uint slice = uint(findLSB(rest));
+            rest &= rest - 1u;
+            uint length = list_starts[slice];
+            list_starts[slice] = whole;
+            whole += length;
         }
         count_up(7u, 8u, whole);
         uint capacity = frame.list_capacity;
@@ -290,11 +386,28 @@ void main() {
     if (listed) {
         bool fits = tile_start != NO_ROOM;
         if (fits) {
-            // The compiler may round this traversal differently from the first: its own count is
-            // used, and if it exceeds the reserved space, the cluster evaluates all lights.
             uint offset = tile_start + list_starts[thread];
-            evaluated = list(c, offset, found);
-            fits = evaluated <= found;
+            evaluated = found;
+            if (few_lights) {
+                uint end = offset;
+                for (uint start = 0u; start < frame.node_count; start += 32u) {
+                    uint bits = found_lights[kept + start / 32u];
+                    while (bits != 0u) {
+                        entries[end] = nodes[start + uint(findLSB(bits))].light;
+                        bits &= bits - 1u;
+                        ++end;
+                    }
+                }
+            } else if (found <= KEPT_LIGHTS) {
+                for (uint i = 0u; i < found; ++i) {
+                    entries[offset + i] = found_lights[kept + i];
+                }
+            } else {
+                // The compiler may round this traversal differently from the first: its own count
+                // is used, and if it exceeds the reserved space, the cluster evaluates all lights.
+                evaluated = list(cluster_of(thread), offset, found, kept);
+                fits = evaluated <= found;
+            }
             clusters[index] = fits ? uvec2(offset, evaluated) : uvec2(0u, ALL_LIGHTS);
         }
         evaluated = fits ? evaluated : lamps;
