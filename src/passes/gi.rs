@@ -245,7 +245,7 @@ impl GiPass {
         let gather = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let state = GraphicsState {
                 colors: vec![(LIGHT, false), (HISTORY, false)],
-                constants: vec![features.scene],
+                constants: vec![features.bits],
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)

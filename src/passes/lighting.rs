@@ -46,10 +46,10 @@ impl LightingPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let targets = if features.split { 3 } else { 1 };
+            let targets = if features.split() { 3 } else { 1 };
             let state = GraphicsState {
                 colors: vec![(LIGHT, false); targets],
-                constants: vec![features.scene],
+                constants: vec![features.bits],
                 ..Default::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
