@@ -89,14 +89,6 @@ void add_circle(vec3 center, vec3 axis, float radius, vec3 towards, float size, 
     }
 }
 
-// The cone of directions to a sphere, seen from outside.
-void add_sphere(vec3 center, float radius, vec3 lobe, float alpha) {
-    float d = length(center);
-    vec3 axis = center / d;
-    float sine = radius / d;
-    add_circle(axis * sqrt(1.0 - sine * sine), axis, sine, lobe, sine, alpha);
-}
-
 // Outward normals of the two planes through the eye that touch both ends of a tube: flat + up and
 // flat - up. False where one end hides the other.
 bool tube_planes(vec3 a, vec3 b, float sine_a, float sine_b, out vec3 n0, out vec3 n1) {
@@ -154,8 +146,12 @@ float tube_irradiance(vec3 a, vec3 b, float sine_a, float sine_b, vec3 start, ve
         float cosine = sqrt(max(1.0 - sine * sine, 0.0));
         sum += sine * sine * turn * axis.z - sine * cosine * (side - cross(axis, finish)).z;
     }
-    sum += edge_integral(unit_or(start + n1 * radius, a), unit_or(end + n1 * radius, b)).z;
-    sum += edge_integral(unit_or(end + n0 * radius, b), unit_or(start + n0 * radius, a)).z;
+    for (int i = 0; i < 2; ++i) {
+        vec3 n = i == 0 ? n1 : n0;
+        vec3 first = unit_or(start + n * radius, a);
+        vec3 last = unit_or(end + n * radius, b);
+        sum += edge_integral(i == 0 ? first : last, i == 0 ? last : first).z;
+    }
     return 0.5 * abs(sum);
 }
 
@@ -422,20 +418,18 @@ void integrate_area(Light light, Surface s, bool specular, out AreaIntegrals are
 
     float irradiance = -1.0;
     corner_count = 0;
+    // One call site for each outline of several shapes, since functions are inlined.
+    bool is_sphere = kind == LIGHT_SPHERE;
+    vec3 sphere_center = center;
     if (kind == LIGHT_SPHERE) {
         if (d <= radius * 1.00001) {
             return;
         }
-        irradiance = sphere_irradiance(center, radius);
-        add_sphere(center, radius, lobe, s.alpha);
     } else if (kind == LIGHT_DISK) {
         float sine = sqrt(max(1.0 - axis.z * axis.z, 0.0));
         if (center.z >= radius * sine) {
             irradiance = disk_irradiance(center, axis, radius);
         }
-        vec3 towards = lobe * abs(before) + center
-            * (dot(lobe, axis) * (before < 0.0 ? -1.0 : 1.0));
-        add_circle(center, axis, radius, towards, radius / d, s.alpha);
     } else if (kind == LIGHT_TUBE) {
         vec3 start = center - along * light.half_height;
         vec3 end = center + along * light.half_height;
@@ -453,12 +447,14 @@ void integrate_area(Light light, Surface s, bool specular, out AreaIntegrals are
                 irradiance = tube_irradiance(start / da, end / db, radius / da, radius / db, start,
                     end, radius, n0, n1);
             }
-            add_tube_end(start / da, radius / da, n0, end / db);
-            add_tube_end(end / db, radius / db, n1, start / da);
+            for (int i = 0; i < 2; ++i) {
+                bool first = i == 0;
+                add_tube_end(first ? start / da : end / db, radius / (first ? da : db),
+                    first ? n0 : n1, first ? end / db : start / da);
+            }
         } else {
-            vec3 nearer = da < db ? start : end;
-            irradiance = sphere_irradiance(nearer, radius);
-            add_sphere(nearer, radius, lobe, s.alpha);
+            is_sphere = true;
+            sphere_center = da < db ? start : end;
         }
     } else if (kind == LIGHT_TRIANGLE) {
         // The sides from one corner: the first along `right`, the second by its components along
@@ -478,6 +474,25 @@ void integrate_area(Light light, Surface s, bool specular, out AreaIntegrals are
         corners[2] = center + x + y;
         corners[3] = center - x + y;
         corner_count = 4;
+    }
+    if (is_sphere || kind == LIGHT_DISK) {
+        vec3 middle = center;
+        vec3 circle_axis = axis;
+        float circle_radius = radius;
+        vec3 towards = lobe * abs(before) + center
+            * (dot(lobe, axis) * (before < 0.0 ? -1.0 : 1.0));
+        float seen_size = radius / d;
+        if (is_sphere) {
+            // The cone of directions to a sphere, seen from outside.
+            irradiance = sphere_irradiance(sphere_center, radius);
+            float away = length(sphere_center);
+            circle_axis = sphere_center / away;
+            seen_size = radius / away;
+            middle = circle_axis * sqrt(1.0 - seen_size * seen_size);
+            circle_radius = seen_size;
+            towards = lobe;
+        }
+        add_circle(middle, circle_axis, circle_radius, towards, seen_size, s.alpha);
     }
     clip_corners();
     if (corner_count < 3) {

@@ -90,8 +90,10 @@ float mask_place(float x, uint wrap, float size) {
     return inside * size;
 }
 
-int mask_wrapped(int i, uint wrap, int size) {
-    return wrap == 0u ? (i < 0 ? i + size : i >= size ? i - size : i) : clamp(i, 0, size - 1);
+ivec2 mask_wrapped(ivec2 i, uvec2 wrap, ivec2 size) {
+    ivec2 repeated = i + size
+        * (ivec2(lessThan(i, ivec2(0))) - ivec2(greaterThanEqual(i, size)));
+    return mix(clamp(i, ivec2(0), size - 1), repeated, equal(wrap, uvec2(0u)));
 }
 
 float mask_texel(uint header, ivec2 at, int width) {
@@ -109,21 +111,23 @@ bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
     uvec2 wrap = uvec2(flags & 3u, flags >> 2u & 3u);
     vec2 place = vec2(mask_place(at.x, wrap.x, float(size.x)),
         mask_place(at.y, wrap.y, float(size.y)));
-    float opacity;
-    if ((flags & 0x10u) == 0u) {
-        opacity = mask_texel(header, min(ivec2(place), size - 1), size.x);
-    } else {
-        vec2 low = floor(place - 0.5);
-        vec2 f = place - 0.5 - low;
-        ivec2 p = ivec2(mask_wrapped(int(low.x), wrap.x, size.x),
-            mask_wrapped(int(low.y), wrap.y, size.y));
-        ivec2 q = ivec2(mask_wrapped(int(low.x) + 1, wrap.x, size.x),
-            mask_wrapped(int(low.y) + 1, wrap.y, size.y));
-        opacity = mix(mix(mask_texel(header, p, size.x),
-            mask_texel(header, ivec2(q.x, p.y), size.x), f.x),
-                      mix(mask_texel(header, ivec2(p.x, q.y), size.x),
-                          mask_texel(header, q, size.x), f.x), f.y);
+    bool nearest = (flags & 0x10u) == 0u;
+    vec2 low = floor(place - 0.5);
+    vec2 f = place - 0.5 - low;
+    ivec2 p = nearest ? min(ivec2(place), size - 1) : mask_wrapped(ivec2(low), wrap, size);
+    ivec2 q = mask_wrapped(ivec2(low) + 1, wrap, size);
+    // The nearest texel, or bilinear interpolation between four.
+    float left = 0.0;
+    float row = 0.0;
+    float upper = 0.0;
+    for (int i = 0; i < (nearest ? 1 : 4); ++i) {
+        float texel = mask_texel(header, ivec2((i & 1) == 1 ? q.x : p.x, i < 2 ? p.y : q.y),
+            size.x);
+        row = mix(left, texel, f.x);
+        left = texel;
+        upper = i == 1 ? row : upper;
     }
+    float opacity = nearest ? left : mix(upper, row, f.y);
     return opacity * at.z >= uintBitsToFloat(bvh_masks[header + 4u]);
 }
 

@@ -48,9 +48,26 @@ LightMap environment_map() {
                     environment.specular_offset);
 }
 
-// Luminance (nits by channel) of the map from a unit direction. Interpolated in full precision: the
-// 8-bit filter weights of samplers would cause banding.
-vec3 map_luminance(LightMap map, vec3 d) {
+// Texels of a bilinear lookup and its weights. Interpolated in full precision: the 8-bit filter
+// weights of samplers would cause banding.
+struct Bilinear {
+    uint offset;
+    uint width;
+    uvec2 x;
+    uint top;
+    vec2 part;
+};
+
+vec3 environment_bilinear(Bilinear at) {
+    vec3 upper = mix(environment_fetch(at.offset, at.width, at.x.x, at.top),
+        environment_fetch(at.offset, at.width, at.x.y, at.top), at.part.x);
+    vec3 lower = mix(environment_fetch(at.offset, at.width, at.x.x, at.top + 1u),
+        environment_fetch(at.offset, at.width, at.x.y, at.top + 1u), at.part.x);
+    return mix(upper, lower, at.part.y);
+}
+
+// Lookup of the map from a unit direction.
+Bilinear map_lookup(LightMap map, vec3 d) {
     float s = asin(clamp(d.y, -1.0, 1.0)) / (PI * 0.5);
     s = map.square_rows != 0u ? sign(s) * sqrt(abs(s)) : s;
     float turn = abs(d.x) + abs(d.z) > 0.0 ? atan(d.x, -d.z) : 0.0;
@@ -60,12 +77,12 @@ vec3 map_luminance(LightMap map, vec3 d) {
     float y0 = min(floor(y), float(map.height - 2u));
     uint left = uint(x0 < 0.0 ? x0 + float(map.width) : x0) % map.width;
     uint right = (left + 1u) % map.width;
-    uint top = uint(y0);
-    vec3 upper = mix(environment_fetch(map.texels, map.width, left, top),
-                     environment_fetch(map.texels, map.width, right, top), x - x0);
-    vec3 lower = mix(environment_fetch(map.texels, map.width, left, top + 1u),
-                     environment_fetch(map.texels, map.width, right, top + 1u), x - x0);
-    return mix(upper, lower, y - y0);
+    return Bilinear(map.texels, map.width, uvec2(left, right), uint(y0), vec2(x - x0, y - y0));
+}
+
+// Luminance (nits by channel) of the map from a unit direction.
+vec3 map_luminance(LightMap map, vec3 d) {
+    return environment_bilinear(map_lookup(map, d));
 }
 
 // Luminance (nits by channel) of the environment from a unit direction.
@@ -73,25 +90,27 @@ vec3 environment_luminance(vec3 world) {
     return map_luminance(environment_map(), environment_direction(world));
 }
 
-vec3 environment_table(uint offset, uint size, vec2 at) {
+Bilinear table_lookup(uint offset, uint size, vec2 at) {
     vec2 p = clamp(at, 0.0, 1.0) * float(size - 1u);
     vec2 low = min(floor(p), vec2(float(size - 2u)));
-    vec2 f = p - low;
     uint x = uint(low.x);
-    uint y = uint(low.y);
-    return mix(mix(environment_fetch(offset, size, x, y),
-        environment_fetch(offset, size, x + 1u, y), f.x),
-               mix(environment_fetch(offset, size, x, y + 1u),
-                   environment_fetch(offset, size, x + 1u, y + 1u), f.x),
-               f.y);
+    return Bilinear(offset, size, uvec2(x, x + 1u), uint(low.y), p - low);
+}
+
+vec3 environment_table(uint offset, uint size, vec2 at) {
+    return environment_bilinear(table_lookup(offset, size, at));
 }
 
 // Octahedral map about +Y whose outer texels lie on its edges (Cigolle et al. 2014, section 3.2).
-vec3 environment_octahedral(uint offset, uint size, vec3 d) {
+Bilinear octahedral_lookup(uint offset, uint size, vec3 d) {
     d /= abs(d.x) + abs(d.y) + abs(d.z);
     vec2 e = d.y >= 0.0 ? d.xz
         : (1.0 - abs(d.zx)) * vec2(d.x >= 0.0 ? 1.0 : -1.0, d.z >= 0.0 ? 1.0 : -1.0);
-    return environment_table(offset, size, e * 0.5 + 0.5);
+    return table_lookup(offset, size, e * 0.5 + 0.5);
+}
+
+vec3 environment_octahedral(uint offset, uint size, vec3 d) {
+    return environment_bilinear(octahedral_lookup(offset, size, d));
 }
 
 // Prefiltered luminance (nits) around a direction of the map for a perceptual roughness.
@@ -104,10 +123,21 @@ vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     for (uint i = 0u; i + 1u < low; ++i) {
         offset += SPECULAR_SIZES[i] * SPECULAR_SIZES[i];
     }
-    vec3 sharp = low == 0u ? map_luminance(map, d)
-        : environment_octahedral(offset, SPECULAR_SIZES[low - 1u], d);
-    uint next = low == 0u ? offset : offset + SPECULAR_SIZES[low - 1u] * SPECULAR_SIZES[low - 1u];
-    return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), part);
+    // Level 0 is the map itself. One call site for all levels: functions are inlined.
+    Bilinear whole = map_lookup(map, d);
+    vec3 sharp = vec3(0.0);
+    vec3 blurred = vec3(0.0);
+    for (uint i = 0u; i < 2u; ++i) {
+        Bilinear at = whole;
+        if (low + i > 0u) {
+            uint size = SPECULAR_SIZES[low + i - 1u];
+            at = octahedral_lookup(offset, size, d);
+            offset += size * size;
+        }
+        blurred = environment_bilinear(at);
+        sharp = i == 0u ? blurred : sharp;
+    }
+    return mix(sharp, blurred, part);
 }
 
 // Parallax correction: the exit point of a ray from the probe's box, as a direction from the
@@ -150,25 +180,45 @@ bool has_environment() {
     return has_environment_map() || has_feature(FEATURE_PROBES) && frame.probe_count != 0u;
 }
 
+uint probe_count() {
+    return has_feature(FEATURE_PROBES) ? frame.probe_count : 0u;
+}
+
+// One of the maps that light a position, by its weight (0 to 1), and the lookup's direction.
+struct MapShare {
+    LightMap map;
+    vec3 direction;
+    float weight;
+};
+
+// Probe i, or after the last one the environment, which fills the remaining weight. `parallax`:
+// corrects the direction by the probe's box.
+MapShare map_share(uint i, uint count, vec3 position, vec3 d, bool parallax, inout float rest) {
+    if (i == count) {
+        return MapShare(environment_map(), environment_direction(d),
+            has_environment_map() ? rest : 0.0);
+    }
+    MapShare share = MapShare(probe_map(probes[i]),
+        parallax ? probe_direction(probes[i], position, d) : d,
+        rest * probe_weight(probes[i], position));
+    rest -= max(share.weight, 0.0);
+    share.weight = (probes[i].flags & PROBE_CAPTURED) != 0u ? share.weight : 0.0;
+    return share;
+}
+
 // Illuminance (lx by channel) of a plane from the environment. Probes whose box contains the
 // position (relative to the camera) come first, small ones first; the environment fills the
 // remaining weight.
 vec3 environment_irradiance(vec3 position, vec3 normal) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; has_feature(FEATURE_PROBES) && i < frame.probe_count; ++i) {
-        float weight = rest * probe_weight(probes[i], position);
-        if (weight > 0.0) {
-            rest -= weight;
-            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
-                sum += weight * environment_octahedral(probe_map(probes[i]).irradiance,
-                    IRRADIANCE_SIZE, normal);
-            }
+    uint count = probe_count();
+    for (uint i = 0u; i <= count; ++i) {
+        MapShare share = map_share(i, count, position, normal, false, rest);
+        if (share.weight > 0.0) {
+            sum += share.weight * environment_octahedral(share.map.irradiance, IRRADIANCE_SIZE,
+                share.direction);
         }
-    }
-    if (rest > 0.0 && has_environment_map()) {
-        sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE,
-            environment_direction(normal));
     }
     return sum;
 }
@@ -178,18 +228,12 @@ vec3 environment_irradiance(vec3 position, vec3 normal) {
 vec3 prefiltered_environment(vec3 position, vec3 towards, float roughness) {
     vec3 sum = vec3(0.0);
     float rest = 1.0;
-    for (uint i = 0u; has_feature(FEATURE_PROBES) && i < frame.probe_count; ++i) {
-        float weight = rest * probe_weight(probes[i], position);
-        if (weight > 0.0) {
-            rest -= weight;
-            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
-                vec3 d = probe_direction(probes[i], position, towards);
-                sum += weight * map_blurred(probe_map(probes[i]), d, roughness);
-            }
+    uint count = probe_count();
+    for (uint i = 0u; i <= count; ++i) {
+        MapShare share = map_share(i, count, position, towards, true, rest);
+        if (share.weight > 0.0) {
+            sum += share.weight * map_blurred(share.map, share.direction, roughness);
         }
-    }
-    if (rest > 0.0 && has_environment_map()) {
-        sum += rest * map_blurred(environment_map(), environment_direction(towards), roughness);
     }
     return sum;
 }

@@ -66,8 +66,9 @@ float charlie_curve(float x, float alpha) {
 
 // Estevez and Kulla 2017, equation 3 and its table.
 float charlie_lambda(float cosine, float alpha) {
-    return exp(cosine < 0.5 ? charlie_curve(cosine, alpha)
-                            : 2.0 * charlie_curve(0.5, alpha) - charlie_curve(1.0 - cosine, alpha));
+    bool low = cosine < 0.5;
+    float curve = charlie_curve(low ? cosine : 1.0 - cosine, alpha);
+    return exp(low ? curve : 2.0 * charlie_curve(0.5, alpha) - curve);
 }
 
 float sheen_alpha(Layers y) { return y.sheen_roughness * y.sheen_roughness; }
@@ -75,7 +76,11 @@ float sheen_alpha(Layers y) { return y.sheen_roughness * y.sheen_roughness; }
 // BRDF of white sheen times n.l.
 float sheen_lobe(Layers y, float nl, float nv, float nh) {
     float alpha = sheen_alpha(y);
-    float g = 1.0 / (1.0 + charlie_lambda(nv, alpha) + charlie_lambda(nl, alpha));
+    float sum = 1.0;
+    for (int i = 0; i < 2; ++i) {
+        sum += charlie_lambda(i == 0 ? nv : nl, alpha);
+    }
+    float g = 1.0 / sum;
     return d_charlie(nh, alpha) * g / (4.0 * nv);
 }
 
@@ -166,11 +171,14 @@ Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
         f.glass = y.specular * mix(y.f0, vec3(1.0), rise);
     }
     if (y.iridescence > 0.0) {
-        vec3 film = film_fresnel(f0, y.film_ior, y.film_thickness, cosine);
-        f.opaque = mix(f.opaque, film, y.iridescence);
-        f.glass = mix(f.glass, film, y.iridescence);
-        f.metal = mix(f.metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine),
-            y.iridescence);
+        for (int i = 0; i < 2; ++i) {
+            bool metal = i == 1;
+            vec3 film = film_fresnel(metal ? s.base_color : f0, y.film_ior, y.film_thickness,
+                cosine);
+            f.metal = metal ? mix(f.metal, film, y.iridescence) : f.metal;
+            f.opaque = metal ? f.opaque : mix(f.opaque, film, y.iridescence);
+            f.glass = metal ? f.glass : mix(f.glass, film, y.iridescence);
+        }
     }
     return f;
 }
@@ -199,8 +207,14 @@ float base_albedo(Layers y, float nv) {
 // Transmittance of the sheen layer for view and light cosines.
 float below_sheen(Layers y, float nl, float nv) {
     float most = max3(y.sheen_color);
-    return most > 0.0 ? 1.0 - most * max(layer_albedo(nv, y.sheen_roughness).z,
-        layer_albedo(nl, y.sheen_roughness).z) : 1.0;
+    if (most <= 0.0) {
+        return 1.0;
+    }
+    float albedo = 0.0;
+    for (int i = 0; i < 2; ++i) {
+        albedo = max(albedo, layer_albedo(i == 0 ? nv : nl, y.sheen_roughness).z);
+    }
+    return 1.0 - most * albedo;
 }
 
 // Fresnel reflectance of the coat; the layers below receive the rest: KHR_materials_clearcoat.
@@ -209,40 +223,14 @@ float coat_fresnel(Surface s, Layers y) {
     return y.coat * (COAT_F0 + (1.0 - COAT_F0) * schlick_weight(cosine));
 }
 
-// D V n.l of the base lobe.
-float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
-    if (y.alphas.x == y.alphas.y) {
-        return d_ggx(s.normal, h, clamp(dot(s.normal, h), 0.0, 1.0), s.alpha)
-            * v_smith(nl, nv, s.alpha) * nl;
-    }
-    vec3 local_h = vec3(dot(y.tangent, h), dot(y.bitangent, h), dot(s.normal, h));
-    vec3 local_l = vec3(dot(y.tangent, l), dot(y.bitangent, l), nl);
-    vec3 local_v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), nv);
-    return d_ggx_anisotropic(local_h, y.alphas) * v_smith_anisotropic(local_l, local_v, y.alphas)
-        * nl;
-}
-
-// Mean of the base lobe's D V n.l over a disk of this angular radius (rad) around l. `vh`: cosine
-// between the view and the half vector; for a disk, of its representative half vector.
-float base_lobe_sun_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv,
-    inout float vh) {
-    if (!has_feature(FEATURE_SUN_DISKS) || radius <= 0.0) {
-        return base_lobe(s, y, l, h, nl, nv);
-    }
-    bool even = y.alphas.x == y.alphas.y;
-    mat3 axes = even ? orthonormal_basis(s.normal) : mat3(y.tangent, y.bitangent, s.normal);
-    MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius,
-        even ? vec2(s.alpha) : y.alphas);
-    vh = disk.vh;
-    return disk.lobe;
-}
-
 // As evaluate_brdf_sun_disk: per irradiance on a plane that faces the light, with the cosine
-// (1/sr).
+// (1/sr). One lobe per iteration, since functions are inlined at each call site: base, coat, base
+// from behind.
 void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse,
     out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
+    bool disk = has_feature(FEATURE_SUN_DISKS) && radius > 0.0;
     // A disk that the surface's horizon cuts illuminates both sides.
     float sine = sin(radius);
     float nl = disk_cosine(dot(s.normal, l), sine);
@@ -250,50 +238,69 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
     float nv = max(dot(s.normal, s.view), 1e-4);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
-    vec3 h = l + s.view;
-    float length2 = dot(h, h);
-    if (nl > 0.0 && length2 >= 1e-12) {
-        h *= inversesqrt(length2);
-        float vh = clamp(dot(s.view, h), 0.0, 1.0);
-        float lobe = base_lobe_sun_disk(s, y, l, radius, h, nl, nv, vh);
-        Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
-        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
-        float under = below * below_sheen(y, nl, nv);
-        float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl
-            * s.base_color;
-        specular = under * lobe * mixed_reflectance(s, y, f, all);
-        if (max3(y.sheen_color) > 0.0) {
-            specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
-                clamp(dot(s.normal, h), 0.0, 1.0));
-        }
-        float coat_nl = dot(y.coat_normal, l);
-        if (has_feature(FEATURE_SUN_DISKS) && y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
-            mat3 axes = orthonormal_basis(y.coat_normal);
-            specular += coat * mirrored_disk(s.view * axes, l * axes, radius,
-                vec2(y.coat_alpha)).lobe;
-        } else if (y.coat > 0.0 && coat_nl > 0.0) {
-            float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
-            specular += coat * coat_nl
-                * d_ggx(y.coat_normal, h, clamp(dot(y.coat_normal, h), 0.0, 1.0), y.coat_alpha)
-                * v_smith(coat_nl, coat_nv, y.coat_alpha);
-        }
-    }
-    if (behind > 0.0) {
+    float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
+    float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
+    float coat_nl = dot(y.coat_normal, l);
+    vec3 both = l + s.view;
+    bool front = nl > 0.0 && dot(both, both) >= 1e-12;
+    bool coated = front && y.coat > 0.0 && coat_nl > (disk ? -sine : 0.0);
+    uint lobes = (front ? 1u : 0u) | (coated ? 2u : 0u) | (behind > 0.0 ? 4u : 0u);
+    while (lobes != 0u) {
+        bool is_coat = (lobes & 3u) == 2u;
+        bool is_behind = (lobes & 3u) == 0u;
+        lobes &= lobes - 1u;
+        vec3 n = is_coat ? y.coat_normal : s.normal;
         // Light from behind uses the half vector of its mirror image on the viewer's side.
-        vec3 mirrored = l - 2.0 * dot(s.normal, l) * s.normal;
-        vec3 hm = mirrored + s.view;
-        hm *= inversesqrt(max(dot(hm, hm), 1e-12));
-        float vh = clamp(dot(s.view, hm), 0.0, 1.0);
-        float lobe = base_lobe_sun_disk(s, y, mirrored, radius, hm, behind, nv, vh);
+        vec3 towards = is_behind ? l - 2.0 * dot(s.normal, l) * s.normal : l;
+        float cosine = is_behind ? behind : nl;
+        vec3 h = towards + s.view;
+        h *= inversesqrt(max(dot(h, h), 1e-12));
+        float vh = clamp(dot(s.view, h), 0.0, 1.0);
+        bool even = is_coat || y.alphas.x == y.alphas.y;
+        float alpha = is_coat ? y.coat_alpha : s.alpha;
+        // D V, without the cosine; for a disk the mean of D V n.l, and the cosine between the view
+        // and its representative half vector.
+        float lobe;
+        if (disk) {
+            mat3 axes = even ? orthonormal_basis(n) : mat3(y.tangent, y.bitangent, n);
+            MirroredDisk mirrored = mirrored_disk(s.view * axes, towards * axes, radius,
+                even ? vec2(alpha) : y.alphas);
+            lobe = mirrored.lobe;
+            vh = mirrored.vh;
+        } else {
+            vec3 local_h = vec3(dot(y.tangent, h), dot(y.bitangent, h), dot(n, h));
+            vec3 local_l = vec3(dot(y.tangent, towards), dot(y.bitangent, towards), cosine);
+            vec3 local_v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), nv);
+            float d = even ? d_ggx(n, h, clamp(dot(n, h), 0.0, 1.0), alpha)
+                : d_ggx_anisotropic(local_h, y.alphas);
+            d = is_coat ? coat * coat_nl * d : d;
+            lobe = d * (even ? v_smith(is_coat ? coat_nl : cosine,
+                is_coat ? max(dot(n, s.view), 1e-4) : nv, alpha)
+                : v_smith_anisotropic(local_l, local_v, y.alphas));
+        }
+        if (is_coat) {
+            specular += disk ? coat * lobe : lobe;
+            continue;
+        }
+        lobe = disk ? lobe : lobe * cosine;
         Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
-        float under = below * below_sheen(y, behind, nv) * (1.0 - s.metallic);
-        diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque))
-            / PI * behind
-            * y.diffuse_transmission_color;
-        // Rough panes spread transmission as they spread reflection.
-        if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
-            specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
+        float under = below * below_sheen(y, cosine, nv);
+        if (is_behind) {
+            under *= 1.0 - s.metallic;
+            diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission
+                * (1.0 - max3(f.opaque)) / PI * behind * y.diffuse_transmission_color;
+            // Rough panes spread transmission as they spread reflection.
+            if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
+                specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
+            }
+        } else {
+            diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI
+                * nl * s.base_color;
+            specular = under * lobe * mixed_reflectance(s, y, f, all);
+            if (max3(y.sheen_color) > 0.0) {
+                specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
+                    clamp(dot(s.normal, h), 0.0, 1.0));
+            }
         }
     }
 }

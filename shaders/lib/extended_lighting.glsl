@@ -24,8 +24,10 @@ void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffu
 #endif
 }
 
-// Luminance (nits by channel) toward the camera under one punctual or directional light.
-void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
+// Luminance (nits by channel) toward the camera under one punctual or directional light, without
+// its shadow. `behind`: whether it is behind the surface.
+void unshadowed_light_extended(Light light, Surface s, Layers y, out vec3 diffuse,
+    out vec3 specular, out bool behind) {
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
@@ -34,34 +36,37 @@ void direct_light_extended(Light light, Surface s, Layers y, out vec3 diffuse, o
         specular);
     diffuse *= e;
     specular *= e;
-    apply_shadow_extended(light, s, dot(s.normal, l) < 0.0, diffuse, specular);
+    behind = dot(s.normal, l) < 0.0;
 }
 
-// As direct_light_extended, for one area light. The base lobe (isotropic or not) and the coat are
-// integrated as in lib/area.glsl. Sheen, a wide lobe, and film reflectance are evaluated at the
-// middle of the light's visible part.
-void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse,
-    out vec3 specular) {
+// As unshadowed_light_extended, for one area light. `through`: diffuse transmission of its part
+// behind the surface. The base lobe (isotropic or not) and the coat are integrated as in
+// lib/area.glsl. Sheen, a wide lobe, and film reflectance are evaluated at the middle of the
+// light's visible part.
+void unshadowed_area_light_extended(Light light, Surface s, Layers y, out vec3 diffuse,
+    out vec3 specular, out vec3 through) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
+    through = vec3(0.0);
     float nv = max(dot(s.normal, s.view), 1e-4);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    vec3 through = vec3(0.0);
+    float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
     // One lobe per iteration: base, coat, diffuse transmission.
-    for (int lobe = 0; lobe < 3; ++lobe) {
-        if (lobe == 1 && y.coat <= 0.0 || lobe == 2 && y.diffuse_transmission <= 0.0) {
-            continue;
-        }
+    uint lobes = 1u | (y.coat > 0.0 ? 2u : 0u) | (y.diffuse_transmission > 0.0 ? 4u : 0u);
+    while (lobes != 0u) {
+        bool is_coat = (lobes & 3u) == 2u;
+        bool is_behind = (lobes & 3u) == 0u;
+        lobes &= lobes - 1u;
         Surface of = s;
         lobe_alphas = y.alphas;
         lobe_along = y.tangent;
-        if (lobe == 1) {
+        if (is_coat) {
             of.normal = y.coat_normal;
             of.alpha = y.coat_alpha;
             lobe_alphas = vec2(y.coat_alpha);
-        } else if (lobe == 2) {
+        } else if (is_behind) {
             of.normal = -s.normal;
             of.view = s.view - 2.0 * dot(s.view, s.normal) * s.normal;
         }
@@ -70,30 +75,34 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
         if (area.irradiance <= 0.0) {
             continue;
         }
-        if (lobe == 1) {
+        if (is_coat) {
             specular += coat * area.shine.x;
             continue;
         }
         vec3 middle = transpose(area.frame_of) * area.towards;
         vec3 h = normalize(middle + of.view + 1e-6 * of.normal);
         float vh = clamp(dot(of.view, h), 0.0, 1.0);
-        Reflectances f = layer_fresnel(s, y, vh, area.weight);
+        float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
         float nl = max(area.towards.z, 1e-3);
         float under = below * below_sheen(y, nl, nv);
-        vec3 matte = under * opaque * (1.0 - max3(f.opaque)) / PI * area.irradiance * vec3(1.0);
-        if (lobe == 2) {
+        // Diffuse light is what the mean over the light lets in; the lobe has its own mean.
+        float lets_in = 1.0;
+        Reflectances f;
+        for (int i = 0; i < 2; ++i) {
+            f = layer_fresnel(s, y, i == 0 ? vh : 1.0 - pow(w, 0.2), i == 0 ? area.weight : w);
+            lets_in = i == 0 ? 1.0 - max3(f.opaque) : lets_in;
+        }
+        vec3 matte = under * opaque * lets_in / PI * area.irradiance * vec3(1.0);
+        if (is_behind) {
             through += matte * y.diffuse_transmission * y.diffuse_transmission_color;
             continue;
         }
         diffuse += matte * (1.0 - y.diffuse_transmission) * s.base_color;
-        float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
-        f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
 #ifdef TRACED_REFRACTION
         // Traced reflection rays hit emissive meshes (lib/refraction_traced.glsl); other lights use
         // the integral.
         f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
 #endif
-        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
             specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
@@ -103,66 +112,12 @@ void direct_area_light_extended(Light light, Surface s, Layers y, out vec3 diffu
     diffuse *= light.intensity;
     specular *= light.intensity;
     through *= light.intensity;
-    // A light across the horizon may be occluded on one side and visible on the other.
-    for (int side = 0; side < 2; ++side) {
-        bool behind = side == 1;
-        vec3 none = vec3(0.0);
-        vec3 matte = behind ? through : diffuse;
-        vec3 shine = behind ? none : specular;
-        apply_shadow_extended(light, s, behind, matte, shine);
-        diffuse = behind ? diffuse + matte : matte;
-        specular = behind ? specular : shine;
-    }
 }
 
 // Quasirandom points of the unit square: powers of the root of x^3 = x + 1 (Roberts 2018, "The
 // Unreasonable Effectiveness of Quasirandom Sequences").
 vec2 even_point(int i) {
     return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
-}
-
-// Environment luminance reflected by an anisotropic lobe of reflectance 1: visible microfacet
-// normals, each with a lookup as wide as its share of the lobe.
-vec3 environment_stretched(Surface s, Layers y) {
-    const int FACETS = 24;
-    vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view),
-        max(dot(s.normal, s.view), 1e-4));
-    float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y) * inversesqrt(float(FACETS)));
-    float seen = length(vec3(y.alphas * v.xy, v.z));
-    vec3 sum = vec3(0.0);
-    for (int i = 0; i < FACETS; ++i) {
-        vec3 h = sample_ggx_vndf(v, y.alphas, even_point(i));
-        vec3 l = reflect(-v, h);
-        if (l.z <= 0.0) {
-            continue;
-        }
-        // Height-correlated Smith masking-shadowing over the masking of the view alone: Heitz 2014,
-        // equations 99 and 43.
-        float all = seen * l.z + length(vec3(y.alphas * l.xy, l.z)) * v.z;
-        float kept = l.z * (seen + v.z) / all;
-        vec3 towards = l.x * y.tangent + l.y * y.bitangent + l.z * s.normal;
-        sum += kept * prefiltered_environment(s.position, towards, roughness);
-    }
-    return sum / float(FACETS);
-}
-
-// Mean environment luminance (nits), weighted by the sheen lobe.
-vec3 environment_sheen(Surface s, Layers y) {
-    const int DIRECTIONS = 24;
-    float nv = max(dot(s.normal, s.view), 1e-2);
-    mat3 axes = orthonormal_basis(s.normal);
-    vec3 sum = vec3(0.0);
-    float weights = 0.0;
-    for (int i = 0; i < DIRECTIONS; ++i) {
-        vec2 u = even_point(i);
-        float nl = max(u.y, 1e-3);
-        float r = sqrt(max(1.0 - nl * nl, 0.0));
-        vec3 l = axes * vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), nl);
-        float weight = sheen_lobe(y, nl, nv, clamp(dot(s.normal, normalize(l + s.view)), 0.0, 1.0));
-        sum += weight * prefiltered_environment(s.position, l, 0.6);
-        weights += weight;
-    }
-    return sum / max(weights, 1e-12);
 }
 
 // Dominant direction of a lobe, between the mirror direction and the normal: Lagarde and de
@@ -185,6 +140,78 @@ float below_sheen_around(Layers y, float nv) {
     return sum / 4.0;
 }
 
+// Directions of an anisotropic lobe, and of the sheen lobe.
+const uint ANISOTROPIC_FACETS = 24u;
+const uint SHEEN_DIRECTIONS = 24u;
+
+// Environment luminance (nits) reflected by lobes of reflectance 1.
+struct LobeLuminance {
+    vec3 base;           // times `all` where the lobe is isotropic
+    vec3 sheen;          // mean, weighted by the sheen lobe
+    vec3 coat;
+};
+
+// Isotropic lobes take one prefiltered lookup. An anisotropic lobe takes visible microfacet
+// normals, each with a lookup as wide as its share of the lobe. One call site for all lookups,
+// since functions are inlined.
+LobeLuminance environment_lobes(Surface s, Layers y, float all) {
+    bool even = y.alphas.x == y.alphas.y;
+    float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
+    vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view),
+        max(dot(s.normal, s.view), 1e-4));
+    float facet_roughness = sqrt(sqrt(y.alphas.x * y.alphas.y)
+        * inversesqrt(float(ANISOTROPIC_FACETS)));
+    float seen = length(vec3(y.alphas * v.xy, v.z));
+    float nv = max(dot(s.normal, s.view), 1e-2);
+    mat3 axes = orthonormal_basis(s.normal);
+    uint facets = even ? 1u : ANISOTROPIC_FACETS;
+    uint before_coat = facets + (max3(y.sheen_color) > 0.0 ? SHEEN_DIRECTIONS : 0u);
+    uint lookups = before_coat + (y.coat > 0.0 ? 1u : 0u);
+    LobeLuminance sums = LobeLuminance(vec3(0.0), vec3(0.0), vec3(0.0));
+    float weights = 0.0;
+    for (uint i = 0u; i < lookups; ++i) {
+        bool is_coat = i >= before_coat;
+        bool is_sheen = !is_coat && i >= facets;
+        vec2 u = even_point(int(is_sheen ? i - facets : i));
+        vec3 towards;
+        float width;
+        float weight = 1.0;
+        if (is_sheen) {
+            float nl = max(u.y, 1e-3);
+            float r = sqrt(max(1.0 - nl * nl, 0.0));
+            towards = axes * vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), nl);
+            weight = sheen_lobe(y, nl, nv,
+                clamp(dot(s.normal, normalize(towards + s.view)), 0.0, 1.0));
+            weights += weight;
+            width = 0.6;
+        } else if (is_coat || even) {
+            float alpha = is_coat ? y.coat_alpha : s.alpha;
+            towards = lobe_middle(is_coat ? y.coat_normal : s.normal, s.view, alpha);
+            width = is_coat ? sqrt(alpha) : roughness;
+            weight = is_coat ? 1.0 : all;
+        } else {
+            vec3 h = sample_ggx_vndf(v, y.alphas, u);
+            vec3 l = reflect(-v, h);
+            if (l.z <= 0.0) {
+                continue;
+            }
+            // Height-correlated Smith masking-shadowing over the masking of the view alone: Heitz
+            // 2014, equations 99 and 43.
+            float shadowed = seen * l.z + length(vec3(y.alphas * l.xy, l.z)) * v.z;
+            weight = l.z * (seen + v.z) / shadowed;
+            towards = l.x * y.tangent + l.y * y.bitangent + l.z * s.normal;
+            width = facet_roughness;
+        }
+        vec3 luminance = prefiltered_environment(s.position, towards, width);
+        sums.coat = is_coat ? luminance : sums.coat;
+        sums.sheen += is_sheen ? weight * luminance : vec3(0.0);
+        sums.base += is_coat || is_sheen ? vec3(0.0) : weight * luminance;
+    }
+    sums.base /= even ? 1.0 : float(ANISOTROPIC_FACETS);
+    sums.sheen /= max(weights, 1e-12);
+    return sums;
+}
+
 // As environment_light: split sums for base and coat; for sheen its albedo times the mean luminance
 // over its lobe.
 void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse,
@@ -197,43 +224,45 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
     vec3 albedo = layer_albedo(nv, roughness);
-    vec3 irradiance = environment_irradiance(s.position, v.bent_normal);
+    float sheen_albedo = layer_albedo(nv, y.sheen_roughness).z;
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
-    float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
+    float under = below * (1.0 - max3(y.sheen_color) * sheen_albedo);
     // The table's third column is 1 minus the mean reflectance at F0 = 0.04, which yields the mean
     // Schlick weight.
     float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
-    Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
+    float all = albedo.x + albedo.y;
+    float w = all > 0.0 ? albedo.y / all : 0.0;
+    // Of the mean over all directions for diffuse light, then of the lobe.
+    float lets_in = 1.0;
+    Reflectances f;
+    for (int i = 0; i < 2; ++i) {
+        f = layer_fresnel(s, y, i == 0 ? 1.0 - pow(mean, 0.2) : nv, i == 0 ? mean : w);
+        lets_in = i == 0 ? 1.0 - max3(f.opaque) : lets_in;
+    }
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    float lambert = below * below_sheen_around(y, nv) * opaque * (1.0 - max3(f.opaque));
+    float lambert = below * below_sheen_around(y, nv) * opaque * lets_in;
     vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
     vec3 visible =
         (frame.bits & FRAME_MULTI_BOUNCE_AO) != 0u ? multi_bounce_ao(v.ambient, reflectance)
             : vec3(v.ambient);
-    diffuse = reflectance / PI * irradiance * visible;
-    if (y.diffuse_transmission > 0.0) {
-        vec3 behind = environment_irradiance(s.position, -s.normal);
-        diffuse += lambert * v.ambient * y.diffuse_transmission * y.diffuse_transmission_color / PI
-            * behind;
+    for (int side = 0; side < (y.diffuse_transmission > 0.0 ? 2 : 1); ++side) {
+        vec3 irradiance = environment_irradiance(s.position,
+            side == 0 ? v.bent_normal : -s.normal);
+        diffuse += side == 0 ? reflectance / PI * irradiance * visible
+            : lambert * v.ambient * y.diffuse_transmission * y.diffuse_transmission_color / PI
+                * irradiance;
     }
-    float all = albedo.x + albedo.y;
-    float w = all > 0.0 ? albedo.y / all : 0.0;
-    f = layer_fresnel(s, y, nv, w);
 #ifdef TRACED_REFRACTION
     // Traced rays compute the mirror reflection (lib/refraction_traced.glsl).
     f.glass = vec3(0.0);
 #endif
-    vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
-    bool even = y.alphas.x == y.alphas.y;
-    vec3 seen = even ? all * prefiltered_environment(s.position, towards, roughness)
-        : environment_stretched(s, y);
-    seen *= specular_visibility(s, v);
-    specular = under * mixed_reflectance(s, y, f, all) * seen;
+    LobeLuminance seen = environment_lobes(s, y, all);
+    seen.base *= specular_visibility(s, v);
+    specular = under * mixed_reflectance(s, y, f, all) * seen.base;
     if (max3(y.sheen_color) > 0.0) {
-        specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * v.ambient
-            * environment_sheen(s, y);
+        specular += below * y.sheen_color * sheen_albedo * v.ambient * seen.sheen;
     }
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
@@ -241,10 +270,7 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
         Surface over = s;
         over.normal = y.coat_normal;
         over.alpha = y.coat_alpha;
-        vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
-        specular += coat * (reflects.x + reflects.y) * prefiltered_environment(s.position, shine,
-            sqrt(y.coat_alpha))
-            * specular_visibility(over, v);
+        specular += coat * (reflects.x + reflects.y) * seen.coat * specular_visibility(over, v);
     }
 }
 

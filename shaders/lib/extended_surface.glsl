@@ -20,14 +20,24 @@ layout(set = 2, binding = 11) uniform sampler2D film_thickness_texture;
 layout(set = 2, binding = 12) uniform sampler2D diffuse_transmission_texture;
 layout(set = 2, binding = 13) uniform sampler2D diffuse_transmission_color_texture;
 
+// Texture coordinates of all slots, computed in a loop: functions are inlined at each call site.
+const uint LAYER_SLOTS = 14u;
+TextureCoordinates layer_coordinates[LAYER_SLOTS];
+
+void set_layer_coordinates() {
+    uint index = materials[material_index].layers;
+    for (uint slot = 0u; slot < LAYER_SLOTS; ++slot) {
+        layer_coordinates[slot] = texture_coordinates(layered[index].uv_rows[slot * 2u],
+            layered[index].uv_rows[slot * 2u + 1u]);
+    }
+}
+
 // As sample_slot; white, without sampling, where there is no texture.
 vec4 sample_layer(sampler2D picture, uint slot) {
-    uint index = materials[material_index].layers;
-    if ((layered[index].textures >> slot & 1u) == 0u) {
+    if ((layered[materials[material_index].layers].textures >> slot & 1u) == 0u) {
         return vec4(1.0);
     }
-    return sample_rows(picture, layered[index].uv_rows[slot * 2],
-        layered[index].uv_rows[slot * 2 + 1]);
+    return sample_coordinates(picture, layer_coordinates[slot]);
 }
 
 // Tangent and bitangent of the mesh, orthogonal to a normal and on the viewer's side.
@@ -46,6 +56,7 @@ void mesh_axes(vec3 n, out vec3 t, out vec3 b) {
 // Extension layers of the fragment, whose normal and alpha are known.
 Layers fragment_layers(Surface s) {
     ExtendedMaterial m = layered[materials[material_index].layers];
+    set_layer_coordinates();
     Layers y;
     float side = gl_FrontFacing ? 1.0 : -1.0;
     // KHR_materials_specular: F0 = min(((n-1)/(n+1))^2 color, 1), times the strength.
@@ -110,7 +121,7 @@ Layers fragment_layers(Surface s) {
     return y;
 }
 
-// Thickness (m) of the volume behind the fragment, with the node's scale.
+// Thickness (m) of the volume behind the fragment, with the node's scale. After fragment_layers.
 float fragment_thickness(float scale) {
     return layered[materials[material_index].layers].thickness * scale
         * sample_layer(thickness_texture, 1u).g;

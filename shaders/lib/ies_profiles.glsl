@@ -56,40 +56,20 @@ bool profile_locate(uint first, uint count, float x, out uint before, out float 
     return true;
 }
 
-// Likewise for horizontal angles, folded by the file's symmetry; `after` may wrap to the first.
-bool profile_locate_horizontal(uint symmetry, uint first, uint count, float x, out uint before,
-    out uint after, out float part) {
+// Horizontal angle (degrees, -180 to 180) folded by the file's symmetry.
+float profile_folded(uint symmetry, float x) {
     float turn = x < 0.0 ? x + 360.0 : x;
     float signed = turn > 180.0 ? turn - 360.0 : turn;
-    bool found = true;
-    before = 0u;
-    part = 0.0;
-    if (symmetry == PROFILE_AXIAL) {
-        after = 0u;
-        return true;
-    }
-    float folded = turn;
     if (symmetry == PROFILE_QUADRANT) {
-        folded = 90.0 - abs(90.0 - abs(signed));
-    } else if (symmetry == PROFILE_BILATERAL || symmetry == PROFILE_MIRRORED) {
-        folded = abs(signed);
-    } else if (symmetry == PROFILE_BILATERAL_90) {
-        folded = turn < 90.0 ? 180.0 - turn : turn > 270.0 ? 540.0 - turn : turn;
-    } else if (symmetry == PROFILE_LISTED) {
-        folded = signed;
+        return 90.0 - abs(90.0 - abs(signed));
     }
-    float last = profile_float(first + count - 1u);
-    if (symmetry == PROFILE_FULL && turn > last) {
-        // Between the last plane and the first, one turn later.
-        before = count - 1u;
-        after = 0u;
-        float gap = profile_float(first) + 360.0 - last;
-        part = gap > 0.0 ? clamp((turn - last) / gap, 0.0, 1.0) : 0.0;
-        return true;
+    if (symmetry == PROFILE_BILATERAL || symmetry == PROFILE_MIRRORED) {
+        return abs(signed);
     }
-    found = profile_locate(first, count, folded, before, part);
-    after = min(before + 1u, count - 1u);
-    return found;
+    if (symmetry == PROFILE_BILATERAL_90) {
+        return turn < 90.0 ? 180.0 - turn : turn > 270.0 ? 540.0 - turn : turn;
+    }
+    return symmetry == PROFILE_LISTED ? signed : turn;
 }
 
 // Intensity in a direction (unit, away from the light) over the maximum; 0 outside the listed
@@ -118,14 +98,43 @@ float profile_factor(Light light, vec3 away) {
         h = abs(x) + abs(y) > 0.0 ? atan(y, x) : 0.0;
     }
     uint rows = profile_words[head + 2u];
-    uint row, column, next;
-    float down_part, across_part;
-    bool inside = profile_locate(profile_words[head + 4u], rows, degrees(v), row, down_part);
-    inside = profile_locate_horizontal(profile_words[head + 1u], profile_words[head + 5u],
-        profile_words[head + 3u],
-                                       degrees(h), column, next, across_part) && inside;
-    if (!inside) {
-        return 0.0;
+    uint columns = profile_words[head + 3u];
+    uint symmetry = profile_words[head + 1u];
+    uint row = 0u;
+    float down_part = 0.0;
+    uint column = 0u;
+    uint next = 0u;
+    float across_part = 0.0;
+    // Vertical, then horizontal angles; an axial profile has none of these.
+    for (uint axis = 0u; axis < (symmetry == PROFILE_AXIAL ? 1u : 2u); ++axis) {
+        bool is_vertical = axis == 0u;
+        uint first = profile_words[head + (is_vertical ? 4u : 5u)];
+        uint count = is_vertical ? rows : columns;
+        float angle = is_vertical ? degrees(v) : profile_folded(symmetry, degrees(h));
+        uint before;
+        float part;
+        bool inside;
+        if (!is_vertical && symmetry == PROFILE_FULL
+            && angle > profile_float(first + count - 1u)) {
+            // Between the last plane and the first, one turn later.
+            float last = profile_float(first + count - 1u);
+            float gap = profile_float(first) + 360.0 - last;
+            before = count - 1u;
+            part = gap > 0.0 ? clamp((angle - last) / gap, 0.0, 1.0) : 0.0;
+            inside = true;
+            next = 0u;
+        } else {
+            inside = profile_locate(first, count, angle, before, part);
+            next = min(before + 1u, count - 1u);
+        }
+        if (!inside) {
+            return 0.0;
+        }
+        row = is_vertical ? before : row;
+        down_part = is_vertical ? part : down_part;
+        column = is_vertical ? 0u : before;
+        across_part = is_vertical ? 0.0 : part;
+        next = is_vertical ? 0u : next;
     }
     uint below = min(row + 1u, rows - 1u);
     uint values = profile_words[head + 6u];

@@ -14,39 +14,62 @@ layout(set = 0, binding = 16) uniform texture2D background_4;
 layout(set = 0, binding = 17) uniform texture2D background_5;
 const uint BACKGROUND_LEVELS = 6u;
 
-// Bilinear interpolation, over 1/`steep` of a texel.
-vec3 background_linear(texture2D image, vec2 place, float steep) {
-    ivec2 size = textureSize(image, 0);
-    vec2 at = place * vec2(size) - 0.5;
-    ivec2 low = ivec2(floor(at));
-    vec2 part = clamp((at - vec2(low) - 0.5) * steep + 0.5, 0.0, 1.0);
-    ivec2 high = clamp(low + 1, ivec2(0), size - 1);
-    low = clamp(low, ivec2(0), size - 1);
-    return mix(mix(texelFetch(image, low, 0).rgb, texelFetch(image, ivec2(high.x, low.y), 0).rgb,
-        part.x),
-               mix(texelFetch(image, ivec2(low.x, high.y), 0).rgb, texelFetch(image, high, 0).rgb,
-                   part.x), part.y);
+ivec2 background_size(uint level) {
+    switch (level) {
+        case 0u: return textureSize(background_0, 0);
+        case 1u: return textureSize(background_1, 0);
+        case 2u: return textureSize(background_2, 0);
+        case 3u: return textureSize(background_3, 0);
+        case 4u: return textureSize(background_4, 0);
+        default: return textureSize(background_5, 0);
+    }
 }
 
-vec3 background_level(uint level, vec2 place) {
+vec3 background_texel(uint level, ivec2 at) {
     switch (level) {
-        // Refraction may magnify: transitions between pixels take half a pixel.
-        case 0u: return background_linear(background_0, place, 2.0);
-        case 1u: return background_linear(background_1, place, 1.0);
-        case 2u: return background_linear(background_2, place, 1.0);
-        case 3u: return background_linear(background_3, place, 1.0);
-        case 4u: return background_linear(background_4, place, 1.0);
-        default: return background_linear(background_5, place, 1.0);
+        case 0u: return texelFetch(background_0, at, 0).rgb;
+        case 1u: return texelFetch(background_1, at, 0).rgb;
+        case 2u: return texelFetch(background_2, at, 0).rgb;
+        case 3u: return texelFetch(background_3, at, 0).rgb;
+        case 4u: return texelFetch(background_4, at, 0).rgb;
+        default: return texelFetch(background_5, at, 0).rgb;
     }
+}
+
+// Bilinear interpolation between texels of a level. One call site for all of them, since functions
+// are inlined.
+vec3 background_level(uint level, vec2 place) {
+    ivec2 size = background_size(level);
+    vec2 at = place * vec2(size) - 0.5;
+    ivec2 low = ivec2(floor(at));
+    // Refraction may magnify level 0: transitions between its pixels take half a pixel.
+    vec2 part = clamp((at - vec2(low) - 0.5) * (level == 0u ? 2.0 : 1.0) + 0.5, 0.0, 1.0);
+    ivec2 high = clamp(low + 1, ivec2(0), size - 1);
+    low = clamp(low, ivec2(0), size - 1);
+    vec3 left = vec3(0.0);
+    vec3 upper = vec3(0.0);
+    vec3 row = vec3(0.0);
+    for (int i = 0; i < 4; ++i) {
+        bool right = (i & 1) == 1;
+        vec3 texel = background_texel(level, ivec2(right ? high.x : low.x, i < 2 ? low.y : high.y));
+        row = mix(left, texel, part.x);
+        left = texel;
+        upper = i == 1 ? row : upper;
+    }
+    return mix(upper, row, part.y);
 }
 
 // Background at an image position (0 to 1), blurred to `level`.
 vec3 background_at(vec2 place, float level) {
     level = clamp(level, 0.0, float(BACKGROUND_LEVELS - 1u));
     uint low = uint(level);
-    vec3 sharp = background_level(low, place);
-    return level > float(low) ? mix(sharp, background_level(low + 1u, place), level - float(low))
-        : sharp;
+    vec3 sharp = vec3(0.0);
+    vec3 blurred = vec3(0.0);
+    for (uint i = low; i <= (level > float(low) ? low + 1u : low); ++i) {
+        blurred = background_level(i, place);
+        sharp = i == low ? blurred : sharp;
+    }
+    return level > float(low) ? mix(sharp, blurred, level - float(low)) : sharp;
 }
 
 // Projects to the image position (0 to 1); false outside the image.

@@ -12,11 +12,12 @@ bool skip_suns = false;
 
 // Pre-exposed light along a ray (unit direction): from the image where the ray hits a visible
 // surface, else from the environment. `spread`: tangent of half the angle of the lookup's cone.
-vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
+// `only_environment`: not from the image, and without the pre-exposure.
+vec3 light_along(Surface s, vec3 from, vec3 d, float spread, bool only_environment) {
     float per_meter = dot(d, frame.forward.xyz);
     float start = dot(from, frame.forward.xyz);
     vec2 place;
-    bool seen = place_of(from, place);
+    bool seen = place_of(from, place) && !only_environment;
     vec3 p = from;
     float t = 0.0;
     bool sky = false;
@@ -35,23 +36,25 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
         p = from + d * t;
         seen = place_of(p, place);
     }
+    float level = 0.0;
+    float share = 1.0;
     if (!seen || sky && skip_suns) {
         if (has_environment()) {
-            return prefiltered_environment(from, d, clamp(sqrt(spread), 0.0, 1.0))
-                * frame.pre_exposure;
+            vec3 luminance = prefiltered_environment(from, d, clamp(sqrt(spread), 0.0, 1.0));
+            return only_environment ? luminance : luminance * frame.pre_exposure;
         }
         if (sky && skip_suns) {
             return vec3(0.0);
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
-        return background_at(place, 0.0) * (per_meter < 0.02 ? 0.0 : 1.0);
+        share = per_meter < 0.02 ? 0.0 : 1.0;
+    } else if (spread > 0.0) {
+        // Pixels covered by the spread there.
+        float pixel_size = pixel_size_at(dot(p, frame.forward.xyz),
+            dot(s.position, frame.forward.xyz));
+        level = log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4));
     }
-    if (spread <= 0.0) {
-        return background_at(place, 0.0);
-    }
-    // Pixels covered by the spread there.
-    float pixel_size = pixel_size_at(dot(p, frame.forward.xyz), dot(s.position, frame.forward.xyz));
-    return background_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
+    return background_at(place, level) * share;
 }
 
 // Back face of the volume behind an image position; false where there is none.
@@ -84,66 +87,72 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     vec2 place;
     vec3 back, normal;
     bool known = has_back(s, place, back, normal);
+    vec3 exit = s.position;
+    vec3 leaves;
+    vec3 share;
+    // Light reflected at the back face.
+    vec3 back_share = vec3(0.0);
+    bool has_back_reflection = false;
+    vec3 inside = refract(-s.view, h, 1.0 / eta);
     if (y.thin) {
         // Reflection, mirrored to the other side.
-        vec3 l = reflect(-s.view, h);
-        l -= 2.0 * dot(l, s.normal) * s.normal;
-        vec3 tint = into * s.base_color;
+        leaves = reflect(-s.view, h);
+        leaves -= 2.0 * dot(leaves, s.normal) * s.normal;
+        share = into * s.base_color;
         if (known) {
             // Back wall of a hollow body.
-            tint *= s.base_color * (1.0 - fresnel_exact(min(abs(dot(normal, l)), 1.0), eta));
+            share *= s.base_color * (1.0 - fresnel_exact(min(abs(dot(normal, leaves)), 1.0), eta));
         }
-        return tint * light_along(s, s.position, l, spread);
-    }
-    vec3 inside = refract(-s.view, h, 1.0 / eta);
-    if (dot(inside, s.normal) >= 0.0) {
+    } else if (dot(inside, s.normal) >= 0.0) {
         return vec3(0.0);
-    }
-    // Exit point: on the tangent plane of the back face at the ray's projected position, iterated
-    // (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without
-    // a back face the surface is a slab of the material's thickness.
-    float path = thickness / max(-dot(inside, s.normal), 0.05);
-    vec3 out_normal = -s.normal;
-    if (known) {
-        float t = distance(back, s.position);
-        for (int i = 0; i < 5; ++i) {
-            if (place_of(s.position + inside * t, place) && back_at(place, back, normal)) {
-                float steep = dot(inside, normal);
-                float next = steep > 0.05 ? dot(back - s.position, normal) / steep : t;
-                t = clamp(next, 0.0, 8.0 * distance(back, s.position) + 1e-6);
-                out_normal = normal;
-            } else {
-                // Beyond the silhouette: step back toward the volume.
-                t *= 0.7;
-            }
-        }
-        path = t;
-    }
-    vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
-    vec3 leaves = refract(inside, -out_normal, eta);
-    float out_of = 0.0;
-    vec3 back_reflection = vec3(0.0);
-    if (dot(leaves, leaves) > 0.0) {
-        float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
-        out_of = 1.0 - stays;
-        if (has_environment()) {
-            // Light reflected at the back face leaves as from a slab: along the surface's own
-            // reflection.
-            back_reflection = into * into * stays * tint * exp(-absorption * path)
-                * frame.pre_exposure
-                * prefiltered_environment(s.position, reflect(-s.view, h),
-                    clamp(sqrt(spread), 0.0, 1.0));
-        }
     } else {
-        // Total internal reflection: the light leaves through a face parallel to the first, if it
-        // can.
-        vec3 within = reflect(inside, out_normal);
-        leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
-        leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
-        out_of = 1.0;
+        // Exit point: on the tangent plane of the back face at the ray's projected position, iterated
+        // (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without
+        // a back face the surface is a slab of the material's thickness.
+        float path = thickness / max(-dot(inside, s.normal), 0.05);
+        vec3 out_normal = -s.normal;
+        if (known) {
+            float t = distance(back, s.position);
+            for (int i = 0; i < 5; ++i) {
+                if (place_of(s.position + inside * t, place) && back_at(place, back, normal)) {
+                    float steep = dot(inside, normal);
+                    float next = steep > 0.05 ? dot(back - s.position, normal) / steep : t;
+                    t = clamp(next, 0.0, 8.0 * distance(back, s.position) + 1e-6);
+                    out_normal = normal;
+                } else {
+                    // Beyond the silhouette: step back toward the volume.
+                    t *= 0.7;
+                }
+            }
+            path = t;
+        }
+        vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
+        leaves = refract(inside, -out_normal, eta);
+        float out_of = 0.0;
+        if (dot(leaves, leaves) > 0.0) {
+            float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
+            out_of = 1.0 - stays;
+            has_back_reflection = has_environment();
+            back_share = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure;
+        } else {
+            // Total internal reflection: the light leaves through a face parallel to the first, if it
+            // can.
+            vec3 within = reflect(inside, out_normal);
+            leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
+            leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
+            out_of = 1.0;
+        }
+        share = into * out_of * tint;
+        exit = s.position + inside * path;
     }
-    return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path,
-        leaves, spread);
+    // Light reflected at the back face leaves as from a slab: along the surface's own reflection.
+    vec3 sum = vec3(0.0);
+    for (int i = has_back_reflection ? 0 : 1; i < 2; ++i) {
+        bool is_back = i == 0;
+        sum += (is_back ? back_share : share) * light_along(s, is_back ? s.position : exit,
+            is_back ? reflect(-s.view, h) : leaves, spread, is_back);
+    }
+    return sum;
 }
 
 // Pre-exposed light from below a water surface: the image where the refracted ray hits it, else

@@ -32,23 +32,35 @@ layout(location = 4) in vec4 in_color;
 vec4 uv_dx = dFdx(in_uv) * TEXTURE_SCALE;
 vec4 uv_dy = dFdy(in_uv) * TEXTURE_SCALE;
 
-// Samples a texture by its coordinate set and transform, with explicit derivatives of the
-// interpolated coordinates. Implicit derivatives would use the material buffer reads of helper
+// Texture coordinates and their derivatives.
+struct TextureCoordinates {
+    vec2 place;
+    vec2 dx;
+    vec2 dy;
+};
+
+// Coordinates of a texture by its set and transform, with explicit derivatives of the interpolated
+// coordinates. Implicit derivatives would use the material buffer reads of helper
 // invocations, which llvmpipe of Mesa 22.3 returns as zeros: pixels at triangle edges would use far
 // too small mips.
-vec4 sample_rows(sampler2D picture, vec4 row0, vec4 row1) {
+TextureCoordinates texture_coordinates(vec4 row0, vec4 row1) {
     bool first = row0.w == 0.0;
     vec3 uv = vec3(first ? in_uv.xy : in_uv.zw, 1.0);
     vec2 along_x = first ? uv_dx.xy : uv_dx.zw;
     vec2 along_y = first ? uv_dy.xy : uv_dy.zw;
-    return textureGrad(picture, vec2(dot(row0.xyz, uv), dot(row1.xyz, uv)),
-                       vec2(dot(row0.xy, along_x), dot(row1.xy, along_x)),
-                       vec2(dot(row0.xy, along_y), dot(row1.xy, along_y)));
+    return TextureCoordinates(vec2(dot(row0.xyz, uv), dot(row1.xyz, uv)),
+        vec2(dot(row0.xy, along_x), dot(row1.xy, along_x)),
+        vec2(dot(row0.xy, along_y), dot(row1.xy, along_y)));
+}
+
+vec4 sample_coordinates(sampler2D picture, TextureCoordinates at) {
+    return textureGrad(picture, at.place, at.dx, at.dy);
 }
 
 vec4 sample_slot(sampler2D picture, uint slot) {
-    return sample_rows(picture, materials[material_index].uv_rows[slot * 2],
-                       materials[material_index].uv_rows[slot * 2 + 1]);
+    return sample_coordinates(picture,
+        texture_coordinates(materials[material_index].uv_rows[slot * 2],
+            materials[material_index].uv_rows[slot * 2 + 1]));
 }
 #endif
 

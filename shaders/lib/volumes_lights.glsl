@@ -180,73 +180,58 @@ bool lit_by_map(ShadowMap map, vec4 clip) {
 bool lit_by_maps(Light light, vec3 position) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
+    bool cascades = map.count > 1u && map.count != 6u;
+    uint count = cascades ? map.count : 1u;
     if (map.count == 6u) {
         vec3 d = position - light.position;
         vec3 size = abs(d);
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
-        map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
-    } else if (map.count > 1u) {
-        for (uint i = 0u; i < map.count; ++i) {
-            ShadowMap cascade = shadow_maps[first + i];
-            vec4 clip = cascade.to_clip * vec4(position, 1.0);
-            if (max(abs(clip.x), abs(clip.y)) < 1.0 - 2.0 / cascade.size) {
-                return lit_by_map(cascade, clip);
-            }
+        first += 2u * axis + (d[axis] < 0.0 ? 1u : 0u);
+    }
+    for (uint i = 0u; i < count; ++i) {
+        map = shadow_maps[first + i];
+        vec4 clip = map.to_clip * vec4(position, 1.0);
+        float side = max(abs(clip.x), abs(clip.y));
+        if (cascades ? side < 1.0 - 2.0 / map.size : clip.w > 0.0 && side < clip.w) {
+            return lit_by_map(map, clip);
         }
-        return true;
     }
-    vec4 clip = map.to_clip * vec4(position, 1.0);
-    bool seen = clip.w > 0.0 && max(abs(clip.x), abs(clip.y)) < clip.w;
-    return !seen || lit_by_map(map, clip);
-}
-
-// Visibility of a light from a point, by one ray or texel.
-float volume_light_visibility(Light light, vec3 position, vec2 u) {
-    if (frame.shadow_method == SHADOWS_OFF || (light.kind & LIGHT_SHADOW) == 0u) {
-        return 1.0;
-    }
-    if (has_feature(FEATURE_SHADOW_MAPS) && light.shadow != NONE) {
-        return lit_by_maps(light, position) ? 1.0 : 0.0;
-    }
-#ifdef RAY_TRACED_SHADOWS
-    ray_origin = position;
-    vec3 facing = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL ? -light.direction
-        : normalize(light.position - position);
-    vec4 to = sample_light(light, facing, u);
-    return to.w > 0.0 && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
-        true).instance == NONE ? 1.0 : 0.0;
-#else
-    return 1.0;
-#endif
+    return true;
 }
 
 // Illuminance (lx by channel) of a light at a point, on a plane perpendicular to each ray, and the
-// direction to the light (unit).
+// direction to the light (unit). Visibility by one ray or texel.
 vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
-    if (has_feature(FEATURE_AREA_LIGHTS) && (emitter.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE) {
+    uint kind = emitter.kind & LIGHT_KIND_BITS;
+    bool has_area = has_feature(FEATURE_AREA_LIGHTS) && kind >= LIGHT_SPHERE;
+    bool shadow = frame.shadow_method != SHADOWS_OFF && (emitter.kind & LIGHT_SHADOW) != 0u;
+    vec3 lux;
+    if (has_area) {
         vec3 d = emitter.position - position;
         to_emitter = normalize(d);
-        vec3 lux = emitter.intensity * light_solid_angle(emitter, d);
-#ifdef RAY_TRACED_SHADOWS
-        if (lux != vec3(0.0)) {
-            ray_origin = position;
-            vec4 to = sample_light(emitter, to_emitter, u);
-            if (to.w <= 0.0) {
-                return vec3(0.0);
-            }
-            to_emitter = normalize(to.xyz);
-            bool shadow = frame.shadow_method != SHADOWS_OFF && (emitter.kind & LIGHT_SHADOW) != 0u;
-            if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
-                true).instance != NONE) {
-                return vec3(0.0);
-            }
+        lux = emitter.intensity * light_solid_angle(emitter, d);
+    } else {
+        lux = light_illuminance(emitter, kind == LIGHT_DIRECTIONAL, position, to_emitter);
+        lux *= profile_factor(emitter, -to_emitter);
+        if (shadow && has_feature(FEATURE_SHADOW_MAPS) && emitter.shadow != NONE) {
+            return lux != vec3(0.0) && lit_by_maps(emitter, position) ? lux : vec3(0.0);
         }
-#endif
-        return lux;
     }
-    vec3 lux = light_illuminance(emitter, false, position, to_emitter);
-    lux *= profile_factor(emitter, -to_emitter);
-    return lux != vec3(0.0) ? lux * volume_light_visibility(emitter, position, u) : lux;
+#ifdef RAY_TRACED_SHADOWS
+    if (lux != vec3(0.0) && (has_area || shadow)) {
+        ray_origin = position;
+        vec4 to = sample_light(emitter, to_emitter, u);
+        if (to.w <= 0.0) {
+            return vec3(0.0);
+        }
+        to_emitter = has_area ? normalize(to.xyz) : to_emitter;
+        if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
+            true).instance != NONE) {
+            return vec3(0.0);
+        }
+    }
+#endif
+    return lux;
 }
 
 #endif

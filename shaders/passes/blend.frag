@@ -1,5 +1,5 @@
 #version 460
-// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Forward pass for alpha-blended surfaces, back to front over the lit image (pre-exposed). They
 // evaluate every light, since light lists cover opaque depths only.
 #extension GL_GOOGLE_include_directive : require
@@ -17,14 +17,13 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
+#include "lib/light_batch.glsl"
 #include "lib/volume_transparency.glsl"
 
 layout(location = 0) out vec4 out_light;
-#ifdef SPLIT_LIGHTING
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 layout(location = 3) out vec4 out_emission;
-#endif
 
 // Global, so that the derivatives are computed before any discard.
 vec3 position_dx = dFdx(in_position);
@@ -54,28 +53,47 @@ void main() {
 #ifdef RAY_TRACED_SHADOWS
         set_shadow_ray_origin_free(s);
 #endif
-        for (uint i = 0u; i < frame.light_count; ++i) {
-            if (!has_surface(lights[i])) {
-                direct_light(lights[i], lights[i].half_width, s, d, r);
-                diffuse += d;
-                specular += r;
-            }
-        }
-        // As in the lighting pass.
-        uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : frame.light_count;
+        // Separate loops as in the forward pass.
+        uint count = frame.light_count;
+        uint next = 0u;
+        uint next_area = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
         do {
-            uint light_index = 0u;
-            bool found = false;
-            while (!found && next < frame.light_count) {
-                light_index = next++;
-                found = has_surface(lights[light_index]);
-            }
-            if (found) {
-                direct_area_light(lights[light_index], s, d, r);
-                diffuse += d;
-                specular += r;
-            }
-        } while (next < frame.light_count);
+            light_batch_count = 0u;
+            do {
+                if (next < count && !has_surface(lights[next])) {
+                    vec3 l, from, entry;
+                    vec3 e = arriving_light(lights[next], s.position, l, from, entry);
+                    e *= profile_factor(lights[next], -from);
+                    evaluate_brdf_sun_disk(s, l, lights[next].half_width, d, r);
+                    add_to_light_batch(next, false, d * e, r * e);
+                }
+                ++next;
+            } while (next < count && light_batch_count < LIGHT_BATCH);
+            do {
+                uint light_index = 0u;
+                bool found = false;
+                while (!found && next >= count && next_area < count
+                    && light_batch_count < LIGHT_BATCH) {
+                    light_index = next_area++;
+                    found = has_surface(lights[light_index]);
+                }
+                if (found) {
+                    area_light(lights[light_index], s, d, r);
+                    add_to_light_batch(light_index, false, d, r);
+                }
+            } while (next >= count && next_area < count && light_batch_count < LIGHT_BATCH);
+            uint place = 0u;
+            do {
+                if (place < light_batch_count) {
+                    UnshadowedLight unshadowed = light_batch[place];
+                    apply_shadow(lights[unshadowed.index], s, unshadowed.diffuse,
+                        unshadowed.specular);
+                    diffuse += unshadowed.diffuse;
+                    specular += unshadowed.specular;
+                }
+                ++place;
+            } while (place < light_batch_count);
+        } while (next < count || next_area < count);
         // Ambient occlusion covers opaque surfaces only.
         environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
         diffuse += d;
@@ -86,9 +104,9 @@ void main() {
     emission *= opacity;
     out_light = vec4(to_half_range(apply_volumes(diffuse + specular + emission, opacity,
         s.position)), opacity);
-#ifdef SPLIT_LIGHTING
-    out_diffuse = vec4(to_half_range(diffuse), opacity);
-    out_specular = vec4(to_half_range(specular), opacity);
-    out_emission = vec4(to_half_range(emission), opacity);
-#endif
+    if (has_feature(FEATURE_SPLIT_LIGHTING)) {
+        out_diffuse = vec4(to_half_range(diffuse), opacity);
+        out_specular = vec4(to_half_range(specular), opacity);
+        out_emission = vec4(to_half_range(emission), opacity);
+    }
 }

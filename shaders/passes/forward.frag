@@ -1,5 +1,5 @@
 #version 460
-// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS BLENDED BLENDED:TRACED_REFRACTION RAY_TRACED_SHADOWS/TRACED_REFRACTION:USE_RAY_QUERY
 // Forward pass for extended materials: lobes beyond the G-buffer, pre-exposed
 // (docs/extended-materials.md). Without BLENDED: redraws G-buffer surfaces at equal depth, with
 // light lists. With BLENDED: blended and refractive surfaces over the lit image, with every light.
@@ -31,6 +31,7 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
 #include "lib/extended_lighting.glsl"
+#include "lib/light_batch.glsl"
 #ifdef BLENDED
 layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
@@ -44,17 +45,31 @@ layout(location = 5) flat in float in_scale;
 #endif
 
 layout(location = 0) out vec4 out_light;
-#ifdef SPLIT_LIGHTING
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #ifdef BLENDED
 layout(location = 3) out vec4 out_emission;
 #endif
-#endif
 
 // Global, so that the derivatives are computed before any discard.
 vec3 position_dx = dFdx(in_position);
 vec3 position_dy = dFdy(in_position);
+
+#ifndef BLENDED
+// Light list of the pixel's cluster; directional lights come before it.
+uint list_start;
+bool list_has_all;
+#endif
+
+// Index of the light at a place of the pixel's list.
+uint listed_light(uint place) {
+#ifdef BLENDED
+    return place;
+#else
+    return place < frame.directional_count || list_has_all ? place
+        : entries[list_start + place - frame.directional_count];
+#endif
+}
 
 void main() {
     vec4 base = fragment_base_color();
@@ -93,7 +108,8 @@ void main() {
 #endif
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
-    vec3 d, r;
+    vec3 d = vec3(0.0);
+    vec3 r = vec3(0.0);
 #ifndef BLENDED
     in_water = water_at(s.position);
 #endif
@@ -108,8 +124,9 @@ void main() {
     uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
     uint slice = min(tile_slices[tile] - depth_slice(gl_FragCoord.z), SLICES - 1u);
     uvec2 list = clusters[tile * SLICES + slice];
-    bool all = list.y == ALL_LIGHTS;
-    uint count = first + (all ? frame.light_count - first : list.y);
+    list_start = list.x;
+    list_has_all = list.y == ALL_LIGHTS;
+    uint count = first + (list_has_all ? frame.light_count - first : list.y);
 #ifdef RAY_TRACED_SHADOWS
     // As in the lighting pass.
     vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
@@ -117,43 +134,70 @@ void main() {
     set_shadow_ray_origin(s, distance(s.position, nearer.xyz / nearer.w));
 #endif
 #endif
-    for (uint i = 0u; i < count; ++i) {
-#ifdef BLENDED
-        uint light_index = i;
-#else
-        uint light_index = i < first || all ? i : entries[list.x + i - first];
-#endif
-        if (!has_surface(lights[light_index])) {
-            direct_light_extended(lights[light_index], s, y, d, r);
-#ifdef BLENDED
-            if (light_index < min(frame.directional_count, MAX_WATER_SUNS)) {
-                water_suns[light_index] = light_transmittance;
-            }
-#endif
-            diffuse += d;
-            specular += r;
-        }
-    }
-    // As in the lighting pass.
-    uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
+    // Separate loops for punctual lights, area lights and shadows, with the bodies first: drivers
+    // that run both sides of a branch do not pay for area lights at every other light. The light of
+    // one area light is added as a whole.
+    uint next = 0u;
+    uint next_area = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
     do {
-        uint light_index = 0u;
-        bool found = false;
-        while (!found && next < count) {
-#ifdef BLENDED
-            light_index = next;
-#else
-            light_index = next < first || all ? next : entries[list.x + next - first];
-#endif
-            found = has_surface(lights[light_index]);
+        light_batch_count = 0u;
+        do {
+            bool found = false;
+            uint light_index = 0u;
+            if (next < count) {
+                light_index = listed_light(next);
+                found = !has_surface(lights[light_index]);
+            }
+            if (found) {
+                vec3 matte, shine;
+                bool behind;
+                unshadowed_light_extended(lights[light_index], s, y, matte, shine, behind);
+                add_to_light_batch(light_index, behind, matte, shine);
+            }
             ++next;
-        }
-        if (found) {
-            direct_area_light_extended(lights[light_index], s, y, d, r);
-            diffuse += d;
-            specular += r;
-        }
-    } while (next < count);
+        } while (next < count && light_batch_count < LIGHT_BATCH);
+        do {
+            uint light_index = 0u;
+            bool found = false;
+            while (!found && next >= count && next_area < count
+                && light_batch_count + 1u < LIGHT_BATCH) {
+                light_index = listed_light(next_area);
+                found = has_surface(lights[light_index]);
+                ++next_area;
+            }
+            if (found) {
+                vec3 matte, shine, through;
+                unshadowed_area_light_extended(lights[light_index], s, y, matte, shine, through);
+                add_to_light_batch(light_index, false, matte, shine);
+                // Across the horizon it may be occluded on one side and visible on the other.
+                if (through != vec3(0.0)) {
+                    add_to_light_batch(light_index, true, through, vec3(0.0));
+                }
+            }
+        } while (next >= count && next_area < count && light_batch_count + 1u < LIGHT_BATCH);
+        uint place = 0u;
+        do {
+            if (place < light_batch_count) {
+                UnshadowedLight unshadowed = light_batch[place];
+                uint light_index = unshadowed.index;
+                apply_shadow_extended(lights[light_index], s, unshadowed.behind,
+                    unshadowed.diffuse, unshadowed.specular);
+#ifdef BLENDED
+                if (light_index < min(frame.directional_count, MAX_WATER_SUNS)) {
+                    water_suns[light_index] = light_transmittance;
+                }
+#endif
+                bool other_side = unshadowed.behind && has_surface(lights[light_index]);
+                diffuse += other_side ? vec3(0.0) : d;
+                specular += other_side ? vec3(0.0) : r;
+                d = other_side ? d + unshadowed.diffuse : unshadowed.diffuse;
+                r = other_side ? r : unshadowed.specular;
+            }
+            ++place;
+        } while (place < light_batch_count);
+    } while (next < count || next_area < count);
+    diffuse += d;
+    specular += r;
     AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
 #ifndef BLENDED
     if ((frame.bits & FRAME_AO) != 0u) {
@@ -192,11 +236,11 @@ void main() {
 #else
     out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
 #endif
-#ifdef SPLIT_LIGHTING
-    out_diffuse = vec4(to_half_range(diffuse), opacity);
-    out_specular = vec4(to_half_range(specular), opacity);
+    if (has_feature(FEATURE_SPLIT_LIGHTING)) {
+        out_diffuse = vec4(to_half_range(diffuse), opacity);
+        out_specular = vec4(to_half_range(specular), opacity);
 #ifdef BLENDED
-    out_emission = vec4(to_half_range(emission), opacity);
+        out_emission = vec4(to_half_range(emission), opacity);
 #endif
-#endif
+    }
 }

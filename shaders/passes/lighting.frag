@@ -1,8 +1,8 @@
 #version 460
-// features: SPLIT_LIGHTING RAY_TRACED_SHADOWS|RAY_BUDGET RAY_TRACED_SHADOWS:USE_RAY_QUERY
+// features: RAY_TRACED_SHADOWS|RAY_BUDGET RAY_TRACED_SHADOWS:USE_RAY_QUERY
 // Deferred lighting (pre-exposed): direct light of the light lists and environment light per pixel;
-// SPLIT_LIGHTING writes diffuse and specular parts separately too. With RAY_BUDGET, lights that
-// need shadow rays go unshadowed into images of their own, and the rays into a buffer.
+// FEATURE_SPLIT_LIGHTING writes diffuse and specular parts separately too. With RAY_BUDGET, lights
+// that need shadow rays go unshadowed into images of their own, and the rays into a buffer.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -30,20 +30,15 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #endif
 
 layout(location = 0) out vec4 out_light;
-#ifdef SPLIT_LIGHTING
+#ifdef RAY_BUDGET
+layout(location = 1) out vec4 out_unshadowed_diffuse;
+layout(location = 2) out vec4 out_unshadowed_specular;
+layout(location = 3) out vec4 out_diffuse;
+layout(location = 4) out vec4 out_specular;
+#else
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #endif
-#ifdef RAY_BUDGET
-#ifdef SPLIT_LIGHTING
-layout(location = 3) out vec4 out_unshadowed_diffuse;
-layout(location = 4) out vec4 out_unshadowed_specular;
-#else
-layout(location = 1) out vec4 out_unshadowed_diffuse;
-layout(location = 2) out vec4 out_unshadowed_specular;
-#endif
-#endif
-
 // Adds a light to the sums, or offers it to the shadow rays.
 void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 specular) {
 #ifdef RAY_BUDGET
@@ -128,9 +123,8 @@ void main() {
             : unmeasured_visibility(s, surface_occlusion(pixel));
         bool apart = (frame.bits & FRAME_SSR) != 0u;
         add_environment_specular = (frame.bits & FRAME_GI_SPECULAR) == 0u;
-#ifndef SPLIT_LIGHTING
-        add_environment_specular = add_environment_specular && !apart;
-#endif
+        add_environment_specular = add_environment_specular
+            && (has_feature(FEATURE_SPLIT_LIGHTING) || !apart);
         environment_light(s, visible, d, r);
         if ((frame.bits & FRAME_GI_DIFFUSE) == 0u) {
             diffuse += d;
@@ -153,8 +147,9 @@ void main() {
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
     out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
-#ifdef SPLIT_LIGHTING
-    out_diffuse = vec4(to_half_range(diffuse), 1.0);
-    out_specular = vec4(to_half_range(specular + environment_specular * frame.pre_exposure), 1.0);
-#endif
+    if (has_feature(FEATURE_SPLIT_LIGHTING)) {
+        out_diffuse = vec4(to_half_range(diffuse), 1.0);
+        out_specular = vec4(to_half_range(specular + environment_specular * frame.pre_exposure),
+            1.0);
+    }
 }

@@ -191,27 +191,30 @@ void main() {
                 }
             }
             if (any) {
-                for (uint i = 0u; i < frame.directional_count; ++i) {
-                    vec3 sun = lights[i].intensity * scattered(dot(-lights[i].direction, d));
-                    if (sun != vec3(0.0)) {
-                        sun *= volume_light_visibility(lights[i], p,
-                            blue_noise_2d(seed, number + step * 3u));
-                        sun *= volume_transmittance_to_light(lights[i], p, shift);
+                // Suns are sampled with the step, other lights by their own distance.
+                uint suns = frame.directional_count;
+                for (uint i = 0u; i < suns + selected_light_count; ++i) {
+                    bool is_sun = i < suns;
+                    uint k = is_sun ? 0u : i - suns;
+                    Light emitter = lights[is_sun ? i : light_indices[k]];
+                    LightStep at = LightStep(p, t, 1.0);
+                    if (!is_sun) {
+                        at = sample_equiangular(emitter, origin, d, vec2(a, next), shift);
                     }
-                    sources += sun;
-                }
-                for (uint k = 0u; k < selected_light_count; ++k) {
-                    Light emitter = lights[light_indices[k]];
-                    LightStep at = sample_equiangular(emitter, origin, d, vec2(a, next), shift);
                     vec3 to_emitter;
                     vec3 lux = volume_light(emitter, at.position,
                         blue_noise_2d(seed, number + step * 3u + k), to_emitter);
                     vec3 adds = lux * scattered(dot(to_emitter, d));
                     if (adds != vec3(0.0)) {
                         adds *= volume_transmittance_to_light(emitter, at.position, shift);
-                        // Transmittance within the step up to the sample.
-                        adds *= exp(-extinction * (at.distance - a)) * (at.way * light_weights[k]);
-                        light += transmittance * adds;
+                        if (is_sun) {
+                            sources += adds;
+                        } else {
+                            // Transmittance within the step up to the sample.
+                            adds *= exp(-extinction * (at.distance - a))
+                                * (at.way * light_weights[k]);
+                            light += transmittance * adds;
+                        }
                     }
                 }
             }

@@ -20,5 +20,8 @@ const uint FEATURE_SUN_DISKS = 0x40u;
 const uint FEATURE_AREA_LIGHTS = 0x80u;
 // Alpha-masked instances in the BVH.
 const uint FEATURE_ALPHA_MASKS = 0x100u;
+// Diffuse and specular light have images of their own. Without them their outputs have no
+// attachment.
+const uint FEATURE_SPLIT_LIGHTING = 0x200u;
 
 #endif

@@ -46,9 +46,9 @@ impl BlendPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let targets = if features.split { 4 } else { 1 };
+            let targets = if features.split() { 4 } else { 1 };
             let mut state = geometry_state(vec![(LIGHT, true); targets], false);
-            state.constants = vec![features.scene];
+            state.constants = vec![features.bits];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
         Self { variants: LightVariants::new(gpu, "blend.frag", u32::MAX, make) }

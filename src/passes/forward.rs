@@ -26,14 +26,14 @@ impl ForwardPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let targets = match (features.split, features.blended) {
+            let targets = match (features.split(), features.blended) {
                 (false, _) => 1,
                 (true, false) => 3,
                 (true, true) => 4,
             };
             let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
             state.textures_of = Some("forward.frag+BLENDED");
-            state.constants = vec![features.scene];
+            state.constants = vec![features.bits];
             if features.blended {
                 return GraphicsPipeline::new(
                     gpu,

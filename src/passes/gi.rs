@@ -245,7 +245,7 @@ impl GiPass {
             } else {
                 (name.to_owned(), "gi.comp")
             };
-            ComputePipeline::specialized(gpu, &name, shader, &[features.scene])
+            ComputePipeline::specialized(gpu, &name, shader, &[features.bits])
         };
         Ok(Self {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
@@ -277,7 +277,7 @@ impl GiPass {
     #[must_use]
     pub fn wanted(&self, data: &FrameData, frame: &FrameGi) -> WantedVariant<'_, ComputePipeline> {
         let query = frame.bvh.structure().is_some();
-        (&self.gather, Features { scene: data.features, query, ..Features::default() })
+        (&self.gather, Features { bits: data.features, query, ..Features::default() })
     }
 
     /// Declares the passes, which add indirect light to the image, denoised by `denoiser`. With

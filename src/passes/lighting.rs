@@ -61,11 +61,11 @@ impl LightingPass {
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let budget = features.rays > 0;
-            let targets = if features.split { 3 } else { 1 } + if budget { 2 } else { 0 };
+            let targets = if features.split() { 3 } else { 1 } + if budget { 2 } else { 0 };
             let rays = budget.then_some(features.rays);
             let state = GraphicsState {
                 colors: vec![(LIGHT, false); targets],
-                constants: [features.scene].into_iter().chain(rays).collect(),
+                constants: [features.bits].into_iter().chain(rays).collect(),
                 ..Default::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
@@ -196,8 +196,8 @@ impl LightingPass {
         let parts = split.into_iter().flat_map(|(diffuse, specular)| [diffuse, specular]);
         [light]
             .into_iter()
-            .chain(parts)
             .chain(rays.unshadowed)
+            .chain(parts)
             .fold(
                 inputs
                     .shadow_inputs

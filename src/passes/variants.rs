@@ -1,8 +1,9 @@
 //! Shader variants of pipelines that evaluate lights, one per feature set. Absent features cost
 //! neither shader time nor compilation.
 //!
-//! Features that change a shader's outputs or need a device extension are variants of the build.
-//! The others are bits of one specialization constant (`shaders/lib/features.glsl`).
+//! Ray-traced shadows, ray query, and the kinds of the forward pass, which have other bindings, are
+//! variants of the build. The others are bits of one specialization constant
+//! (`shaders/lib/features.glsl`).
 
 use std::{
     collections::HashMap,
@@ -16,7 +17,8 @@ use crate::{
         Gpu, GpuResult, GraphicsPipeline,
         shader_structs::features::{
             FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
-            FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SUN_DISKS, FEATURE_VOLUMES, FEATURE_WATER,
+            FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SPLIT_LIGHTING, FEATURE_SUN_DISKS,
+            FEATURE_VOLUMES, FEATURE_WATER,
         },
     },
     gpu_scene::FrameData,
@@ -26,10 +28,8 @@ use crate::{
 /// and the bits of `shaders/shared/features.glsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
-    /// Separate diffuse and specular light.
-    pub split: bool,
-    /// Features of the scene and the look (`FEATURE_` bits).
-    pub scene: u32,
+    /// Features of the scene and the look, and `FEATURE_SPLIT_LIGHTING` (`FEATURE_` bits).
+    pub bits: u32,
     /// Ray-traced shadows.
     pub traced: bool,
     /// Shadow rays a pixel of a fixed budget, which other passes trace; 0: `traced` rays to every
@@ -48,9 +48,9 @@ impl Features {
     #[must_use]
     pub fn of(data: &FrameData, split: bool) -> Self {
         let traced = data.shadow_bvh.as_ref();
+        let parts = if split { FEATURE_SPLIT_LIGHTING } else { 0 };
         Self {
-            split,
-            scene: data.features,
+            bits: data.features & !FEATURE_SPLIT_LIGHTING | parts,
             traced: traced.is_some(),
             rays: 0,
             query: traced.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some()),
@@ -59,12 +59,17 @@ impl Features {
         }
     }
 
+    /// Separate diffuse and specular light: the outputs beyond the first have attachments.
+    #[must_use]
+    pub const fn split(self) -> bool {
+        self.bits & FEATURE_SPLIT_LIGHTING != 0
+    }
+
     /// Name of the shader variant, as the build names it.
     #[must_use]
     pub fn shader(self, file: &str) -> String {
         let inline = self.traced && self.rays == 0;
         let names = [
-            (self.split, "SPLIT_LIGHTING"),
             (inline, "RAY_TRACED_SHADOWS"),
             (self.rays > 0, "RAY_BUDGET"),
             (self.blended, "BLENDED"),
@@ -87,6 +92,7 @@ impl Features {
             (FEATURE_SUN_DISKS, "sun_disks"),
             (FEATURE_AREA_LIGHTS, "area_lights"),
             (FEATURE_ALPHA_MASKS, "alpha_masks"),
+            (FEATURE_SPLIT_LIGHTING, "split_lighting"),
         ];
         let variant = self
             .shader(file)
@@ -94,7 +100,7 @@ impl Features {
             .replace(".comp", "")
             .replace('+', " ")
             .to_lowercase();
-        let wanted = names.iter().filter(|(bit, _)| self.scene & bit != 0);
+        let wanted = names.iter().filter(|(bit, _)| self.bits & bit != 0);
         wanted.fold(variant, |name, (_, feature)| format!("{name} {feature}"))
     }
 }
@@ -157,7 +163,8 @@ impl<P> LightVariants<P> {
         let fragment = features.shader(self.file);
         let name = features.pipeline_name(self.file);
         // A bit that is missing from `read` by mistake must not remove code.
-        let made_for = Features { scene: features.scene | !self.read, ..features };
+        let missing = !self.read & !FEATURE_SPLIT_LIGHTING;
+        let made_for = Features { bits: features.bits | missing, ..features };
         let pipeline = (self.make)(&self.gpu, &name, &fragment, made_for)?;
         // If another thread created it first, its pipeline is kept.
         Ok(Arc::clone(self.made().entry(features).or_insert(pipeline)))
@@ -168,7 +175,7 @@ impl<P> LightVariants<P> {
     }
 
     fn read_by_shader(&self, features: Features) -> Features {
-        Features { scene: features.scene & self.read, ..features }
+        Features { bits: features.bits & self.read, ..features }
     }
 
     fn made(&self) -> MutexGuard<'_, HashMap<Features, Arc<P>>> {
@@ -184,23 +191,14 @@ mod tests {
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
         for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag"] {
-            for bits in 0..32 {
+            for bits in 0..16 {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                let [split, traced, query, blended, traced_refraction] = [0, 1, 2, 3, 4].map(on);
-                if file != "forward.frag" && (blended || traced_refraction)
-                    || file == "volumes.frag" && split
-                {
+                let [traced, query, blended, traced_refraction] = [0, 1, 2, 3].map(on);
+                if file != "forward.frag" && (blended || traced_refraction) {
                     continue;
                 }
-                let features = Features {
-                    split,
-                    traced,
-                    rays: 0,
-                    query,
-                    blended,
-                    traced_refraction,
-                    scene: bits,
-                };
+                let features =
+                    Features { traced, rays: 0, query, blended, traced_refraction, bits };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
                 if file == "lighting.frag" && traced {

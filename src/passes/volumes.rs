@@ -53,7 +53,7 @@ impl VolumesPass {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let state = GraphicsState {
                 colors: vec![(LIGHT, false); 2],
-                constants: vec![features.scene],
+                constants: vec![features.bits],
                 ..Default::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
