@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::error::CliError;
-use crate::gpu::{GpuOptions, RayBackend, fault_injection::Fault};
+use super::{error::CliError, warnings::CompileNotice};
+use crate::{
+    frame::Renderer,
+    gpu::{Gpu, GpuOptions, RayBackend, fault_injection::Fault},
+};
 
 /// Device options, shared by every command that opens a device.
 #[derive(Args, Clone, Debug)]
@@ -43,6 +46,14 @@ impl DeviceArgs {
             display: None,
             ray_backend: RayBackend::parse(&self.rays).unwrap_or_default(),
         })
+    }
+
+    /// Opens the device with a renderer, and shows the progress of shader compilation until the
+    /// notice is dropped.
+    pub fn open_renderer(&self) -> Result<(Renderer, CompileNotice), CliError> {
+        let gpu = Gpu::open(&self.options()?)?;
+        let notice = CompileNotice::new(&gpu);
+        Ok((Renderer::new(&gpu)?, notice))
     }
 }
 

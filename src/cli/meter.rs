@@ -11,7 +11,7 @@ use super::{
     error::{CliError, check_output},
     exposure_format::{exposure_limit_message, format_dials},
     scene_args,
-    warnings::slow_start_notice,
+    warnings::warn_remarks,
 };
 use crate::{
     camera::{
@@ -164,9 +164,10 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     expose::pixel(requested.at, [opened.size.width, opened.size.height])?;
     let meter = &mut opened.physical_camera.dials.metering;
     (meter.position, meter.mode) = (requested.at, requested.mode);
-    let renderer = session::open_device(&args.device.options()?)?;
-    let _waiting = slow_start_notice();
+    let (renderer, notice) = args.device.open_renderer()?;
     let (report, renderer) = read(args, &requested, Session::open(renderer, opened)?)?;
+    drop(notice);
+    warn_remarks(renderer.gpu());
     println!("{}", report.text);
     write(args, &report)?;
     Ok(session::close(renderer)?)

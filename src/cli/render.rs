@@ -9,7 +9,7 @@ use super::{
     path,
     render_args::{RenderArgs, RendererKind},
     scene_args,
-    warnings::{slow_start_notice, warn_exposure, warn_missing_textures},
+    warnings::{warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
     frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::EffectLimits},
@@ -19,8 +19,7 @@ use crate::{
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
     session::{
-        self, OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session,
-        preview::aov_preview,
+        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, preview::aov_preview,
     },
 };
 
@@ -99,15 +98,16 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let accumulates = args.frames.is_none() || opened.look.passes.aa.samples.is_some();
     let samples = accumulates.then(|| opened.still_samples());
     let sequence = SequenceSettings { first, fps, count, samples, aovs };
-    let renderer = session::open_device(&args.device.options()?)?;
-    let mut waiting = (!args.quiet).then(slow_start_notice);
+    let (renderer, notice) = args.device.open_renderer()?;
+    let mut notice = (!args.quiet).then_some(notice);
     let mut session = Session::open(renderer, opened)?;
     let exposed = session.determine_exposure(!args.quiet)?;
     let white_balance = session.white_balance(exposed.exposure)?;
     let mut told = Vec::new();
     session.sequence(&sequence, (exposed, white_balance), |session, shot| {
-        drop(waiting.take());
+        drop(notice.take());
         if shot.number == 0 {
+            warn_remarks(session.gpu());
             session.shadow_map_limit().iter().for_each(|limit| eprintln!("{limit}"));
         }
         let named = sequence_frame_args(args, shot.number);

@@ -10,29 +10,59 @@ use std::{
 use super::exposure_format::exposure_limit_message;
 use crate::{
     camera::{Dials, ExposureControl, ExposureMode, MeteringMode},
+    gpu::Gpu,
     session::{OpenScene, expose::ExposureState},
 };
 
-/// Delay of [`slow_start_notice`].
-const SLOW_START_DELAY: Duration = Duration::from_secs(10);
+/// Compilation that takes longer is shown.
+const COMPILE_NOTICE_DELAY: Duration = Duration::from_secs(1);
 
-/// Prints a notice on a terminal if the first picture takes longer than [`SLOW_START_DELAY`].
-/// Dropping the returned sender cancels it.
-pub fn slow_start_notice() -> mpsc::Sender<()> {
-    let (sender, done) = mpsc::channel();
-    if !std::io::stderr().is_terminal() {
-        return sender;
-    }
-    thread::spawn(move || {
-        if done.recv_timeout(SLOW_START_DELAY) == Err(RecvTimeoutError::Timeout) {
-            // A closed stream is no error.
-            let _ = writeln!(
-                std::io::stderr(),
-                "compiling shaders: this takes a minute or more on software drivers; later runs use the pipeline cache"
-            );
+/// Interval between updates of the line.
+const COMPILE_NOTICE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A line on the terminal about shader compilation that takes longer than a second. Dropping it
+/// removes the line.
+pub struct CompileNotice(Option<(mpsc::Sender<()>, thread::JoinHandle<()>)>);
+
+impl CompileNotice {
+    /// Watches the compilations of a device. Does nothing unless standard error is a terminal.
+    pub fn new(gpu: &Gpu) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(None);
         }
-    });
-    sender
+        let (sender, done) = mpsc::channel();
+        let gpu = gpu.clone();
+        let watch = move || {
+            let mut shown = false;
+            // A closed stream is no error.
+            while done.recv_timeout(COMPILE_NOTICE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let progress = gpu.compile_progress();
+                if let Some(progress) = progress.filter(|p| p.elapsed > COMPILE_NOTICE_DELAY) {
+                    shown = true;
+                    let _ = write!(std::io::stderr(), "\r{progress}\x1b[K");
+                }
+            }
+            if shown {
+                let _ = write!(std::io::stderr(), "\r\x1b[K");
+            }
+        };
+        Self(Some((sender, thread::spawn(watch))))
+    }
+}
+
+impl Drop for CompileNotice {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.0.take() {
+            drop(sender);
+            // A panic is ignored: the notice has no result.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Prints the remarks of a device, e.g. on pipelines that a general one replaces.
+pub fn warn_remarks(gpu: &Gpu) {
+    gpu.remarks().iter().for_each(|remark| eprintln!("warning: {remark}"));
 }
 
 /// Difference between meter and dials that gives a warning, in stops.

@@ -62,19 +62,16 @@ pub(super) fn declare_frame<'a>(
     let vertices = passes.skin.declare(g, scene, moved);
     let refitted = passes.refit.declare(g, scene, vertices, moved);
     let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
-    let culled = passes.culling.declare(g, frame, inputs.culling.as_ref(), vertices);
+    let culling = passes.culling.get();
+    let culled = culling.and_then(|pass| pass.declare(g, frame, inputs.culling.as_ref(), vertices));
     let gbuffer = passes.gbuffer.declare(g, frame, culled, vertices);
     let lists = passes.clustered_lights.declare(g, frame, gbuffer);
-    let atlas = passes.shadow_maps.declare(
-        g,
-        scene,
-        &inputs.shadows,
-        data.uniforms.camera,
-        cached_shadow_maps,
-        vertices,
-    );
-    let bent_normal_ao = needs_ao(settings, data.has_environment)
-        .then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let atlas = passes.shadow_maps.get().and_then(|pass| {
+        let camera = data.uniforms.camera;
+        pass.declare(g, scene, &inputs.shadows, camera, cached_shadow_maps, vertices)
+    });
+    let ao = passes.ao.get().filter(|_| needs_ao(settings, data.has_environment));
+    let bent_normal_ao = ao.map(|pass| pass.declare(g, data, gbuffer, &settings.ao));
     let caustics = passes.caustics.declare(g, frame, inputs.caustics.as_ref(), bvh);
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
     let lighting =
@@ -89,7 +86,9 @@ pub(super) fn declare_frame<'a>(
     });
     let lit = passes.lighting.declare(g, frame, lighting, split, denoising);
     passes.forward.declare(g, frame, lighting, lit);
-    passes.background.declare(g, data, gbuffer, lit);
+    if let Some(background) = passes.background.get() {
+        background.declare(g, data, gbuffer, lit);
+    }
     let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
         (Some(gi), Some(pass), Some(denoiser)) => {
             let velocity = velocity(g);
@@ -144,13 +143,14 @@ pub(super) fn declare_frame<'a>(
     };
     let motion = (passes.velocity.get(), &passes.skin);
     let (light, blurs) = camera.motion_blur(g, frame, motion, blurred, effects);
-    let light = match settings.accumulated_frames {
-        Some(frames) => passes.accumulate.declare(g, after, light, frames),
-        None => light,
+    let light = match (settings.accumulated_frames, passes.accumulate.get()) {
+        (Some(frames), Some(pass)) => pass.declare(g, after, light, frames),
+        _ => light,
     };
     // The histogram excludes depth of field blur, unless frames are accumulated.
     let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
-    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
+    let histogram = passes.exposure_histogram.get().filter(|_| settings.histogram);
+    let histogram = histogram.map(|pass| pass.declare(g, size, counted));
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
     let bright = camera.flare_sources(g, frame, depth, light, bvh, flares);
     let light = camera.starburst(g, frame, depth, light, bright, effects);
@@ -211,7 +211,7 @@ pub(super) fn declare_frame<'a>(
 }
 
 /// True if the ambient occlusion passes run: for lighting, or for an AOV.
-fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
+pub(super) fn needs_ao(settings: &RenderSettings, has_environment: bool) -> bool {
     let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
     settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
@@ -243,9 +243,10 @@ fn declare_aov<'a>(
             gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
         }
         (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.uniforms.values.size),
-        (Aov::Channel(channel), _) => {
-            passes.gbuffer_channel.declare(g, data, gbuffer, bent_normal_ao, channel)
-        }
+        (Aov::Channel(channel), _) => match passes.gbuffer_channel.get() {
+            Some(pass) => pass.declare(g, data, gbuffer, bent_normal_ao, channel),
+            None => nothing(g),
+        },
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular | Aov::Velocity, _) => {

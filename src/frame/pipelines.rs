@@ -1,14 +1,18 @@
 //! Pipelines that a frame needs, created before it is recorded.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
-use super::{aov::Aov, frame_inputs::FrameInputs, settings::RenderSettings};
+use super::{aov::Aov, declare::needs_ao, frame_inputs::FrameInputs, settings::RenderSettings};
 use crate::{
     gpu::{Gpu, GpuResult},
-    gpu_scene::GpuScene,
+    gpu_scene::{GpuScene, scene_bvh::RayTracedLights},
     passes::{
-        Passes, SceneFrame, denoiser::Denoiser, effects::make, gi::GiPass, ssr::SsrPass, variants,
-        velocity::VelocityPass,
+        Passes, SceneFrame, accumulate::AccumulatePass, ao::AoPass, background::BackgroundPass,
+        culling::CullingPass, denoiser::Denoiser, effects::make,
+        exposure_histogram::ExposureHistogramPass, gbuffer_channel::GbufferChannelPass, gi::GiPass,
+        shadow_maps::ShadowMapsPass, ssr::SsrPass, variants, velocity::VelocityPass,
     },
     settings::AntiAliasing,
 };
@@ -41,23 +45,47 @@ pub(super) fn prepare(
         || shadows
         || settings.effects.motion_blur.is_some()
         || settings.aovs.contains(&Aov::Velocity);
-    let jobs: [(bool, &(dyn Fn() -> GpuResult<()> + Sync)); 5] = [
-        (ssr && passes.ssr.get().is_none(), &|| make(&passes.ssr, true, || SsrPass::new(gpu))),
-        (gi && passes.gi.get().is_none(), &|| make(&passes.gi, true, || GiPass::new(gpu))),
-        ((gi || shadows) && passes.denoiser.get().is_none(), &|| {
-            make(&passes.denoiser, true, || Denoiser::new(gpu))
-        }),
-        (velocity && passes.velocity.get().is_none(), &|| {
-            make(&passes.velocity, true, || VelocityPass::new(gpu))
-        }),
-        (true, &|| passes.anti_aliasing.prepare(gpu, morphological, temporal)),
-    ];
-    let jobs: Vec<_> = jobs.into_iter().filter(|(wanted, _)| *wanted).collect();
-    let done: Vec<GpuResult<()>> = match jobs.as_slice() {
-        [(_, job)] => vec![job()],
-        jobs => jobs.par_iter().map(|(_, job)| job()).collect(),
-    };
-    done.into_iter().collect()
+    let mapped = settings.shadows.enabled
+        && !matches!(settings.shadows.required_bvh(), RayTracedLights::All);
+    let culled = settings.culling.enabled && scene.gpu_instances.is_some();
+    let accumulated = settings.accumulated_frames.is_some();
+    let channels = settings.aovs.iter().any(|aov| matches!(aov, Aov::Channel(_)));
+    let jobs: Vec<Job<'_>> = [
+        job(gpu, &passes.shadow_maps, mapped, ShadowMapsPass::new),
+        job(gpu, &passes.background, scene.has_background, BackgroundPass::new),
+        job(gpu, &passes.ao, needs_ao(settings, scene.has_environment), AoPass::new),
+        job(gpu, &passes.culling, culled, CullingPass::new),
+        job(gpu, &passes.gi, gi, GiPass::new),
+        job(gpu, &passes.denoiser, gi || shadows, Denoiser::new),
+        job(gpu, &passes.ssr, ssr, SsrPass::new),
+        job(gpu, &passes.velocity, velocity, VelocityPass::new),
+        job(gpu, &passes.accumulate, accumulated, AccumulatePass::new),
+        job(gpu, &passes.exposure_histogram, settings.histogram, ExposureHistogramPass::new),
+        job(gpu, &passes.gbuffer_channel, channels, GbufferChannelPass::new),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    // A frame that has all its pipelines does not wake the worker threads.
+    if !jobs.is_empty() {
+        let done: Vec<GpuResult<()>> = jobs.par_iter().map(|job| job()).collect();
+        done.into_iter().collect::<GpuResult<()>>()?;
+    }
+    passes.anti_aliasing.prepare(gpu, morphological, temporal)
+}
+
+/// Creates the pipelines of a pass.
+type Job<'a> = Box<dyn Fn() -> GpuResult<()> + Sync + Send + 'a>;
+
+/// The job that creates a pass which is wanted and does not exist.
+fn job<'a, T: Send + Sync>(
+    gpu: &'a Gpu,
+    slot: &'a OnceLock<T>,
+    wanted: bool,
+    new: fn(&Gpu) -> GpuResult<T>,
+) -> Option<Job<'a>> {
+    (wanted && slot.get().is_none())
+        .then(|| Box::new(move || make(slot, true, || new(gpu))) as Job<'a>)
 }
 
 /// Creates the pipelines that are specialized for the features of this frame, in parallel.

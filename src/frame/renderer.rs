@@ -324,6 +324,8 @@ impl Renderer {
     /// [`GpuError`] if the device is lost.
     pub fn collect(&mut self, pending: PendingFrame) -> GpuResult<RenderedImage> {
         self.frames.wait(pending.ticket)?;
+        // Does nothing unless the frame has created pipelines.
+        self.gpu.save_pipeline_cache();
         let (width, height) = (pending.view.width as usize, pending.view.height as usize);
         let to_nits = 1.0 / pending.settings.exposure.multiplier();
         let buffer = |handle: BufferHandle| -> GpuResult<Arc<Buffer>> {

@@ -1,11 +1,12 @@
 //! Command recording and submission: a ring of frames in flight, each with its commands,
 //! descriptors, timers and crash marker.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, ptr, sync::Arc};
 
 use ash::vk;
 
 use super::{
+    compile_progress::FirstUse,
     context::{Gpu, LiveEntry, c_name},
     descriptors::{Bind, Interface, write_set},
     device_selection::MULTI_DRAW_INDIRECT,
@@ -87,6 +88,8 @@ struct Slot {
     pools_used: usize,
     markers: Arc<Buffer>,
     passes: Vec<String>,
+    /// True if a pipeline is bound that no earlier frame has bound.
+    first_use: bool,
     keep: Vec<Arc<dyn Any + Send + Sync>>,
     number: u64,
     pending: bool,
@@ -162,6 +165,7 @@ impl Frames {
                 pools_used: 0,
                 markers,
                 passes: Vec::new(),
+                first_use: false,
                 keep: Vec::new(),
                 number: 0,
                 pending: false,
@@ -189,6 +193,7 @@ impl Frames {
         self.next += 1;
         slot.number = number;
         slot.passes.clear();
+        slot.first_use = false;
         slot.markers_clear();
         // SAFETY: the slot's last frame is over, so that its pools and queries are free.
         unsafe {
@@ -240,6 +245,7 @@ impl Frames {
             },
         );
         slot.pending = false;
+        gpu.compiles.finished(slot.key());
         if let Err(error) = faulted.and(waited) {
             // Objects of a lost frame stay alive as long as the ring.
             return Err(slot.with_last_pass(error));
@@ -278,6 +284,7 @@ impl Drop for Frames {
     fn drop(&mut self) {
         self.gpu.wait_idle();
         for slot in &self.slots {
+            self.gpu.compiles.finished(slot.key());
             // SAFETY: the device is idle; these objects belong to the slot alone.
             unsafe {
                 for &pool in &slot.descriptor_pools {
@@ -294,7 +301,23 @@ impl Drop for Frames {
     }
 }
 
+/// Number of passes whose crash marker is set, also while the device executes them.
+fn passes_begun(markers: &Buffer) -> usize {
+    let (words, _) = markers.mapped().as_chunks::<4>();
+    let is_set = |word: &&[u8; 4]| {
+        // SAFETY: mapped memory, which outlives the reference. The device may write it meanwhile;
+        // a value read too early only shows the pass before.
+        unsafe { ptr::read_volatile(*word) != [0; 4] }
+    };
+    words.iter().take_while(is_set).count()
+}
+
 impl Slot {
+    /// Identifies the slot among those of all rings.
+    fn key(&self) -> usize {
+        Arc::as_ptr(&self.markers) as usize
+    }
+
     fn markers_clear(&self) {
         let zeros = [0u8; MAX_PASSES as usize * 4];
         self.markers.write(0, &zeros);
@@ -303,12 +326,7 @@ impl Slot {
     /// Adds the last pass that the crash marker recorded to a device-loss error.
     fn with_last_pass(&self, error: GpuError) -> GpuError {
         let GpuError::DeviceLost { during, .. } = error else { return error };
-        let begun = self
-            .markers
-            .mapped()
-            .chunks_exact(4)
-            .take_while(|word| word.iter().any(|&byte| byte != 0))
-            .count();
+        let begun = passes_begun(&self.markers);
         let last_pass = begun.checked_sub(1).and_then(|index| self.passes.get(index)).cloned();
         GpuError::DeviceLost { during, last_pass }
     }
@@ -652,6 +670,7 @@ impl Recorder<'_> {
         binds: &[(&str, Bind<'_>)],
     ) -> GpuResult<()> {
         self.keep(Arc::clone(pipeline) as _);
+        self.slot.first_use |= pipeline.0.is_first_use();
         self.bind(vk::PipelineBindPoint::GRAPHICS, pipeline.0.handle, &pipeline.0.interface, binds)
     }
 
@@ -665,6 +684,7 @@ impl Recorder<'_> {
         binds: &[(&str, Bind<'_>)],
     ) -> GpuResult<()> {
         self.keep(Arc::clone(pipeline) as _);
+        self.slot.first_use |= pipeline.0.is_first_use();
         self.bind(vk::PipelineBindPoint::COMPUTE, pipeline.0.handle, &pipeline.0.interface, binds)
     }
 
@@ -1043,6 +1063,14 @@ impl Recorder<'_> {
         )?;
         drop(queue);
         self.slot.pending = true;
+        if self.slot.first_use {
+            let markers = Arc::clone(&self.slot.markers);
+            self.gpu.compiles.submitted(FirstUse {
+                key: self.slot.key(),
+                passes: self.slot.passes.clone(),
+                begun: Box::new(move || passes_begun(&markers)),
+            });
+        }
         Ok(Ticket { slot: self.index, number: self.slot.number })
     }
 }

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     ffi::{CStr, CString, c_void},
     ops::Deref,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -15,6 +15,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use raw_window_handle::RawDisplayHandle;
 
 use super::{
+    compile_progress::{CompileLog, CompileProgress, PipelineTime},
     device_selection::{self, DeviceInfo},
     error::{GpuError, GpuResult},
     fault_injection::{Fault, FaultPoint},
@@ -93,6 +94,9 @@ pub struct Inner {
     /// Shader modules that replace built ones.
     pub(super) replaced: Mutex<Vec<Replacement>>,
     pub(super) pipeline_cache: vk::PipelineCache,
+    pub(super) compiles: CompileLog,
+    /// Number of pipelines whose compilation the cache file holds.
+    saved_pipelines: Mutex<usize>,
     cache_file: Option<PathBuf>,
     info: DeviceInfo,
     limits: vk::PhysicalDeviceLimits,
@@ -217,10 +221,11 @@ impl Gpu {
                 });
             }
         };
-        let cache_file = options
-            .cache_dir
-            .as_ref()
-            .map(|dir| dir.join(pipeline_cache::file_name(&instance, info.handle)));
+        let cache_file = options.cache_dir.as_ref().map(|dir| {
+            // The window has a device for the interface beside that of the pictures.
+            let part = if options.display.is_some() { "window-" } else { "" };
+            dir.join(pipeline_cache::file_name(&instance, info.handle, part))
+        });
         let pipeline_cache = pipeline_cache::load(&device, cache_file.as_deref());
         let labels = options.validation.then(|| ext::debug_utils::Device::new(&instance, &device));
         guard.instance = None;
@@ -232,6 +237,8 @@ impl Gpu {
             layouts: Mutex::new(SharedLayouts::default()),
             replaced: Mutex::new(Vec::new()),
             pipeline_cache,
+            compiles: CompileLog::default(),
+            saved_pipelines: Mutex::new(0),
             cache_file,
             info,
             limits,
@@ -341,11 +348,56 @@ impl Inner {
         let _ = unsafe { self.device.device_wait_idle() };
     }
 
-    /// Writes the pipeline cache to disk. A failure only slows the next start.
+    /// Writes the pipeline cache to disk if pipelines were created since the last call. A failure
+    /// only slows the next start, and is a remark.
     pub fn save_pipeline_cache(&self) {
-        if let Some(file) = &self.cache_file {
-            pipeline_cache::save(&self.device, self.pipeline_cache, file);
+        let Some(file) = &self.cache_file else { return };
+        let mut saved = lock(&self.saved_pipelines);
+        let count = self.compiles.count();
+        if *saved == count {
+            return;
         }
+        *saved = count;
+        if let Err(error) = pipeline_cache::save(&self.device, self.pipeline_cache, file) {
+            self.remark(format!(
+                "the pipeline cache could not be written to {}: {error}",
+                file.display()
+            ));
+        }
+    }
+
+    /// Path of the pipeline cache; it exists once a driver has given data for it.
+    #[must_use]
+    pub fn pipeline_cache_file(&self) -> Option<&Path> {
+        self.cache_file.as_deref()
+    }
+
+    /// Creation times of all pipelines so far, in the order in which they were finished.
+    #[must_use]
+    pub fn pipeline_times(&self) -> Vec<PipelineTime> {
+        self.compiles.times()
+    }
+
+    /// Progress of shader compilation; `None` while nothing is compiled.
+    #[must_use]
+    pub fn compile_progress(&self) -> Option<CompileProgress> {
+        self.compiles.progress()
+    }
+
+    /// Announces pipelines that are about to be created, for [`Inner::compile_progress`].
+    pub fn announce_pipelines(&self, count: usize) {
+        self.compiles.announce(count);
+    }
+
+    /// Adds a remark for the user, such as a pipeline that was replaced by a general one.
+    pub fn remark(&self, text: String) {
+        self.compiles.remark(text);
+    }
+
+    /// All remarks, each once.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        self.compiles.remarks()
     }
 
     pub(super) fn with_allocator<T>(
@@ -406,6 +458,8 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.wait_idle();
+        // Also after an error, so that the next start need not compile these pipelines again.
+        self.save_pipeline_cache();
         lock(&self.layouts).destroy(&self.device);
         // Freed before the device, which owns the allocator's memory.
         drop(lock(&self.allocator).take());

@@ -90,6 +90,20 @@ pub enum GpuError {
         /// The mismatch or the driver's error.
         detail: String,
     },
+    /// The driver rejected a pipeline.
+    #[error(
+        "{call} failed for pipeline '{pipeline}' (shaders {shaders}): {result}; update the driver, or choose another --device"
+    )]
+    PipelineRejected {
+        /// Name of the Vulkan function.
+        call: &'static str,
+        /// Name of the pipeline, with the features that it is specialized for.
+        pipeline: String,
+        /// File names of the shaders, with their variants.
+        shaders: String,
+        /// The driver's result code.
+        result: vk::Result,
+    },
     /// Any other failure of a Vulkan call.
     #[error(
         "{call} failed for '{what}': {result}; run `sunny16 doctor` and report this with its output"

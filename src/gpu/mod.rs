@@ -4,6 +4,7 @@
 
 pub mod acceleration;
 pub mod commands;
+pub mod compile_progress;
 pub mod context;
 pub mod descriptors;
 pub mod device_selection;
@@ -25,6 +26,7 @@ pub mod window;
 pub use acceleration::{BlasSet, Tlas, TlasInstance, TriangleRange};
 pub use ash::vk;
 pub use commands::{ColorTarget, DepthTarget, Frames, PassTime, Recorder};
+pub use compile_progress::{CompileProgress, PipelineTime};
 pub use context::{Gpu, GpuOptions, RayBackend};
 pub use descriptors::Bind;
 pub use device_selection::{DeviceInfo, RAY_QUERY, enumerate_devices};

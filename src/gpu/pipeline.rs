@@ -1,6 +1,9 @@
 //! Pipelines, with descriptor layouts from shader reflection.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use ash::vk;
 
@@ -19,7 +22,16 @@ use super::{
 pub(super) struct Common {
     pub(super) handle: vk::Pipeline,
     pub(super) interface: Interface,
+    /// True once a frame has bound the pipeline.
+    used: AtomicBool,
     _live: LiveEntry,
+}
+
+impl Common {
+    /// True on the first call: software drivers compile when the pipeline is first executed.
+    pub(super) fn is_first_use(&self) -> bool {
+        !self.used.swap(true, Ordering::Relaxed)
+    }
 }
 
 impl Drop for Common {
@@ -68,9 +80,30 @@ fn constant_entries(constants: &[u32]) -> Vec<vk::SpecializationMapEntry> {
         .collect()
 }
 
+/// SPIR-V words (four bytes each) of a shader that llvmpipe compiles for longer than some tenths of
+/// a second.
+const LARGE_SHADER_WORDS: usize = 8 << 10;
+
+/// Blend-capable format of light (`passes::formats::LIGHT`).
+const BLENDED_FORMAT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+
+/// True if blending by `one, zero`, which changes nothing, halves the compilation of a pipeline.
+/// For opaque full-screen shaders, llvmpipe compiles a second variant, without the coverage mask,
+/// for the inside of triangles (Mesa, `lp_state_fs.c`, `RAST_WHOLE`). Pipelines with blending have
+/// one variant for both. The second saves a load of the target per pixel, which large shaders do
+/// not notice.
+fn avoids_second_variant(gpu: &Gpu, state: &GraphicsState, fragment: &ShaderModule<'_>) -> bool {
+    gpu.info().name.starts_with("llvmpipe")
+        && state.depth.is_none()
+        && fragment.words > LARGE_SHADER_WORDS
+        && state.colors.iter().all(|&(format, blend)| format == BLENDED_FORMAT && !blend)
+}
+
 struct ShaderModule<'a> {
     gpu: &'a Gpu,
     handle: vk::ShaderModule,
+    /// Size of the SPIR-V in words.
+    words: usize,
 }
 
 impl<'a> ShaderModule<'a> {
@@ -90,7 +123,7 @@ impl<'a> ShaderModule<'a> {
         // SAFETY: the words are SPIR-V from shaderc, compiled by the build or since.
         let handle = unsafe { gpu.device.create_shader_module(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateShaderModule", shader, result))?;
-        Ok((Self { gpu, handle }, found.module()))
+        Ok((Self { gpu, handle, words: words.len() }, found.module()))
     }
 }
 
@@ -113,7 +146,10 @@ impl GraphicsPipeline {
         fragment: &str,
         state: &GraphicsState,
     ) -> GpuResult<Arc<Self>> {
-        gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines")?;
+        let _compiling = gpu.compiles.begin(name);
+        let shaders = format!("{vertex}, {fragment}");
+        let reject = |error| rejected(error, name, &shaders);
+        gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines").map_err(reject)?;
         let (vertex, vertex_module) = ShaderModule::new(gpu, name, vertex)?;
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
         // The compiler drops unused bindings, on which the layout must not depend.
@@ -175,17 +211,23 @@ impl GraphicsPipeline {
             .depth_test_enable(state.depth.is_some())
             .depth_write_enable(depth_write)
             .depth_compare_op(depth_test);
+        let replaces = avoids_second_variant(gpu, state, &fragment);
         let blends: Vec<_> = state
             .colors
             .iter()
             .map(|&(_, blend)| {
+                let background = if replaces {
+                    vk::BlendFactor::ZERO
+                } else {
+                    vk::BlendFactor::ONE_MINUS_SRC_ALPHA
+                };
                 vk::PipelineColorBlendAttachmentState::default()
                     .color_write_mask(vk::ColorComponentFlags::RGBA)
-                    .blend_enable(blend)
+                    .blend_enable(blend || replaces)
                     .src_color_blend_factor(vk::BlendFactor::ONE)
-                    .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+                    .dst_color_blend_factor(background)
                     .src_alpha_blend_factor(vk::BlendFactor::ONE)
-                    .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+                    .dst_alpha_blend_factor(background)
             })
             .collect();
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
@@ -217,9 +259,9 @@ impl GraphicsPipeline {
         // SAFETY: all that the create info points to lives through the call.
         let made =
             unsafe { gpu.device.create_graphics_pipelines(gpu.pipeline_cache, &[create], None) };
-        let handle = first_pipeline(made, "vkCreateGraphicsPipelines", name)?;
+        let handle = first_pipeline(made, "vkCreateGraphicsPipelines", name).map_err(reject)?;
         let live = gpu.register(handle, "pipeline", name);
-        Ok(Arc::new(Self(Common { handle, interface, _live: live })))
+        Ok(Arc::new(Self(Common { handle, interface, used: AtomicBool::new(false), _live: live })))
     }
 }
 
@@ -243,7 +285,9 @@ impl ComputePipeline {
         shader: &str,
         constants: &[u32],
     ) -> GpuResult<Arc<Self>> {
-        gpu.fault(FaultPoint::Pipeline, name, "vkCreateComputePipelines")?;
+        let _compiling = gpu.compiles.begin(name);
+        let reject = |error| rejected(error, name, shader);
+        gpu.fault(FaultPoint::Pipeline, name, "vkCreateComputePipelines").map_err(reject)?;
         let (module, reflected) = ShaderModule::new(gpu, name, shader)?;
         let interface = Interface::new(gpu, name, &[&reflected])?;
         let entries = constant_entries(constants);
@@ -259,9 +303,23 @@ impl ComputePipeline {
         // SAFETY: all that the create info points to lives through the call.
         let made =
             unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };
-        let handle = first_pipeline(made, "vkCreateComputePipelines", name)?;
+        let handle = first_pipeline(made, "vkCreateComputePipelines", name).map_err(reject)?;
         let live = gpu.register(handle, "pipeline", name);
-        Ok(Arc::new(Self(Common { handle, interface, _live: live })))
+        Ok(Arc::new(Self(Common { handle, interface, used: AtomicBool::new(false), _live: live })))
+    }
+}
+
+/// The error of a driver that rejects a pipeline, with the names of its shaders. Exhausted memory
+/// and a lost device say nothing about the shaders.
+fn rejected(error: GpuError, name: &str, shaders: &str) -> GpuError {
+    match error {
+        GpuError::Vulkan { call, result, .. } => GpuError::PipelineRejected {
+            call,
+            pipeline: name.into(),
+            shaders: shaders.into(),
+            result,
+        },
+        error => error,
     }
 }
 

@@ -11,8 +11,8 @@ use crate::gpu::{Gpu, GpuResult};
 
 /// One set of pipelines for each pass; those of optional passes are created on first use.
 pub struct Passes {
-    /// Instance culling.
-    pub culling: culling::CullingPass,
+    /// Instance culling; created on first use.
+    pub culling: OnceLock<culling::CullingPass>,
     /// Vertex skinning and morphing.
     pub skin: skin::SkinPass,
     /// BVH refit of deformed primitives.
@@ -21,16 +21,16 @@ pub struct Passes {
     pub gbuffer: gbuffer::GbufferPass,
     /// Light lists per cluster.
     pub clustered_lights: clustered_lights::ClusteredLightsPass,
-    /// Shadow maps.
-    pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// Shadow maps; created on first use.
+    pub shadow_maps: OnceLock<shadow_maps::ShadowMapsPass>,
     /// Water caustics.
     pub caustics: caustics::CausticsPass,
-    /// Ambient occlusion.
-    pub ao: ao::AoPass,
+    /// Ambient occlusion; created on first use.
+    pub ao: OnceLock<ao::AoPass>,
     /// Direct light.
     pub lighting: lighting::LightingPass,
-    /// Environment and sun disks.
-    pub background: background::BackgroundPass,
+    /// Environment and sun disks; created on first use.
+    pub background: OnceLock<background::BackgroundPass>,
     /// Forward pass of extended materials.
     pub forward: forward::ForwardPass,
     /// Participating volumes.
@@ -39,8 +39,8 @@ pub struct Passes {
     pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
-    /// G-buffer channels as floats, for display.
-    pub gbuffer_channel: gbuffer_channel::GbufferChannelPass,
+    /// G-buffer channels as floats, for display; created on first use.
+    pub gbuffer_channel: OnceLock<gbuffer_channel::GbufferChannelPass>,
     /// Camera effects.
     pub effects: effects::EffectPasses,
     /// Denoiser of indirect light; created on first use.
@@ -53,59 +53,55 @@ pub struct Passes {
     pub velocity: OnceLock<velocity::VelocityPass>,
     /// Anti-aliasing.
     pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
-    /// Progressive accumulation.
-    pub accumulate: accumulate::AccumulatePass,
-    /// Luminance histogram for automatic exposure.
-    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
+    /// Progressive accumulation; created on first use.
+    pub accumulate: OnceLock<accumulate::AccumulatePass>,
+    /// Luminance histogram for automatic exposure; created on first use.
+    pub exposure_histogram: OnceLock<exposure_histogram::ExposureHistogramPass>,
     /// Tone mapping to the display.
     pub tonemap: tonemap::TonemapPass,
 }
 
 impl Passes {
-    /// Creates all pipelines.
+    /// Creates the pipelines that every frame uses.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow if the driver compiles for the first time.
-        let (geometry, display) = rayon::join(
-            || Ok((gbuffer::GbufferPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?)),
+        let (gbuffer, (clustered_lights, tonemap)) = rayon::join(
+            || gbuffer::GbufferPass::new(gpu),
             || {
-                Ok((
-                    clustered_lights::ClusteredLightsPass::new(gpu)?,
-                    gbuffer_channel::GbufferChannelPass::new(gpu)?,
-                    tonemap::TonemapPass::new(gpu)?,
-                    background::BackgroundPass::new(gpu)?,
-                ))
+                rayon::join(
+                    || clustered_lights::ClusteredLightsPass::new(gpu),
+                    || tonemap::TonemapPass::new(gpu),
+                )
             },
         );
-        let (gbuffer, shadow_maps) = geometry?;
-        let (clustered_lights, gbuffer_channel, tonemap, background) = display?;
         Ok(Self {
-            culling: culling::CullingPass::new(gpu)?,
+            culling: OnceLock::new(),
             skin: skin::SkinPass::default(),
             refit: refit::RefitPass::default(),
-            gbuffer,
+            gbuffer: gbuffer?,
             blend: blend::BlendPass::new(gpu),
             forward: forward::ForwardPass::new(gpu),
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
-            shadow_maps,
-            clustered_lights,
+            shadow_maps: OnceLock::new(),
+            clustered_lights: clustered_lights?,
             caustics: caustics::CausticsPass::default(),
-            ao: ao::AoPass::new(gpu)?,
+            ao: OnceLock::new(),
             lighting: lighting::LightingPass::new(gpu),
             denoiser: OnceLock::new(),
             gi: OnceLock::new(),
             ssr: OnceLock::new(),
-            gbuffer_channel,
+            gbuffer_channel: OnceLock::new(),
             effects: effects::EffectPasses::default(),
             velocity: OnceLock::new(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
-            accumulate: accumulate::AccumulatePass::new(gpu)?,
-            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
-            tonemap,
-            background,
+            accumulate: OnceLock::new(),
+            exposure_histogram: OnceLock::new(),
+            tonemap: tonemap?,
+            background: OnceLock::new(),
         })
     }
 }

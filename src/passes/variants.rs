@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::{
     gpu::{
-        Gpu, GpuResult, GraphicsPipeline,
+        Gpu, GpuError, GpuResult, GraphicsPipeline,
         shader_structs::features::{
             FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
             FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SPLIT_LIGHTING, FEATURE_SUN_DISKS,
@@ -124,6 +124,9 @@ pub fn create_all<'a, P: Send + Sync + 'a>(
     if missing.is_empty() {
         return Ok(());
     }
+    if let Some((variants, _)) = missing.first() {
+        variants.gpu.announce_pipelines(missing.len());
+    }
     let created: Vec<GpuResult<_>> =
         missing.into_par_iter().map(|(variants, features)| variants.get(features)).collect();
     created.into_iter().try_for_each(|pipeline| pipeline.map(drop))
@@ -165,9 +168,26 @@ impl<P> LightVariants<P> {
         // A bit that is missing from `read` by mistake must not remove code.
         let missing = !self.read & !FEATURE_SPLIT_LIGHTING;
         let made_for = Features { bits: features.bits | missing, ..features };
-        let pipeline = (self.make)(&self.gpu, &name, &fragment, made_for)?;
+        let pipeline = match (self.make)(&self.gpu, &name, &fragment, made_for) {
+            Err(error @ GpuError::PipelineRejected { .. }) => self.general(features, error)?,
+            made => made?,
+        };
         // If another thread created it first, its pipeline is kept.
         Ok(Arc::clone(self.made().entry(features).or_insert(pipeline)))
+    }
+
+    /// The pipeline with the code of all scene features, in place of a special one that the driver
+    /// rejected: the same picture but for rounding, at the cost of absent features.
+    fn general(&self, features: Features, rejected: GpuError) -> GpuResult<Arc<P>> {
+        let fragment = features.shader(self.file);
+        let general = Features { bits: features.bits | !FEATURE_SPLIT_LIGHTING, ..features };
+        let name = format!("{fragment}, general");
+        // The driver rejects the shader, and not its specialization.
+        let Ok(pipeline) = (self.make)(&self.gpu, &name, &fragment, general) else {
+            return Err(rejected);
+        };
+        self.gpu.remark(format!("{rejected}; the general pipeline of '{}' replaces it", self.file));
+        Ok(pipeline)
     }
 
     fn has(&self, features: Features) -> bool {

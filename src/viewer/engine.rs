@@ -21,10 +21,10 @@ use self::{
     shared::{EngineLink, Inbox, Results},
 };
 use super::{error::ViewError, wake::Wake, worker::Worker};
-use crate::gpu::{Gpu, shader::Replacement};
+use crate::gpu::{CompileProgress, Gpu, shader::Replacement};
 
 /// The render thread.
-pub struct Engine(Worker<Inbox, Results>);
+pub struct Engine(Worker<Inbox, Results>, Gpu);
 
 impl Engine {
     /// Starts the thread.
@@ -32,9 +32,9 @@ impl Engine {
     /// # Errors
     /// The thread cannot be started.
     pub fn new(gpu: &Gpu, wake: Wake) -> std::io::Result<Self> {
-        let gpu = gpu.clone();
+        let (own, gpu) = (gpu.clone(), gpu.clone());
         let work = move |link: &EngineLink| RenderThread::new(gpu, link).run();
-        Ok(Self(Worker::new("render", wake, work)?))
+        Ok(Self(Worker::new("render", wake, work)?, own))
     }
 
     /// Sets the current request.
@@ -88,6 +88,16 @@ impl Engine {
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
         self.0.results(|results| results.task.map(|(task, since)| (task, since.elapsed())))
+    }
+
+    /// Progress of shader compilation; none while nothing is compiled.
+    pub(super) fn compile_progress(&self) -> Option<CompileProgress> {
+        self.1.compile_progress()
+    }
+
+    /// Remarks of the device, each once.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        self.1.remarks()
     }
 
     /// True if a request has failed, so that no picture will come of it.

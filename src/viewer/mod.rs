@@ -28,6 +28,7 @@ pub mod palette;
 pub mod panels;
 pub mod pixel_reading;
 pub mod pointer;
+pub mod preview;
 pub mod recent;
 pub mod reference_view;
 mod scene_items;

@@ -15,6 +15,7 @@ use super::{
     load::Loading,
     mixer::Mixer,
     palette::Palette,
+    preview::Preview,
     recent::RecentScenes,
     reference_view::ReferenceView,
     scopes::Scopes,
@@ -76,7 +77,9 @@ pub struct ViewState {
     pub(super) kept: SettingsStore,
     /// Encoding of the window's display.
     pub(super) encoding: DisplayEncoding,
-    /// Texture of the displayed picture, and its number.
+    /// Path traced preview while shaders are compiled.
+    pub(super) preview: Preview,
+    /// Texture of the displayed picture, and its number; 0 for a preview.
     pub(super) displayed_frame: Option<(TextureHandle, u64)>,
     /// The picture's rectangle (points), as of the last frame.
     pub(super) viewport_rect: Rect,
@@ -104,6 +107,7 @@ impl ViewState {
             recent,
             kept,
             encoding: DisplayEncoding::Srgb,
+            preview: Preview::default(),
             displayed_frame: None,
             viewport_rect: Rect::ZERO,
             pacing: FramePacing::default(),

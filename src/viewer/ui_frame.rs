@@ -29,11 +29,15 @@ impl App {
 
     /// Uploads the newest picture to the displayed texture; true if it is a new one.
     fn show_newest(&mut self) -> bool {
-        let Some(finished) =
-            self.state.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
-        else {
+        let Some(viewport) = self.state.workspace.as_ref().map(|work| &work.viewport) else {
             return false;
         };
+        let Some(finished) = viewport.last_frame.as_ref() else { return false };
+        // The preview is of the current request, and this picture of an earlier one.
+        let is_old = finished.request_id != viewport.request_id();
+        if is_old && self.state.preview.samples().is_some() {
+            return false;
+        }
         if self.state.displayed_frame.as_ref().is_some_and(|(_, number)| *number == finished.number)
         {
             return false;
@@ -54,6 +58,47 @@ impl App {
             }
         }
         true
+    }
+
+    /// Shows a path traced preview while the requested picture waits for shaders; true if there is
+    /// a new one.
+    fn show_preview(&mut self) -> bool {
+        if self.state.fatal.is_some() {
+            return false;
+        }
+        let Some(work) = &self.state.workspace else { return false };
+        let compiling = self.engine.compile_progress();
+        let image = match self.state.preview.update(&work.viewport, compiling.as_ref(), &self.wake)
+        {
+            Ok(Some(image)) => image,
+            Ok(None) => return false,
+            Err(error) => {
+                // The device's picture, or its error, follows.
+                log::warn!("preview: {error}");
+                self.state.preview.stop();
+                return false;
+            }
+        };
+        match &mut self.state.displayed_frame {
+            Some((texture, number)) => {
+                texture.set(image, TextureOptions::LINEAR);
+                *number = 0;
+            }
+            none => {
+                let texture = self.ctx.load_texture("picture", image, TextureOptions::LINEAR);
+                *none = Some((texture, 0));
+            }
+        }
+        true
+    }
+
+    /// Shows remarks of the device, each once.
+    fn show_remarks(&mut self) {
+        let remarks = self.engine.remarks();
+        for remark in remarks.iter().skip(self.shown_remarks) {
+            self.error(remark.clone());
+        }
+        self.shown_remarks = remarks.len();
     }
 
     /// Updates overlays and scopes to the picture.
@@ -94,7 +139,8 @@ impl App {
         // A newly opened scene is not an input that an earlier picture could answer.
         self.state.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
-        let shown = self.show_newest();
+        let shown = self.show_newest() || self.show_preview();
+        self.show_remarks();
         if let Some(finished) =
             self.state.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref())
         {

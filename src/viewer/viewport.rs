@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     frame::Aov,
+    gpu::CompileProgress,
     gpu_scene::View,
     scene::{Projection, Scene, address::AddressTable, look::Look},
     session::{
@@ -356,6 +357,18 @@ impl Viewport {
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
         self.engine.task().filter(|(_, since)| *since > LONG)
+    }
+
+    /// Progress of shader compilation, if it takes long.
+    #[must_use]
+    pub fn compile_progress(&self) -> Option<CompileProgress> {
+        self.engine.compile_progress().filter(|progress| progress.elapsed > LONG)
+    }
+
+    /// True if the user has moved the camera from the look's pose.
+    #[must_use]
+    pub fn is_posed(&self) -> bool {
+        self.pose.is_some()
     }
 
     /// Sends the request to the engine and receives its results; true if there is a new picture.

@@ -5,8 +5,9 @@ use crate::common::{Guard, Place, gpu_with, parallel};
 use glam::{DVec3, Vec3};
 use sunny16::{
     frame::{Aov, Readback, RenderSettings, Renderer},
-    gpu::{GpuError, GpuResult, fault_injection::Fault},
+    gpu::{Gpu, GpuError, GpuOptions, GpuResult, fault_injection::Fault, vk},
     gpu_scene::View,
+    passes::gbuffer_channel::GbufferChannel,
     photometry::Lumen,
     scene::{
         Sampler, Scene,
@@ -35,7 +36,7 @@ fn work(guard: &Guard) -> GpuResult<usize> {
     let mut renderer = Renderer::new(&guard.gpu)?;
     let on_device = renderer.upload(&scene())?;
     let settings = RenderSettings {
-        aovs: vec![Aov::DirectDiffuse, Aov::Emission],
+        aovs: vec![Aov::DirectDiffuse, Aov::Emission, Aov::Channel(GbufferChannel::Normal)],
         ..RenderSettings::default()
     };
     let mut bytes = 0;
@@ -111,24 +112,126 @@ fn a_lost_device_names_the_last_pass() {
 
 #[test]
 fn rejected_pipelines_are_named() {
-    for pipeline in [
-        "gbuffer mask",
-        "clustered lights",
-        "lighting split_lighting",
-        "tonemap",
-        "gbuffer channel",
-        "background",
+    for (pipeline, shader) in [
+        ("gbuffer mask", "gbuffer.frag+ALPHA_TEST"),
+        ("clustered lights", "clustered_lights.comp"),
+        // All pipelines of the lighting pass, and so the general one too.
+        ("lighting", "lighting.frag+SPLIT_LIGHTING"),
+        ("tonemap", "tonemap.frag"),
+        ("gbuffer channel", "gbuffer_channel.frag"),
+        ("shadow maps", "shadow_maps.frag"),
     ] {
         let Some(error) = failing(&format!("pipeline:{pipeline}=initialization-failed")) else {
             return;
         };
+        println!("{error}");
         assert!(
-            matches!(&error, GpuError::Vulkan { what, .. } if what.contains(pipeline)),
+            matches!(
+                &error,
+                GpuError::PipelineRejected { pipeline: name, shaders, result, .. }
+                    if name.contains(pipeline)
+                        && shaders.contains(shader)
+                        && *result == vk::Result::ERROR_INITIALIZATION_FAILED
+            ),
             "{error:?}"
         );
+        let text = error.to_string();
+        assert!(text.contains(pipeline) && text.contains(shader), "{text}");
     }
     let Some(error) = failing("pipeline:lighting=out-of-device-memory") else { return };
     assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error:?}");
+}
+
+/// The largest difference of two pictures' light, relative to the larger value.
+fn difference(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    pairs.map(|(a, b)| (a - b).abs() / a.max(*b).max(1e-3)).fold(0.0, f32::max)
+}
+
+#[test]
+fn the_general_pipeline_replaces_a_rejected_special_one() {
+    let settings = RenderSettings::default();
+    let Some(guard) = gpu_with(Vec::new()) else { return };
+    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let on_device = renderer.upload(&scene()).unwrap();
+    let expected = renderer.render(&on_device, &view(), &settings).unwrap().nits;
+    assert_eq!(guard.gpu.remarks(), Vec::<String>::new());
+    let times = guard.gpu.pipeline_times();
+    let special: Vec<_> = times.iter().filter(|time| time.name.starts_with("lighting")).collect();
+    let [special] = special[..] else { panic!("{times:?}") };
+    drop((on_device, renderer));
+
+    let fault = format!("pipeline:{}=initialization-failed", special.name);
+    let guard = gpu_with(vec![Fault::parse(&fault).unwrap()]).unwrap();
+    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let on_device = renderer.upload(&scene()).unwrap();
+    let picture = renderer.render(&on_device, &view(), &settings).unwrap().nits;
+    assert!(expected.iter().flatten().any(|&light| light > 0.0));
+    // Two steps of the half floats in which light is stored (tests/gpu/specialization.rs).
+    let off = difference(&picture, &expected);
+    assert!(off <= 2.0 / 1024.0, "{off}");
+    let remarks = guard.gpu.remarks();
+    println!("{remarks:?}");
+    let [remark] = &remarks[..] else { panic!("{remarks:?}") };
+    for part in [&*special.name, "lighting.frag", "general pipeline", "Initialization"] {
+        assert!(remark.contains(part), "{remark}: no '{part}'");
+    }
+    // Later frames use it without another attempt.
+    let created = guard.gpu.pipeline_times().len();
+    renderer.render(&on_device, &view(), &settings).unwrap();
+    assert_eq!(guard.gpu.pipeline_times().len(), created);
+    assert_eq!(guard.gpu.remarks().len(), 1);
+}
+
+/// A frame creates no pipeline that it does not use; the status line has nothing to show after it.
+#[test]
+fn pipelines_are_created_when_a_frame_needs_them() {
+    let Some(guard) = gpu_with(Vec::new()) else { return };
+    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let on_device = renderer.upload(&scene()).unwrap();
+    renderer.render(&on_device, &view(), &RenderSettings::default()).unwrap();
+    let names = |gpu: &Gpu| -> Vec<String> {
+        gpu.pipeline_times().into_iter().map(|time| time.name).collect()
+    };
+    let first = names(&guard.gpu);
+    for absent in ["culling", "ao", "background", "gbuffer channel", "accumulate", "velocity"] {
+        assert!(!first.iter().any(|name| name.starts_with(absent)), "{absent}: {first:?}");
+    }
+    assert_eq!(guard.gpu.compile_progress(), None);
+    let channel = RenderSettings {
+        aovs: vec![Aov::Channel(GbufferChannel::Normal)],
+        ..RenderSettings::default()
+    };
+    renderer.render(&on_device, &view(), &channel).unwrap();
+    let second = names(&guard.gpu);
+    assert_eq!(second[first.len()..], ["gbuffer channel"]);
+}
+
+/// No content of the cache file fails a start or changes a picture.
+#[test]
+fn a_damaged_pipeline_cache_is_ignored() {
+    let settings = RenderSettings::default();
+    let Some(guard) = gpu_with(Vec::new()) else { return };
+    drop(guard);
+    let folder = tempfile::tempdir().unwrap();
+    let options = GpuOptions { cache_dir: Some(folder.path().into()), ..GpuOptions::default() };
+    let picture = || {
+        let gpu = Gpu::open(&options).unwrap();
+        let mut renderer = Renderer::new(&gpu).unwrap();
+        let on_device = renderer.upload(&scene()).unwrap();
+        let picture = renderer.render(&on_device, &view(), &settings).unwrap().display;
+        (picture, gpu.pipeline_cache_file().unwrap().to_owned(), gpu.remarks())
+    };
+    let (expected, file, remarks) = picture();
+    assert_eq!(remarks, Vec::<String>::new());
+    for bytes in [vec![], vec![0; 7], vec![0; 32], vec![0xff; 4096], b"S16PIPE1".repeat(9)] {
+        std::fs::write(&file, &bytes).unwrap();
+        assert_eq!(picture().0, expected, "{} bytes", bytes.len());
+    }
+    // A folder in its place cannot be read or replaced.
+    let _ = std::fs::remove_file(&file);
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(picture().0, expected, "a folder");
 }
 
 /// A renderer whose frame failed still renders without the failing object, and leaks nothing.

@@ -7,5 +7,6 @@ mod common;
 mod interaction;
 mod look_changes;
 mod pace;
+mod start;
 mod window;
 mod x11;

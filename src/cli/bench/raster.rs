@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     args::BenchArgs,
@@ -14,9 +14,13 @@ use super::{
     warm_up,
 };
 use crate::{
-    cli::error::CliError,
-    session::{self, OpenScene, Session},
+    cli::{error::CliError, warnings::warn_remarks},
+    gpu::PassTime,
+    session::{OpenScene, Session},
 };
+
+/// Excess over twice the usual time of a pass (ms) from which its first run counts as compilation.
+const FIRST_USE_MS: f64 = 2.0;
 
 /// Frames between the warm-up and the measured ones; animations advance in them.
 const WARM_UP: u32 = 5;
@@ -24,7 +28,7 @@ const WARM_UP: u32 = 5;
 /// Measures frames of a scene; `import_ms` is the time that its import took.
 pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measurement, CliError> {
     let start = Instant::now();
-    let renderer = session::open_device(&args.device.options()?)?;
+    let (renderer, notice) = args.device.open_renderer()?;
     let gpu = renderer.gpu().clone();
     let device_ms = elapsed_ms(start);
     let start = Instant::now();
@@ -33,7 +37,9 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
     let upload_ms = elapsed_ms(start);
     let mut memory = Memory::new(&gpu, before_upload);
     let view = session.opened.view();
+    let start = Instant::now();
     let exposed = session.determine_exposure(false)?;
+    let exposure_ms = elapsed_ms(start);
     let exposure = exposed.exposure;
     let mut settings = session.opened.final_settings(&exposed, vec![])?;
     let mut motion = Series::new("poses and their upload (host clock)");
@@ -45,7 +51,10 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
     // A frame of half the size first: the difference gives bytes a pixel.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
     let (renderer, scene) = session.device();
-    timed_frame(renderer, scene, &small, &settings)?;
+    let first = timed_frame(renderer, scene, &small, &settings)?;
+    let pipelines = gpu.pipeline_times();
+    drop(notice);
+    warn_remarks(&gpu);
     memory.small_frame(&gpu, &small);
     warm_up(renderer, scene, &view, &settings)?;
     let mut frame = Series::new("frame (host clock)");
@@ -108,8 +117,19 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
     }
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
     println!(
-        "import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms"
+        "import {import_ms:.1} ms, device and common pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms, exposure {exposure_ms:.1} ms, first frame (half the size) {:.1} ms",
+        first.ms
     );
+    let created_ms: f64 = pipelines.iter().map(|pipeline| pipeline.ms).sum();
+    println!("pipelines: {}, created in {created_ms:.1} ms (sum of all threads)", pipelines.len());
+    pipelines.iter().for_each(|pipeline| println!("{:>10.3} ms  {}", pipeline.ms, pipeline.name));
+    println!("first frame: passes with shaders that the driver compiled at their first use");
+    let compiled = |pass: &&PassTime| {
+        let usual = passes.iter().find(|series| series.name == pass.name);
+        pass.ms > FIRST_USE_MS + 2.0 * usual.map_or(0.0, |series| series.percentile(0.5))
+    };
+    let compiled: Vec<&PassTime> = first.picture.times.iter().filter(compiled).collect();
+    compiled.iter().for_each(|pass| println!("{:>10.3} ms  {}", pass.ms, pass.name));
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
     memory.print();
     println!(
@@ -120,6 +140,12 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
     let declared = session.plan(&settings)?.declared_bytes();
     let triangles = session.opened.scene.instanced_triangles();
     session.close()?;
+    let pipelines: Vec<Value> = pipelines
+        .iter()
+        .map(|pipeline| json!({"name": pipeline.name, "ms": pipeline.ms}))
+        .collect();
+    let compiled: Vec<Value> =
+        compiled.iter().map(|pass| json!({"pass": pass.name, "ms": pass.ms})).collect();
     Ok(Measurement {
         device: Some(info),
         scene: Some(args.scene.name()),
@@ -133,7 +159,12 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
             "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(Series::json).collect::<Vec<_>>(),
             "declared_bytes": declared_json(&declared),
-            "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
+            "start_ms": {
+                "import": import_ms, "device": device_ms, "upload": upload_ms,
+                "exposure": exposure_ms, "first_frame": first.ms,
+            },
+            "pipelines": pipelines,
+            "compiled_at_first_use": compiled,
             "memory_bytes": {"used": used, "reserved": reserved, "by_name": memory.json()},
         }),
     })

@@ -78,7 +78,9 @@ pub struct App {
     pub state: ViewState,
     /// The state of the panels themselves.
     pub(super) panels: PanelState,
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
+    /// Number of the device's remarks that were shown.
+    pub(super) shown_remarks: usize,
     pub(super) wake: Wake,
     pub(super) ctx: Context,
     pub(super) options: Options,
@@ -115,6 +117,7 @@ impl App {
             state,
             panels: PanelState::default(),
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
+            shown_remarks: 0,
             wake,
             ctx,
             root: options.request.root.clone(),

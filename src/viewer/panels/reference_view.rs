@@ -78,10 +78,12 @@ fn tools(ui: &mut Ui, view: &ReferenceView, actions: &mut Actions) {
 pub(super) fn show(ui: &Ui, rect: Rect, state: &ViewState, panels: &PanelState) {
     let (ctx, view) = (ui.ctx(), &state.reference_view);
     let picture = state.displayed_frame.as_ref().map(|(texture, _)| texture.id());
+    let is_preview = state.displayed_frame.as_ref().is_some_and(|(_, number)| *number == 0);
     let order = state.workspace.as_ref().map_or(0, |work| work.viewport.request_id());
     let over = state.scopes.over.as_ref().or(state.mixer.shown(order));
     // Beside a reference both are limited to SDR, to be comparable.
-    let alone = state.encoding != DisplayEncoding::Srgb && view.mode == CompareMode::Raster;
+    let alone =
+        state.encoding != DisplayEncoding::Srgb && view.mode == CompareMode::Raster && !is_preview;
     let raster =
         over.map(TextureHandle::id).or(picture.map(|bytes| if alone { HDR_IMAGE } else { bytes }));
     let reference =

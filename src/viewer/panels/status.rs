@@ -1,7 +1,5 @@
 //! Status line: camera and meter, readings under the pointer, errors.
 
-use std::time::Duration;
-
 use egui::{Color32, RichText, Ui};
 
 use crate::viewer::{
@@ -9,7 +7,7 @@ use crate::viewer::{
     pixel_reading::PixelReading,
     pointer::Pointer,
     state::ViewState,
-    viewport::{RenderedFrame, Task},
+    viewport::{RenderedFrame, Task, Viewport},
 };
 
 /// Minimum window width (points) for the meter's needle.
@@ -50,7 +48,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         }
         let Some(finished) = &work.viewport.last_frame else {
             // A batch of pictures does not start before the first picture.
-            let _ = busy(ui, work.viewport.task());
+            let _ = busy(ui, state, &work.viewport);
             return;
         };
         let picture = &finished.image;
@@ -64,7 +62,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
                 ))
                 .weak(),
             );
-            if busy(ui, work.viewport.task()) {
+            if busy(ui, state, &work.viewport) {
                 actions.push(EngineAction::CancelJob);
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -103,7 +101,18 @@ fn under_the_pointer(ui: &mut Ui, finished: &RenderedFrame, pointer: &Pointer) {
 }
 
 /// The engine's task, if it takes long; true if the user stops it.
-fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
+fn busy(ui: &mut Ui, state: &ViewState, viewport: &Viewport) -> bool {
+    let task = viewport.task();
+    if let Some(progress) = viewport.compile_progress()
+        && !matches!(task, Some((Task::DrawBatch(..), _)))
+    {
+        let preview = state.preview.samples();
+        let preview = preview
+            .map_or_else(String::new, |samples| format!("; preview: path traced, {samples} spp"));
+        let text = RichText::new(format!("{progress}{preview}")).color(Color32::YELLOW);
+        ui.add(egui::Label::new(text).truncate());
+        return false;
+    }
     let Some((task, since)) = task else { return false };
     let seconds = since.as_secs_f64();
     let (what, several) = match task {

@@ -1,0 +1,80 @@
+//! The start of the window: a preview and a progress line while the device compiles shaders.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use egui::{Pos2, RawInput, Rect, Shape, vec2};
+use sunny16::{
+    session::OpenRequest,
+    viewer::{App, Options},
+};
+
+use crate::common::headless_viewer::HANG;
+
+/// Compilation that takes longer must be shown.
+const SLOW: Duration = Duration::from_millis(1500);
+
+/// True if a shape contains this text.
+fn says(shape: &Shape, part: &str) -> bool {
+    match shape {
+        Shape::Text(text) => text.galley.text().contains(part),
+        Shape::Vec(shapes) => shapes.iter().any(|shape| says(shape, part)),
+        _ => false,
+    }
+}
+
+/// The first picture on a device without pipelines. Frames of the window are not painted: the
+/// window has a device of its own.
+#[test]
+fn the_first_picture_is_path_traced_while_shaders_are_compiled() {
+    let Some(guard) = crate::common::gpu_with(Vec::new()) else { return };
+    let request =
+        OpenRequest { scene: Some("builtin:still_life".into()), ..OpenRequest::default() };
+    let options = Options { request, ..Options::default() };
+    let mut app = App::new(&guard.gpu, options, Arc::new(|| {})).unwrap();
+    let [mut opened, mut compiling, mut preview, mut drawn] = [None::<Instant>; 4];
+    let mut slowest = Duration::ZERO;
+    let started = Instant::now();
+    while drawn.is_none() {
+        assert!(started.elapsed() < HANG, "no picture");
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1180.0, 480.0))),
+            time: Some(started.elapsed().as_secs_f64()),
+            ..RawInput::default()
+        };
+        let begun = Instant::now();
+        let output = app.frame(input);
+        slowest = slowest.max(begun.elapsed());
+        let now = Instant::now();
+        let shows = |part| output.shapes.iter().any(|clipped| says(&clipped.shape, part));
+        let note = |slot: &mut Option<Instant>, so: bool| {
+            if so {
+                slot.get_or_insert(now);
+            }
+        };
+        let work = app.state.workspace.as_ref();
+        note(&mut opened, work.is_some());
+        note(&mut compiling, shows("compiling shaders"));
+        note(&mut preview, shows("preview: path traced"));
+        note(&mut drawn, work.is_some_and(|work| work.viewport.last_frame.is_some()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let since = |time: Option<Instant>| time.map(|time| time - opened.unwrap());
+    println!(
+        "after opening: compiling {:?}, preview {:?}, picture {:?}; slowest frame of the window \
+         {slowest:?}",
+        since(compiling),
+        since(preview),
+        since(drawn)
+    );
+    if since(drawn).unwrap() > 2 * SLOW {
+        assert!(since(compiling).is_some_and(|time| time < SLOW), "no progress is shown");
+        assert!(since(preview).is_some_and(|time| time < 2 * SLOW), "no preview is shown");
+    }
+    // The picture replaces the preview, and the line ends with the compilation.
+    let viewport = &app.state.workspace.as_ref().unwrap().viewport;
+    assert!(viewport.last_frame.is_some());
+    app.shut_down().wait();
+}
