@@ -14,6 +14,7 @@ mod brdf;
 mod corpus_goldens;
 mod culling;
 mod demo_shadows;
+mod direct_budget;
 mod effects;
 mod environment;
 mod exposure;

@@ -18,13 +18,20 @@ use sunny16::{
     scene::{
         AlphaMode, Material, Sampler, Scene,
         build::{SceneBuilder, dielectric},
-        look::ShadowMethod,
+        look::{ShadowMethod, ShadowSampling},
         procedural::{BuiltinScene, shapes, textures},
     },
 };
 
-const TRACED: ShadowSettings =
-    ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 4, resolution: 256 };
+const TRACED: ShadowSettings = ShadowSettings {
+    enabled: true,
+    method: ShadowMethod::Traced,
+    samples: 4,
+    sampling: ShadowSampling::Exact,
+    rays: 2,
+    denoise: true,
+    resolution: 256,
+};
 
 /// A device with ray query; prints if there is none.
 fn gpu_with_ray_query() -> Option<Guard> {

@@ -15,11 +15,24 @@ use sunny16::{
     gpu_scene::{GpuScene, View},
     graph::{Access, Graph, GraphCache},
     photometry::Lux,
-    scene::{Scene, animation::AnimationSelection, build::SceneBuilder, gltf, look::ShadowMethod},
+    scene::{
+        Scene,
+        animation::AnimationSelection,
+        build::SceneBuilder,
+        gltf,
+        look::{ShadowMethod, ShadowSampling},
+    },
 };
 
-const TRACED: ShadowSettings =
-    ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 1, resolution: 256 };
+const TRACED: ShadowSettings = ShadowSettings {
+    enabled: true,
+    method: ShadowMethod::Traced,
+    samples: 1,
+    sampling: ShadowSampling::Exact,
+    rays: 2,
+    denoise: true,
+    resolution: 256,
+};
 
 fn settings() -> RenderSettings {
     RenderSettings { shadows: TRACED, ..exposed(10_000.0, 0.5) }

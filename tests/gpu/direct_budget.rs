@@ -1,0 +1,363 @@
+//! Direct light by a fixed number of shadow rays a pixel, against rays to every light.
+
+use crate::common::{Place, exposure_for, gpu, perspective, picture, renderer};
+use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
+use sunny16::{
+    frame::{Aov, FrameSample, RenderSettings, RenderedImage, Renderer, ShadowSettings},
+    gpu_scene::View,
+    photometry::{
+        Candela, Lux, Nit,
+        lights::{Emitter, LightStrength, Sides},
+    },
+    scene::{
+        AlphaMode, Material, Sampler, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform},
+        look::{ShadowMethod, ShadowSampling},
+        procedural::{shapes, textures},
+    },
+};
+
+/// Exposed luminance of white in these pictures (nits).
+const WHITE: f64 = 300.0;
+/// Rounding of half floats: each of three sums may be truncated by the driver.
+const HALF_STEPS: f32 = 3.0 / 1024.0;
+
+fn settings(sampling: ShadowSampling, rays: u32) -> RenderSettings {
+    let shadows = ShadowSettings {
+        method: ShadowMethod::Traced,
+        sampling,
+        rays,
+        denoise: false,
+        ..ShadowSettings::default()
+    };
+    RenderSettings { shadows, exposure: exposure_for(WHITE, 1.0), ..RenderSettings::default() }
+}
+
+fn exact() -> RenderSettings {
+    settings(ShadowSampling::Exact, 2)
+}
+
+fn budget(rays: u32) -> RenderSettings {
+    settings(ShadowSampling::Budget, rays)
+}
+
+fn view(size: (u32, u32)) -> View {
+    perspective(DVec3::new(1.2, 1.9, 2.4), DVec3::new(0.1, 0.2, -0.2), 0.8, 0.01, size)
+}
+
+fn matte() -> Material {
+    Material { double_sided: true, ..dielectric("matte", Vec3::new(0.5, 0.45, 0.4), 0.6) }
+}
+
+fn light(builder: &mut SceneBuilder, emitter: Emitter, nits: f64, color: Vec3, at: DVec3) {
+    let strength = LightStrength::Nits(Nit(nits));
+    builder.light("light", emitter, strength, color, look_at_transform(at, DVec3::ZERO));
+}
+
+fn sun(builder: &mut SceneBuilder, angular_radius: f64, lux: f64) {
+    let pose = look_at_transform(DVec3::new(2.0, 3.0, 1.0), DVec3::ZERO);
+    let strength = LightStrength::Lux(Lux(lux));
+    builder.light("sun", Emitter::Sun { angular_radius }, strength, Vec3::ONE, pose);
+}
+
+/// Soft lights of all shapes and of several colors, above a floor and what stands on it.
+fn soft_lights(builder: &mut SceneBuilder) {
+    let (warm, cold) = (Vec3::new(1.4, 0.95, 0.5), Vec3::new(0.6, 1.0, 1.7));
+    light(builder, Emitter::Sphere { radius: 0.25 }, 900.0, warm, DVec3::new(-1.5, 1.6, 0.8));
+    let panel = Emitter::Rectangle { width: 0.8, height: 0.5, sides: Sides::One };
+    light(builder, panel, 700.0, cold, DVec3::new(1.6, 1.8, -0.6));
+    let disk = Emitter::Disk { radius: 0.3, sides: Sides::Two };
+    light(builder, disk, 600.0, Vec3::new(0.7, 1.15, 0.6), DVec3::new(0.2, 2.2, 1.4));
+    let tube = Emitter::Tube { radius: 0.04, length: 0.9 };
+    light(builder, tube, 2500.0, Vec3::ONE, DVec3::new(-0.4, 1.5, -1.6));
+    sun(builder, 0.04, 120.0);
+}
+
+fn floor(builder: &mut SceneBuilder) {
+    builder.floor(12.0, matte());
+}
+
+fn blocks(builder: &mut SceneBuilder) {
+    floor(builder);
+    let cube = builder.add_material(matte());
+    for (turn, at) in [
+        (0.4, DVec3::new(0.0, 0.25, 0.0)),
+        (1.0, DVec3::new(0.9, 0.8, -0.4)),
+        (2.0, DVec3::new(-0.8, 0.6, -0.3)),
+    ] {
+        let pose = DMat4::from_rotation_translation(DQuat::from_rotation_y(turn), at);
+        builder.place(shapes::cuboid(Vec3::splat(0.5)), cube, pose);
+    }
+}
+
+fn scene(parts: impl IntoIterator<Item = fn(&mut SceneBuilder)>) -> Scene {
+    let mut builder = SceneBuilder::new("budget");
+    parts.into_iter().for_each(|part| part(&mut builder));
+    builder.build().unwrap()
+}
+
+/// Largest difference of two pictures in all channels, relative to the greater value or to a
+/// thousandth of white.
+fn worst(a: &RenderedImage, b: &RenderedImage) -> f32 {
+    let values = |picture: &RenderedImage| picture.nits.clone().into_iter().flatten();
+    let dark = (WHITE * 1e-3) as f32;
+    values(a).zip(values(b)).map(|(a, b)| (a - b).abs() / a.abs().max(b.abs()).max(dark)).fold(
+        0.0,
+        |worst: f32, difference| {
+            // NaN fails every bound.
+            if difference <= worst { worst } else { difference }
+        },
+    )
+}
+
+fn lit_share(picture: &RenderedImage) -> f64 {
+    let lit = picture.nits.iter().filter(|light| light[1] > 1e-3 * WHITE as f32).count();
+    lit as f64 / picture.nits.len() as f64
+}
+
+#[test]
+fn unshadowed_light_is_exact() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = scene([floor as fn(&mut SceneBuilder), soft_lights]);
+    let view = view((96, 60));
+    let reference = picture(&mut renderer, &scene, &view, &exact());
+    assert!(lit_share(&reference) > 0.6);
+    for rays in [1, 2, 7] {
+        let sampled = picture(&mut renderer, &scene, &view, &budget(rays));
+        let worst = worst(&sampled, &reference);
+        println!("{rays} rays: worst difference {worst:.2e}");
+        assert!(worst <= HALF_STEPS, "{rays} rays: {worst}");
+    }
+}
+
+/// One light without a size is chosen by all rays, so its hard shadows are exact too: through alpha
+/// masks, and none through blended surfaces.
+#[test]
+fn hard_shadows_and_alpha_masks_are_exact() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let leaf = |builder: &mut SceneBuilder, alpha: AlphaMode| {
+        let image = textures::picture(64, 64, |u, v| {
+            let (x, y) = (u * 3.0 - 1.5, v * 3.0 - 1.5);
+            [0.2, 0.6, 0.1, (1.4 - (x * x + y * y) * 2.0).clamp(0.0, 1.0)]
+        });
+        let texture = builder.add_texture("leaf", image, Sampler::default());
+        let reference = SceneBuilder::texture_ref(texture);
+        let leaf = Material { alpha, base_color_texture: Some(reference), ..matte() };
+        let at = DVec3::new(-0.3, 1.0, 0.3);
+        builder.place(shapes::plane(Vec2::splat(1.2), 3, 3), leaf, at);
+    };
+    let view = view((160, 100));
+    for (alpha, directional) in [
+        (AlphaMode::Mask { cutoff: 0.5 }, false),
+        (AlphaMode::Mask { cutoff: 0.5 }, true),
+        (AlphaMode::Blend, false),
+    ] {
+        let mut builder = SceneBuilder::new("leaf");
+        blocks(&mut builder);
+        leaf(&mut builder, alpha);
+        if directional {
+            sun(&mut builder, 0.0, 1000.0);
+        } else {
+            let at = DVec3::new(-1.0, 2.6, 1.1);
+            builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, at);
+        }
+        let scene = builder.build().unwrap();
+        let reference = picture(&mut renderer, &scene, &view, &exact());
+        let sampled = picture(&mut renderer, &scene, &view, &budget(2));
+        let (worst, lit) = (worst(&sampled, &reference), lit_share(&reference));
+        println!("{alpha:?}, directional {directional}: worst {worst:.2e}, lit {lit:.2}");
+        assert!((0.3..0.97).contains(&lit), "{lit}");
+        assert!(worst <= HALF_STEPS, "{alpha:?}: {worst}");
+    }
+}
+
+/// Sums over frames of the light of 8x8 blocks, by channel.
+struct Blocks {
+    sums: Vec<[f64; 2]>,
+    frames: f64,
+}
+
+impl Blocks {
+    fn render(
+        renderer: &mut Renderer,
+        scene: &Scene,
+        view: &View,
+        settings: &RenderSettings,
+        count: u32,
+    ) -> Self {
+        let on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
+        let columns = view.width as usize / 8;
+        let mut sums = vec![[0.0; 2]; columns * (view.height as usize / 8) * 3];
+        for number in 0..count {
+            let frame =
+                RenderSettings { sample: Some(FrameSample { number, count }), ..settings.clone() };
+            let picture = renderer.render(&on_device, view, &frame).unwrap();
+            let mut means = vec![0.0; sums.len()];
+            for (i, light) in picture.nits.iter().enumerate() {
+                let (x, y) = (i % picture.width / 8, i / picture.width / 8);
+                for (channel, value) in light.iter().enumerate() {
+                    means[(y * columns + x) * 3 + channel] += f64::from(*value) / 64.0;
+                }
+            }
+            for (sum, mean) in sums.iter_mut().zip(means) {
+                *sum = [sum[0] + mean, sum[1] + mean * mean];
+            }
+        }
+        Self { sums, frames: f64::from(count) }
+    }
+
+    fn mean(&self, block: usize) -> f64 {
+        self.sums[block][0] / self.frames
+    }
+
+    /// Variance of the mean over the frames. It counts the frames as independent; their noise is
+    /// better distributed than that, and part of it is the antialiasing of edges.
+    fn variance(&self, block: usize) -> f64 {
+        let mean = self.mean(block);
+        (self.sums[block][1] / self.frames - mean * mean).max(0.0) / self.frames
+    }
+
+    fn total(&self) -> [f64; 2] {
+        let all = 0..self.sums.len();
+        all.fold([0.0; 2], |sum, block| [sum[0] + self.mean(block), sum[1] + self.variance(block)])
+    }
+}
+
+#[test]
+fn mean_of_frames_is_unbiased_in_penumbrae() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = scene([blocks as fn(&mut SceneBuilder), soft_lights]);
+    let view = view((96, 64));
+    let count = 64;
+    let reference = Blocks::render(&mut renderer, &scene, &view, &exact(), count);
+    for rays in [2, 4] {
+        let sampled = Blocks::render(&mut renderer, &scene, &view, &budget(rays), count);
+        let ([got, noise], [want, other_noise]) = (sampled.total(), reference.total());
+        let (off, sigma) = (got / want - 1.0, (noise + other_noise).sqrt() / want);
+        let mut worst: f64 = 0.0;
+        for block in 0..sampled.sums.len() {
+            let want = reference.mean(block).max(0.02 * WHITE);
+            let sigma = (sampled.variance(block) + reference.variance(block)).sqrt() / want;
+            let off = (sampled.mean(block) - reference.mean(block)).abs() / want;
+            worst = worst.max(off);
+            assert!(
+                off <= 0.01 + 3.0 * sigma && sigma < 0.02,
+                "{rays} rays, block {block}: {off:.4} off, sigma {sigma:.4}"
+            );
+        }
+        println!("{rays} rays: mean {off:+.2e} (sigma {sigma:.1e}), worst block {worst:.4}");
+        assert!(off.abs() <= 2e-3 && sigma < 1e-3, "{rays} rays: {off} off, sigma {sigma}");
+    }
+}
+
+/// Mean absolute difference of two pictures over the mean of the second, and the relative
+/// difference of their means.
+fn differences(a: &RenderedImage, b: &RenderedImage) -> [f64; 2] {
+    let sums =
+        a.nits.iter().flatten().zip(b.nits.iter().flatten()).fold([0.0; 3], |sums, (a, b)| {
+            let (a, b) = (f64::from(*a), f64::from(*b));
+            [sums[0] + (a - b).abs(), sums[1] + a, sums[2] + b]
+        });
+    [sums[0] / sums[2], sums[1] / sums[2] - 1.0]
+}
+
+#[test]
+fn history_reduces_the_noise() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = scene([blocks as fn(&mut SceneBuilder), soft_lights]);
+    let view = view((160, 100));
+    let shadows = ShadowSettings { samples: 64, ..exact().shadows };
+    let many = RenderSettings { shadows, ..exact() };
+    let reference = picture(&mut renderer, &scene, &view, &many);
+    let noisy = picture(&mut renderer, &scene, &view, &budget(2));
+    let shadows = ShadowSettings { denoise: true, ..budget(2).shadows };
+    let denoised = RenderSettings { shadows, ..budget(2) };
+    let on_device = renderer.upload_for(&scene, &denoised.shadows).unwrap();
+    renderer.reset_history();
+    let single = renderer.render(&on_device, &view, &denoised).unwrap();
+    assert_eq!(single.nits, noisy.nits);
+    for _ in 0..14 {
+        renderer.render(&on_device, &view, &denoised).unwrap();
+    }
+    let last = renderer.render(&on_device, &view, &denoised).unwrap();
+    let [noise, later] = [&noisy, &last].map(|picture| differences(picture, &reference));
+    println!("noisy {noise:.4?}, after 16 frames {later:.4?}");
+    assert!(later[0] < 0.4 * noise[0], "{later:?} of {noise:?}");
+    assert!(later[1].abs() < 5e-3, "{later:?}");
+}
+
+#[test]
+fn equal_frames_are_identical() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = scene([blocks as fn(&mut SceneBuilder), soft_lights]);
+    let view = view((80, 50));
+    let [a, b] = [0; 2].map(|_| picture(&mut renderer, &scene, &view, &budget(3)));
+    assert_eq!(a.nits, b.nits);
+    // Another frame of a mean has other noise.
+    let sample = Some(FrameSample { number: 1, count: 2 });
+    let other = picture(&mut renderer, &scene, &view, &RenderSettings { sample, ..budget(3) });
+    assert_ne!(a.nits, other.nits);
+}
+
+#[test]
+fn light_count_does_not_change_the_rays() {
+    let Some(guard) = gpu() else { return };
+    let view = view((40, 24));
+    for (rays, lamps) in [(2, 1), (2, 40), (5, 40)] {
+        let mut renderer = guard.renderer();
+        let mut builder = SceneBuilder::new("lamps");
+        blocks(&mut builder);
+        for lamp in 0..lamps {
+            let angle = f64::from(lamp) * 2.4;
+            let at = DVec3::new(2.0 * angle.sin(), 1.5, 2.0 * angle.cos());
+            light(&mut builder, Emitter::Sphere { radius: 0.1 }, 5000.0, Vec3::ONE, at);
+        }
+        let scene = builder.build().unwrap();
+        let on_device = renderer.upload_for(&scene, &budget(rays).shadows).unwrap();
+        let picture = renderer.render(&on_device, &view, &budget(rays)).unwrap();
+        assert!(lit_share(&picture) > 0.0);
+        let memory = guard.gpu.memory_by_name();
+        let (_, bytes) = memory.iter().find(|(name, _)| name.contains("shadow ray hits")).unwrap();
+        assert_eq!(*bytes, 40 * 24 * u64::from(rays) * 4, "{lamps} lamps, {rays} rays");
+    }
+}
+
+#[test]
+fn bands_of_rows_do_not_change_the_picture() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = scene([blocks as fn(&mut SceneBuilder), soft_lights]);
+    let view = view((70, 45));
+    let of = |max_ray_buffer_bytes| RenderSettings {
+        max_ray_buffer_bytes,
+        aovs: vec![Aov::DirectDiffuse, Aov::DirectSpecular],
+        ..budget(2)
+    };
+    let whole = picture(&mut renderer, &scene, &view, &of(None));
+    let pass_count =
+        |picture: &RenderedImage| picture.times.iter().filter(|t| t.name.contains("rows")).count();
+    assert_eq!(pass_count(&whole), 0);
+    for bytes in [1, 70 * 2 * 40 * 20] {
+        let split = picture(&mut renderer, &scene, &view, &of(Some(bytes)));
+        assert!(pass_count(&split) >= 15, "{}", pass_count(&split));
+        assert_eq!(whole.nits, split.nits, "{bytes} bytes");
+        assert_eq!(whole.aovs, split.aovs, "{bytes} bytes");
+    }
+}
+
+/// Blended surfaces cast no shadows, so that the BVH is empty and no ray is sent.
+#[test]
+fn scenes_without_shadow_casters_are_lit() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let mut builder = SceneBuilder::new("pane");
+    builder.floor(6.0, Material { alpha: AlphaMode::Blend, ..matte() });
+    soft_lights(&mut builder);
+    let scene = builder.build().unwrap();
+    let view = view((40, 25));
+    let reference = picture(&mut renderer, &scene, &view, &exact());
+    let sampled = picture(&mut renderer, &scene, &view, &budget(2));
+    assert!(lit_share(&reference) > 0.5);
+    assert_eq!(sampled.nits, reference.nits);
+    let nothing = Scene::default();
+    let dark = picture(&mut renderer, &nothing, &view, &budget(2));
+    assert!(dark.nits.iter().flatten().all(|value| *value == 0.0));
+}
