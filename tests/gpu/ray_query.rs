@@ -347,14 +347,14 @@ fn hits_match_between_ray_backends() {
         }
         // Hits include panes, which shadow rays pass, and partially transparent leaves.
         let sent = query.upload_rays(&first, false).unwrap();
-        let nearest = query.trace(&sent).unwrap().0;
+        let nearest = query.trace(&sent).unwrap();
         let of = |met: &&TraceHit, test: &dyn Fn(&sunny16::bvh::BvhInstance) -> bool| {
             met.instance != NONE && test(&top.instances[met.instance as usize])
         };
         let panes = nearest.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count();
         let leaves = nearest.iter().filter(|met| of(met, &|i| i.mask != NONE)).count();
         let sent = query.upload_rays(&first, true).unwrap();
-        let cast = query.trace(&sent).unwrap().0;
+        let cast = query.trace(&sent).unwrap();
         println!("{panes} rays end at panes, {leaves} at leaves");
         assert!(panes > 500 && leaves > 500, "{panes} {leaves}");
         assert_eq!(cast.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count(), 0);
@@ -501,7 +501,7 @@ fn nan_rays_miss() {
     ];
     let sent = query.upload_rays(&list, false).unwrap();
     let met: Vec<bool> =
-        query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
+        query.trace(&sent).unwrap().iter().map(|met| met.instance != NONE).collect();
     // A NaN length becomes the maximum on its way to the device.
     assert_eq!(met, [true, false, false, false, false, true]);
 }
@@ -551,7 +551,7 @@ fn acceleration_structures_follow_moved_vertices() {
             check(&format!("{far} m, {what}"), &found);
         }
         let sent = both[1].upload_rays(&first, false).unwrap();
-        let met = both[1].trace(&sent).unwrap().0;
+        let met = both[1].trace(&sent).unwrap();
         if let Some(last) = last.replace(met.clone()) {
             let other = met
                 .iter()

@@ -97,8 +97,9 @@ mod tests {
 
     #[test]
     fn settings_are_those_that_differ() {
-        let look = "[passes.ao]\nenabled = true\n[lights.Key]\nlumens = 800\n[gi]\nenabled = false";
-        let set = ["gi.enabled=true", "passes.ao.enabled=false", "camera.lens.f_stop=4"];
+        let look =
+            "[passes.ao]\nenabled = false\n[lights.Key]\nlumens = 800\n[gi]\nenabled = false";
+        let set = ["gi.enabled=true", "passes.ao.enabled=true", "camera.lens.f_stop=4"];
         let settings = differing_settings(look, &set.map(String::from));
         let text = Value::Object(settings).to_string();
         assert_eq!(
