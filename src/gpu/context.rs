@@ -19,6 +19,7 @@ use super::{
     device_selection::{self, DeviceInfo},
     error::{GpuError, GpuResult},
     fault_injection::{Fault, FaultPoint},
+    heap,
     mutex::lock,
     pipeline_cache,
     shader::Replacement,
@@ -164,6 +165,9 @@ impl Gpu {
 
         let devices = device_selection::describe_all(&instance)?;
         let info = device_selection::choose(&devices, options.device.as_deref())?;
+        if info.kind == vk::PhysicalDeviceType::CPU {
+            heap::keep_freed_memory();
+        }
         let rays = match options.ray_backend {
             RayBackend::Auto => {
                 info.has(device_selection::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU

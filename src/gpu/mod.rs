@@ -10,6 +10,7 @@ pub mod descriptors;
 pub mod device_selection;
 pub mod error;
 pub mod fault_injection;
+mod heap;
 pub mod memory;
 pub mod mutex;
 pub mod pipeline;
