@@ -6,7 +6,7 @@ use super::{
     gbuffer::Gbuffer,
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
-    variants::{Features, LightVariants, WantedVariant},
+    variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{Gpu, GraphicsPipeline, GraphicsState},
@@ -54,7 +54,7 @@ impl LightingPass {
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Self { variants: LightVariants::new(gpu, "lighting.frag", u32::MAX, make) }
+        Self { variants: LightVariants::new(gpu, "lighting.frag", !LOBES, make) }
     }
 
     /// The pipeline that a frame needs.
