@@ -86,6 +86,14 @@ float sheen_lobe(Layers y, float nl, float nv, float nh) {
 
 float max3(vec3 v) { return max(v.r, max(v.g, v.b)); }
 
+bool has_sheen(Layers y) { return max3(y.sheen_color) > 0.0; }
+
+// Without anisotropic materials a constant to the driver; fragment_layers sets the factors of other
+// absent lobes to 0.
+bool is_isotropic(Layers y) {
+    return !has_feature(FEATURE_ANISOTROPY) || y.alphas.x == y.alphas.y;
+}
+
 // Interference term of a thin film for a phase shift, in linear Rec.709: Belcour and Barla 2017, "A
 // Practical Extension to Microfacet Theory for the Modeling of Varying Iridescence", section 4 and
 // its supplement's fit of the CIE observer.
@@ -207,7 +215,7 @@ float base_albedo(Layers y, float nv) {
 // Transmittance of the sheen layer for view and light cosines.
 float below_sheen(Layers y, float nl, float nv) {
     float most = max3(y.sheen_color);
-    if (most <= 0.0) {
+    if (!has_sheen(y)) {
         return 1.0;
     }
     float albedo = 0.0;
@@ -244,9 +252,12 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
     vec3 both = l + s.view;
     bool front = nl > 0.0 && dot(both, both) >= 1e-12;
     bool coated = front && y.coat > 0.0 && coat_nl > (disk ? -sine : 0.0);
-    uint lobes = (front ? 1u : 0u) | (coated ? 2u : 0u) | (behind > 0.0 ? 4u : 0u);
+    // Rough panes spread transmission as they spread reflection.
+    bool spreads = y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA;
+    bool through = behind > 0.0 && (spreads || y.diffuse_transmission > 0.0);
+    uint lobes = (front ? 1u : 0u) | (coated ? 2u : 0u) | (through ? 4u : 0u);
     while (lobes != 0u) {
-        bool is_coat = (lobes & 3u) == 2u;
+        bool is_coat = has_feature(FEATURE_CLEARCOAT) && (lobes & 3u) == 2u;
         bool is_behind = (lobes & 3u) == 0u;
         lobes &= lobes - 1u;
         vec3 n = is_coat ? y.coat_normal : s.normal;
@@ -256,7 +267,7 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
         vec3 h = towards + s.view;
         h *= inversesqrt(max(dot(h, h), 1e-12));
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
-        bool even = is_coat || y.alphas.x == y.alphas.y;
+        bool even = is_coat || is_isotropic(y);
         float alpha = is_coat ? y.coat_alpha : s.alpha;
         // D V, without the cosine; for a disk the mean of D V n.l, and the cosine between the view
         // and its representative half vector.
@@ -289,15 +300,14 @@ void evaluate_extended_brdf(Surface s, Layers y, vec3 l, float radius, out vec3 
             under *= 1.0 - s.metallic;
             diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission
                 * (1.0 - max3(f.opaque)) / PI * behind * y.diffuse_transmission_color;
-            // Rough panes spread transmission as they spread reflection.
-            if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
+            if (spreads) {
                 specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
             }
         } else {
             diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI
                 * nl * s.base_color;
             specular = under * lobe * mixed_reflectance(s, y, f, all);
-            if (max3(y.sheen_color) > 0.0) {
+            if (has_sheen(y)) {
                 specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
                     clamp(dot(s.normal, h), 0.0, 1.0));
             }

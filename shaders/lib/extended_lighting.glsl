@@ -56,8 +56,8 @@ void unshadowed_area_light_extended(Light light, Surface s, Layers y, out vec3 d
     // One lobe per iteration: base, coat, diffuse transmission.
     uint lobes = 1u | (y.coat > 0.0 ? 2u : 0u) | (y.diffuse_transmission > 0.0 ? 4u : 0u);
     while (lobes != 0u) {
-        bool is_coat = (lobes & 3u) == 2u;
-        bool is_behind = (lobes & 3u) == 0u;
+        bool is_coat = has_feature(FEATURE_CLEARCOAT) && (lobes & 3u) == 2u;
+        bool is_behind = has_feature(FEATURE_DIFFUSE_TRANSMISSION) && (lobes & 3u) == 0u;
         lobes &= lobes - 1u;
         Surface of = s;
         lobe_alphas = y.alphas;
@@ -104,7 +104,7 @@ void unshadowed_area_light_extended(Light light, Surface s, Layers y, out vec3 d
         f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
 #endif
         specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
-        if (max3(y.sheen_color) > 0.0) {
+        if (has_sheen(y)) {
             specular += below * y.sheen_color * sheen_lobe(y, nl, nv,
                 clamp(dot(s.normal, h), 0.0, 1.0)) / nl * area.irradiance;
         }
@@ -130,7 +130,7 @@ vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
 // As below_sheen, for diffuse environment light: mean over four light angles at equal
 // cosine-weighted shares.
 float below_sheen_around(Layers y, float nv) {
-    if (max3(y.sheen_color) <= 0.0) {
+    if (!has_sheen(y)) {
         return 1.0;
     }
     float sum = 0.0;
@@ -155,7 +155,7 @@ struct LobeLuminance {
 // normals, each with a lookup as wide as its share of the lobe. One call site for all lookups,
 // since functions are inlined.
 LobeLuminance environment_lobes(Surface s, Layers y, float all) {
-    bool even = y.alphas.x == y.alphas.y;
+    bool even = is_isotropic(y);
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
     vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view),
         max(dot(s.normal, s.view), 1e-4));
@@ -165,13 +165,13 @@ LobeLuminance environment_lobes(Surface s, Layers y, float all) {
     float nv = max(dot(s.normal, s.view), 1e-2);
     mat3 axes = orthonormal_basis(s.normal);
     uint facets = even ? 1u : ANISOTROPIC_FACETS;
-    uint before_coat = facets + (max3(y.sheen_color) > 0.0 ? SHEEN_DIRECTIONS : 0u);
+    uint before_coat = facets + (has_sheen(y) ? SHEEN_DIRECTIONS : 0u);
     uint lookups = before_coat + (y.coat > 0.0 ? 1u : 0u);
     LobeLuminance sums = LobeLuminance(vec3(0.0), vec3(0.0), vec3(0.0));
     float weights = 0.0;
     for (uint i = 0u; i < lookups; ++i) {
-        bool is_coat = i >= before_coat;
-        bool is_sheen = !is_coat && i >= facets;
+        bool is_coat = has_feature(FEATURE_CLEARCOAT) && i >= before_coat;
+        bool is_sheen = has_feature(FEATURE_SHEEN) && !is_coat && i >= facets;
         vec2 u = even_point(int(is_sheen ? i - facets : i));
         vec3 towards;
         float width;
@@ -227,7 +227,7 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     float sheen_albedo = layer_albedo(nv, y.sheen_roughness).z;
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
-    float under = below * (1.0 - max3(y.sheen_color) * sheen_albedo);
+    float under = has_sheen(y) ? below * (1.0 - max3(y.sheen_color) * sheen_albedo) : below;
     // The table's third column is 1 minus the mean reflectance at F0 = 0.04, which yields the mean
     // Schlick weight.
     float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
@@ -261,7 +261,7 @@ void environment_light_extended(Surface s, Layers y, AmbientVisibility v, out ve
     LobeLuminance seen = environment_lobes(s, y, all);
     seen.base *= specular_visibility(s, v);
     specular = under * mixed_reflectance(s, y, f, all) * seen.base;
-    if (max3(y.sheen_color) > 0.0) {
+    if (has_sheen(y)) {
         specular += below * y.sheen_color * sheen_albedo * v.ambient * seen.sheen;
     }
     if (y.coat > 0.0) {

@@ -70,7 +70,7 @@ Layers fragment_layers(Surface s) {
     y.alphas = vec2(s.alpha);
     vec4 anisotropy = sample_layer(anisotropy_texture, 9u);
     float strength = clamp(m.anisotropy * anisotropy.b, 0.0, 1.0);
-    if (strength > 0.0) {
+    if (has_feature(FEATURE_ANISOTROPY) && strength > 0.0) {
         vec2 turned = vec2(cos(m.rotation), sin(m.rotation));
         vec2 direction = (m.textures >> 9u & 1u) != 0u ? anisotropy.rg * 2.0 - 1.0 : vec2(1.0, 0.0);
         direction = vec2(direction.x * turned.x - direction.y * turned.y,
@@ -114,6 +114,12 @@ Layers fragment_layers(Surface s) {
     y.diffuse_transmission_color =
         clamp(m.diffuse_transmission_color * sample_layer(diffuse_transmission_color_texture,
         13u).rgb, 0.0, 1.0);
+    // The driver removes the code of lobes that no material has.
+    y.coat = has_feature(FEATURE_CLEARCOAT) ? y.coat : 0.0;
+    y.sheen_color = has_feature(FEATURE_SHEEN) ? y.sheen_color : vec3(0.0);
+    y.iridescence = has_feature(FEATURE_IRIDESCENCE) ? y.iridescence : 0.0;
+    y.diffuse_transmission =
+        has_feature(FEATURE_DIFFUSE_TRANSMISSION) ? y.diffuse_transmission : 0.0;
     y.transmission = clamp(m.transmission * sample_layer(transmission_texture, 0u).r, 0.0, 1.0);
     y.thin = (m.flags & EXTENDED_VOLUME) == 0u;
     // As in the path tracer, an index of 0 means total reflection.

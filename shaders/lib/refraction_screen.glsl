@@ -106,9 +106,9 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     } else if (dot(inside, s.normal) >= 0.0) {
         return vec3(0.0);
     } else {
-        // Exit point: on the tangent plane of the back face at the ray's projected position, iterated
-        // (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without
-        // a back face the surface is a slab of the material's thickness.
+        // Exit point: on the tangent plane of the back face at the ray's projected position,
+        // iterated (after Wyman 2005, "An Approximate Image-Space Approach for Interactive
+        // Refraction"). Without a back face the surface is a slab of the material's thickness.
         float path = thickness / max(-dot(inside, s.normal), 0.05);
         vec3 out_normal = -s.normal;
         if (known) {
@@ -135,8 +135,8 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
             has_back_reflection = has_environment();
             back_share = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure;
         } else {
-            // Total internal reflection: the light leaves through a face parallel to the first, if it
-            // can.
+            // Total internal reflection: the light leaves through a face parallel to the first, if
+            // it can.
             vec3 within = reflect(inside, out_normal);
             leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
             leaves = dot(leaves, leaves) > 0.0 ? leaves : within;

@@ -57,11 +57,31 @@ vec4 sample_coordinates(sampler2D picture, TextureCoordinates at) {
     return textureGrad(picture, at.place, at.dx, at.dy);
 }
 
-vec4 sample_slot(sampler2D picture, uint slot) {
-    return sample_coordinates(picture,
-        texture_coordinates(materials[material_index].uv_rows[slot * 2],
-            materials[material_index].uv_rows[slot * 2 + 1]));
+TextureCoordinates compute_slot_coordinates(uint slot) {
+    return texture_coordinates(materials[material_index].uv_rows[slot * 2u],
+        materials[material_index].uv_rows[slot * 2u + 1u]);
 }
+
+// LOOPED_COORDINATES computes the coordinates of all slots in a loop, once per fragment: less code
+// in shaders that have much else, since functions are inlined at each call site.
+#ifdef LOOPED_COORDINATES
+const uint CORE_SLOTS = 5u;
+TextureCoordinates slot_coordinates[CORE_SLOTS];
+
+void set_slot_coordinates() {
+    for (uint slot = 0u; slot < CORE_SLOTS; ++slot) {
+        slot_coordinates[slot] = compute_slot_coordinates(slot);
+    }
+}
+
+vec4 sample_slot(sampler2D picture, uint slot) {
+    return sample_coordinates(picture, slot_coordinates[slot]);
+}
+#else
+vec4 sample_slot(sampler2D picture, uint slot) {
+    return sample_coordinates(picture, compute_slot_coordinates(slot));
+}
+#endif
 #endif
 
 vec4 fragment_base_color() {

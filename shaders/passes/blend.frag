@@ -12,6 +12,7 @@
 #include "lib/packing.glsl"
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #define TEXTURE_SCALE frame.texture_scale
+#define LOOPED_COORDINATES
 #include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 
@@ -30,6 +31,7 @@ vec3 position_dx = dFdx(in_position);
 vec3 position_dy = dFdy(in_position);
 
 void main() {
+    set_slot_coordinates();
     vec4 base = fragment_base_color();
     float opacity = clamp(base.a, 0.0, 1.0);
     uint flags = materials[material_index].flags;

@@ -16,6 +16,7 @@
 #include "lib/clusters.glsl"
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #define TEXTURE_SCALE frame.texture_scale
+#define LOOPED_COORDINATES
 #include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 #ifndef BLENDED
@@ -72,6 +73,7 @@ uint listed_light(uint place) {
 }
 
 void main() {
+    set_slot_coordinates();
     vec4 base = fragment_base_color();
     uint flags = materials[material_index].flags;
     if ((flags & MATERIAL_MASK) != 0u && base.a < materials[material_index].emission.a) {

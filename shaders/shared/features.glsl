@@ -23,5 +23,15 @@ const uint FEATURE_ALPHA_MASKS = 0x100u;
 // Diffuse and specular light have images of their own. Without them their outputs have no
 // attachment.
 const uint FEATURE_SPLIT_LIGHTING = 0x200u;
+// Some extended materials have a coat.
+const uint FEATURE_CLEARCOAT = 0x400u;
+// Some extended materials have sheen.
+const uint FEATURE_SHEEN = 0x800u;
+// Some extended materials have two alphas.
+const uint FEATURE_ANISOTROPY = 0x1000u;
+// Some extended materials have a thin film.
+const uint FEATURE_IRIDESCENCE = 0x2000u;
+// Some extended materials have diffuse transmission.
+const uint FEATURE_DIFFUSE_TRANSMISSION = 0x4000u;
 
 #endif

@@ -282,7 +282,7 @@ fn features_of(scene: &GpuScene, lights: &[Light], maps: bool, volumes: &FrameVo
         (lights.iter().any(is_sun_disk), FEATURE_SUN_DISKS),
         (scene.has_area_lights(), FEATURE_AREA_LIGHTS),
         (scene.bvh.as_ref().is_some_and(GpuBvh::masked), FEATURE_ALPHA_MASKS),
-    ])
+    ]) | scene.extended_materials.as_ref().map_or(0, |layers| layers.lobes)
 }
 
 /// Constants at output resolution.

@@ -14,7 +14,13 @@ use crate::{
     gpu::{
         Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo,
         TextureSet,
-        shader_structs::frame::{self, EXTENDED_TANGENTS, EXTENDED_VOLUME, FORWARD_MARK, NONE},
+        shader_structs::{
+            features::{
+                FEATURE_ANISOTROPY, FEATURE_CLEARCOAT, FEATURE_DIFFUSE_TRANSMISSION,
+                FEATURE_IRIDESCENCE, FEATURE_SHEEN,
+            },
+            frame::{self, EXTENDED_TANGENTS, EXTENDED_VOLUME, FORWARD_MARK, NONE},
+        },
         upload::Uploader,
         vk,
     },
@@ -33,6 +39,8 @@ pub struct ExtendedMaterials {
     pub numbers: Vec<Option<u32>>,
     /// Textures of waters, in order.
     pub waters: Vec<WaterTextures>,
+    /// Lobes that some material has, as `FEATURE_` bits (`shaders/shared/features.glsl`).
+    pub lobes: u32,
 }
 
 /// Textures of a water, for passes without its material.
@@ -189,6 +197,20 @@ fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> frame::Ex
     }
 }
 
+/// Lobes of a material, as `FEATURE_` bits. A texture can only reduce a factor.
+fn lobes_of(material: &frame::ExtendedMaterial) -> u32 {
+    [
+        (material.coat > 0.0, FEATURE_CLEARCOAT),
+        (material.sheen_color != Vec3::ZERO, FEATURE_SHEEN),
+        (material.anisotropy > 0.0, FEATURE_ANISOTROPY),
+        (material.iridescence > 0.0, FEATURE_IRIDESCENCE),
+        (material.diffuse_transmission > 0.0, FEATURE_DIFFUSE_TRANSMISSION),
+    ]
+    .into_iter()
+    .filter_map(|(has, bit)| has.then_some(bit))
+    .fold(0, |bits, bit| bits | bit)
+}
+
 /// Uploads the extended materials; `None` without any. `pipeline`: any pipeline with set 2.
 pub(super) fn upload_layers(
     gpu: &Gpu,
@@ -249,7 +271,8 @@ pub(super) fn upload_layers(
     };
     let waters =
         materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
-    Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters }))
+    let lobes = packed.iter().map(lobes_of).fold(0, |all, lobes| all | lobes);
+    Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters, lobes }))
 }
 
 /// Format of the back faces of refractive volumes: depth bits, and normal.

@@ -9,7 +9,7 @@ use super::{
     scene_draws::{TextureSets, draw_all, geometry_state},
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
-    variants::{Features, LightVariants, WantedVariant},
+    variants::{Features, LOBES, LightVariants, WantedVariant},
     volumes::{Volumetrics, marched_images},
 };
 use crate::{
@@ -51,7 +51,7 @@ impl BlendPass {
             state.constants = vec![features.bits];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Self { variants: LightVariants::new(gpu, "blend.frag", u32::MAX, make) }
+        Self { variants: LightVariants::new(gpu, "blend.frag", !LOBES, make) }
     }
 
     /// The pipelines that a frame needs.

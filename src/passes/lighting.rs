@@ -8,7 +8,7 @@ use super::{
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
     shadow_rays::{self, ShadowDenoising, ShadowRayFrame, ShadowRaysPass, band_name},
-    variants::{Features, LightVariants, WantedVariant},
+    variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::rays::ShadowRayBand},
@@ -71,7 +71,7 @@ impl LightingPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Self {
-            variants: LightVariants::new(gpu, "lighting.frag", u32::MAX, make),
+            variants: LightVariants::new(gpu, "lighting.frag", !LOBES, make),
             shadow_rays: ShadowRaysPass::new(gpu),
         }
     }

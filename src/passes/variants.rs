@@ -16,13 +16,21 @@ use crate::{
     gpu::{
         Gpu, GpuError, GpuResult, GraphicsPipeline,
         shader_structs::features::{
-            FEATURE_ALPHA_MASKS, FEATURE_AREA_LIGHTS, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
-            FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SPLIT_LIGHTING, FEATURE_SUN_DISKS,
-            FEATURE_VOLUMES, FEATURE_WATER,
+            FEATURE_ALPHA_MASKS, FEATURE_ANISOTROPY, FEATURE_AREA_LIGHTS, FEATURE_CLEARCOAT,
+            FEATURE_DIFFUSE_TRANSMISSION, FEATURE_ENVIRONMENT, FEATURE_IES_PROFILES,
+            FEATURE_IRIDESCENCE, FEATURE_PROBES, FEATURE_SHADOW_MAPS, FEATURE_SHEEN,
+            FEATURE_SPLIT_LIGHTING, FEATURE_SUN_DISKS, FEATURE_VOLUMES, FEATURE_WATER,
         },
     },
     gpu_scene::FrameData,
 };
+
+/// Lobes of extended materials, which only the forward pass reads.
+pub(super) const LOBES: u32 = FEATURE_ANISOTROPY
+    | FEATURE_CLEARCOAT
+    | FEATURE_DIFFUSE_TRANSMISSION
+    | FEATURE_IRIDESCENCE
+    | FEATURE_SHEEN;
 
 /// Shader features of light evaluation that a frame needs: `// features:` in the shader sources,
 /// and the bits of `shaders/shared/features.glsl`.
@@ -93,6 +101,11 @@ impl Features {
             (FEATURE_AREA_LIGHTS, "area_lights"),
             (FEATURE_ALPHA_MASKS, "alpha_masks"),
             (FEATURE_SPLIT_LIGHTING, "split_lighting"),
+            (FEATURE_CLEARCOAT, "clearcoat"),
+            (FEATURE_SHEEN, "sheen"),
+            (FEATURE_ANISOTROPY, "anisotropy"),
+            (FEATURE_IRIDESCENCE, "iridescence"),
+            (FEATURE_DIFFUSE_TRANSMISSION, "diffuse_transmission"),
         ];
         let variant = self
             .shader(file)

@@ -19,4 +19,5 @@ mod instant_radiosity;
 mod layout;
 mod lens_ghosts;
 mod look_reference;
+mod shader_sizes;
 mod virtual_image;
