@@ -59,13 +59,25 @@ pub fn format_name(bytes: &[u8]) -> Option<&'static str> {
     FORMATS.iter().find(of).map(|(.., name)| *name)
 }
 
-/// As [`format_name`], for a reader of text in any encoding: `None` if the bytes may be text.
+/// As [`format_name`], for a reader of text in any encoding: `None` if the bytes may be text, also
+/// text with control characters.
 #[must_use]
 pub fn binary_format(bytes: &[u8]) -> Option<&'static str> {
     let is_binary =
         bytes.iter().take(64).any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace());
+    let is_picture = match bytes {
+        // The two reserved fields of a BMP are 0.
+        [b'B', b'M', rest @ ..] => rest.get(4..8).is_some_and(|fields| fields == [0; 4]),
+        // White space and the width, or a comment, follow the magic number of a PPM or PGM.
+        [b'P', b'3' | b'5' | b'6', space, rest @ ..] => {
+            let next = rest.iter().find(|byte| !byte.is_ascii_whitespace());
+            space.is_ascii_whitespace()
+                && next.is_some_and(|byte| byte.is_ascii_digit() || *byte == b'#')
+        }
+        _ => true,
+    };
     // A PDF begins with lines of text.
-    format_name(bytes).filter(|_| is_binary || bytes.starts_with(b"%PDF-"))
+    format_name(bytes).filter(|_| is_binary && is_picture || bytes.starts_with(b"%PDF-"))
 }
 
 /// The text of a file's bytes; `expected` names the kind of file, with its article.
@@ -161,6 +173,10 @@ mod tests {
             (b"%PDF-1.7\n%", Some("a PDF")),
             (b"BMW Leuchten\r\n1\n", None),
             (b"DDS Lighting", None),
+            (b"BM\x01Leuchten\r\n1\n", None),
+            (b"P5 \x07lamp", None),
+            (b"P5\n2 2\n255\n\0\x01", Some("a PGM")),
+            (b"BM\x46\0\0\0\0\0\0\0\x36", Some("a BMP")),
             (b"IESNA91\n", None),
             (b"", None),
         ] {

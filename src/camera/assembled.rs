@@ -16,7 +16,7 @@ use super::{
 };
 use crate::optics::{
     Lens, LensAberrations, LensSettings, LensSettingsError, MountedLens, Prescription, ThinLens,
-    mounted_lens::MountError,
+    mounted_lens::{MountError, reachable_f_stop},
 };
 
 /// Motion of the camera while the shutter is open.
@@ -80,6 +80,24 @@ impl Camera {
         *min = min.max(open.f_number() * self.dials.stop_losses());
         *max = max.max(*min);
         Ok(ranges)
+    }
+
+    /// The camera with the stops at which its lens works: the f-number is at least the maximum
+    /// aperture of the prescription if it is nearly that ([`reachable_f_stop`]).
+    #[must_use]
+    pub fn with_reachable_stop(mut self) -> Self {
+        let Some(Ok(prescription)) = &self.prescription else { return self };
+        let settings =
+            LensSettings { focal_length: self.lens.focal_length, ..LensSettings::default() };
+        let Ok(open) = Lens::new(prescription, &settings) else { return self };
+        if let Some(set) = self.dials.f_stop.or(self.dials.t_stop)
+            && let Some(used) = reachable_f_stop(set, open.f_number()).filter(|used| *used > set)
+        {
+            self.dials.f_stop = self.dials.f_stop.map(|_| used);
+            // The losses of the glass stay.
+            self.dials.t_stop = self.dials.t_stop.map(|t_stop| t_stop * used / set);
+        }
+        self
     }
 
     /// Numbers of the prescription that are replaced, one note each.
@@ -178,11 +196,15 @@ impl Camera {
         if let Some((wanted, [min, max])) = focal_length.zip(prescription.zoom_range())
             && !(min * 0.95..=max * 1.05).contains(&wanted)
         {
-            let expected = format!(
-                "expected {} to {} mm, the range of this prescription; change or remove it",
-                min * 1e3,
-                max * 1e3
-            );
+            let expected = if min == max {
+                format!("this prescription is a prime lens of {} mm; remove it", min * 1e3)
+            } else {
+                format!(
+                    "expected {} to {} mm, the range of this prescription; change or remove it",
+                    min * 1e3,
+                    max * 1e3
+                )
+            };
             let wanted = format!("{} mm", wanted * 1e3);
             return Err(setting("camera.lens.focal_length", wanted, expected));
         }

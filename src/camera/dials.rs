@@ -101,11 +101,6 @@ impl MeteringMode {
     /// The mode of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let name = if matches!(name, "centre" | "centre-weighted" | "center-weighted") {
-            "center"
-        } else {
-            name
-        };
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
     }
 
@@ -266,6 +261,20 @@ impl Dials {
         self.control.unwrap_or(default)
     }
 
+    /// Remark about an exposure value that the exposure mode replaces.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let ev = self.ev100?;
+        let control = self.control();
+        (control != ExposureControl::Dials(ExposureMode::Manual)).then(|| {
+            format!(
+                "note: camera.exposure.ev100 = {}: no effect with camera.exposure.mode = {}, which exposes by the light meter; remove it, or set the mode to manual",
+                ev.0,
+                control.name()
+            )
+        })
+    }
+
     /// The dials that expose; a T-number replaces the f-number. By default f/8, 1/125 s, ISO 100.
     #[must_use]
     pub fn exposing(&self) -> ExposureDials {
@@ -388,6 +397,15 @@ mod tests {
         assert_eq!((none.f_stop, none.t_stop), (Some(5.0), None));
         assert_eq!(Dials::default().control(), ExposureControl::Auto);
         assert_eq!(none.control(), ExposureControl::Dials(ExposureMode::Manual));
+        assert_eq!(none.note(), None);
+        let by_value = Dials { ev100: Some(Ev100(9.0)), ..none };
+        assert_eq!(by_value.note(), None);
+        let mode = ExposureControl::Dials(ExposureMode::Program);
+        let note = Dials { control: Some(mode), ..by_value }.note().unwrap();
+        assert!(
+            note.contains("ev100 = 9: no effect with camera.exposure.mode = program"),
+            "{note}"
+        );
         let wrong = Dials { t_stop: Some(1.8), ..both }.exposure().unwrap_err().to_string();
         assert!(wrong.starts_with("camera.lens.t_stop = 1.8: "), "{wrong}");
     }

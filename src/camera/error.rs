@@ -31,7 +31,14 @@ pub enum CameraError {
         detail: String,
     },
     /// A white balance that cannot be computed.
-    #[error("{property}: {error}")]
+    #[error(
+        "{property}: {error}{}",
+        if *property == "camera.white_balance" {
+            "; choose another white, or set camera.white_balance.tint nearer to 0"
+        } else {
+            ""
+        }
+    )]
     WhiteBalance {
         /// The property of looks that sets it.
         property: &'static str,
@@ -41,6 +48,17 @@ pub enum CameraError {
 }
 
 impl CameraError {
+    /// The property or section that the error is about.
+    #[must_use]
+    pub const fn property(&self) -> &'static str {
+        match self {
+            Self::Exposure(_) => "camera.exposure",
+            Self::Lens(_) => "camera.lens",
+            Self::Setting { property, .. } | Self::WhiteBalance { property, .. } => property,
+            Self::Prescription { .. } => "camera.lens.prescription",
+        }
+    }
+
     /// A T-number below the f-number.
     pub(super) fn t_stop(t_stop: f64, f_stop: f64) -> Self {
         Self::Setting {

@@ -8,7 +8,10 @@ use crate::{
     gpu::GpuError,
     output::{self, OutputError},
     reference::ResumeError,
-    scene::{gltf::ImportError, look::LookError},
+    scene::{
+        gltf::ImportError,
+        look::{LookError, Origin},
+    },
     session::SessionError,
     settings::BUILTIN,
     viewer::ViewError,
@@ -34,9 +37,12 @@ pub enum ExitStatus {
 const EXIT_CODES: [(ExitStatus, &str); 10] = [
     (ExitStatus::Success, "success"),
     (ExitStatus::Internal, "internal error"),
-    (ExitStatus::Usage, "invalid argument, property or value"),
+    (ExitStatus::Usage, "invalid argument, also a property or value of --set"),
     (ExitStatus::BoundsExceeded, "a bound of compare or validate is broken"),
-    (ExitStatus::Input, "an input file cannot be used"),
+    (
+        ExitStatus::Input,
+        "an input file cannot be used, or a look file's property or value is invalid",
+    ),
     (ExitStatus::Output, "an output cannot be written"),
     (ExitStatus::Device, "no usable device or window, or out of device memory"),
     (ExitStatus::DeviceLost, "device lost"),
@@ -62,15 +68,9 @@ pub enum CliError {
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
-    Import(#[from] ImportError),
-    #[error(transparent)]
-    Look(#[from] LookError),
+    Session(#[from] SessionError),
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error(transparent)]
-    Gpu(#[from] GpuError),
-    #[error("the validation layer reported {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
-    Validation(Vec<String>),
     #[error(transparent)]
     Case(#[from] CaseError),
     #[error(transparent)]
@@ -98,25 +98,23 @@ pub fn check_output(file: &Path, ending: &str) -> Result<(), CliError> {
     Ok(output::check_writable(file)?)
 }
 
-impl From<SessionError> for CliError {
-    fn from(error: SessionError) -> Self {
-        match error {
-            SessionError::InvalidRequest(text) => Self::Usage(text),
-            SessionError::Import(error) => Self::Import(error),
-            SessionError::Look(error) => Self::Look(error),
-            SessionError::Gpu(error) => Self::Gpu(error),
-            SessionError::Canceled => Self::Interrupted(error.to_string()),
-            SessionError::Validation(messages) => Self::Validation(messages),
-            SessionError::Leaked(_) => Self::Internal(error.to_string()),
-            SessionError::Internal(text) => Self::Internal(text),
+/// Errors that are also those of sessions.
+macro_rules! session_errors {
+    ($($Error:ty),+) => { $(
+        impl From<$Error> for CliError {
+            fn from(error: $Error) -> Self {
+                Self::Session(error.into())
+            }
         }
-    }
+    )+ };
 }
+
+session_errors!(ImportError, LookError, GpuError, CameraError);
 
 impl From<ViewError> for CliError {
     fn from(error: ViewError) -> Self {
         match error {
-            ViewError::Gpu(error) => Self::Gpu(error),
+            ViewError::Gpu(error) => error.into(),
             ViewError::Session(error) => error.into(),
             ViewError::Window { .. } => Self::NoWindow(error.to_string()),
             ViewError::System(_) | ViewError::Crashed(_) => Self::Internal(error.to_string()),
@@ -124,42 +122,51 @@ impl From<ViewError> for CliError {
     }
 }
 
-impl From<CameraError> for CliError {
-    fn from(error: CameraError) -> Self {
-        Self::Look(error.into())
-    }
-}
-
 impl CliError {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Self::Internal(_) | Self::Gpu(GpuError::Pipeline { .. }) => ExitStatus::Internal,
-            // An unknown builtin name is a wrong value: it names no file.
-            Self::Look(
-                LookError::Camera(CameraError::Prescription { name, .. })
-                | LookError::Input { file: name, .. },
-            ) if name.starts_with(BUILTIN) => ExitStatus::Usage,
-            Self::Look(LookError::Camera(CameraError::Prescription { .. })) => ExitStatus::Input,
-            Self::Usage(_)
-            | Self::Look(
-                LookError::UnknownPath { .. }
-                | LookError::BadValue { .. }
-                | LookError::Contradiction(_)
-                | LookError::Light { .. }
-                | LookError::Camera(_),
-            ) => ExitStatus::Usage,
+            Self::Internal(_) => ExitStatus::Internal,
+            Self::Session(error) => session_status(error),
+            Self::Usage(_) => ExitStatus::Usage,
             Self::BoundsExceeded { .. } => ExitStatus::BoundsExceeded,
-            Self::Import(_)
-            | Self::Case(_)
-            | Self::Image(_)
-            | Self::Look(LookError::File { .. } | LookError::Input { .. })
-            | Self::Resume(_) => ExitStatus::Input,
+            Self::Case(_) | Self::Image(_) | Self::Resume(_) => ExitStatus::Input,
             Self::Output(_) => ExitStatus::Output,
-            Self::Gpu(GpuError::DeviceLost { .. }) => ExitStatus::DeviceLost,
-            Self::NoWindow(_) | Self::Gpu(_) => ExitStatus::Device,
-            Self::Validation(_) => ExitStatus::Validation,
+            Self::NoWindow(_) => ExitStatus::Device,
             Self::Interrupted(_) => ExitStatus::Interrupted,
         }
+    }
+}
+
+fn session_status(error: &SessionError) -> ExitStatus {
+    match error {
+        SessionError::InvalidRequest(_) => ExitStatus::Usage,
+        SessionError::Import(_) => ExitStatus::Input,
+        SessionError::Look(error) => look_status(error),
+        SessionError::Gpu(GpuError::DeviceLost { .. }) => ExitStatus::DeviceLost,
+        SessionError::Internal(_)
+        | SessionError::Leaked(_)
+        | SessionError::Gpu(GpuError::Pipeline { .. }) => ExitStatus::Internal,
+        SessionError::Gpu(_) => ExitStatus::Device,
+        SessionError::Canceled => ExitStatus::Interrupted,
+        SessionError::Validation(_) => ExitStatus::Validation,
+    }
+}
+
+/// An error in a look file makes the file unusable, one of `--set` is an invalid argument.
+fn look_status(error: &LookError) -> ExitStatus {
+    match error {
+        LookError::File { .. } | LookError::At { origin: Origin::File { .. }, .. } => {
+            ExitStatus::Input
+        }
+        LookError::At { origin: Origin::Argument(_), error } => look_status(error),
+        // An unknown builtin name is a wrong value: it names no file.
+        LookError::Camera(CameraError::Prescription { name, .. })
+        | LookError::Input { file: name, .. }
+            if !name.starts_with(BUILTIN) =>
+        {
+            ExitStatus::Input
+        }
+        _ => ExitStatus::Usage,
     }
 }
 

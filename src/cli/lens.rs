@@ -17,6 +17,7 @@ use crate::{
         glass::{LINE_C, LINE_D, LINE_F},
         imaging::{self, LensImaging, fields_of_view, tangents},
         library,
+        mounted_lens::{f_stop_note, reachable_f_stop},
         paraxial::Pupil,
         prescription::Focusing,
         trace::{Losses, Ray},
@@ -118,11 +119,17 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
         };
         return Err(CliError::Usage(format!("invalid --focal-length {mm}: {expected}")));
     }
-    if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
-        return Err(CliError::Usage(format!(
-            "invalid --f-stop {n}: the maximum aperture of {file} is f/{:.2}",
-            lens.f_number()
-        )));
+    if let Some(n) = args.f_stop {
+        match reachable_f_stop(n, lens.f_number()) {
+            Some(used) if used > n => eprintln!("{}", f_stop_note("--f-stop", n, file, used)),
+            Some(_) => {}
+            None => {
+                return Err(CliError::Usage(format!(
+                    "invalid --f-stop {n}: the maximum aperture of {file} is f/{:.2}",
+                    lens.f_number()
+                )));
+            }
+        }
     }
     for note in prescription.notes() {
         eprintln!("{file}: {note}");

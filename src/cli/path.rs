@@ -181,6 +181,10 @@ pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliE
     }
     if !args.quiet {
         report(args, session, &film, &exposed, &world, (built, seconds));
+    }
+    warn_missing_textures(session);
+    warn_exposure(&exposed, &session.physical_camera.dials, args.quiet);
+    if !args.quiet {
         if !exr {
             print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
         }
@@ -351,8 +355,6 @@ fn report(
             "note: an error this large usually comes from a few bright pixels (highlights, caustics); --target-error measures each tile"
         );
     }
-    warn_missing_textures(session);
-    warn_exposure(exposed, &session.physical_camera.dials);
 }
 
 /// Notes the camera effects that the path tracer does not render.

@@ -101,7 +101,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let (renderer, notice) = args.device.open_renderer()?;
     let mut notice = (!args.quiet).then_some(notice);
     let mut session = Session::open(renderer, opened)?;
-    let exposed = session.determine_exposure(!args.quiet)?;
+    // Manual dials are metered too, for the warning about over- and underexposure.
+    let exposed = session.determine_exposure(true)?;
     let white_balance = session.white_balance(exposed.exposure)?;
     let mut told = Vec::new();
     session.sequence(&sequence, (exposed, white_balance), |session, shot| {
@@ -115,11 +116,28 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         warn_effect_limits(&shot.image.limits, &mut told);
         if !args.quiet {
             report(&named, session, shot);
-            if !exr {
-                print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
+        }
+        // Manual dials have one reading for all pictures of a sequence.
+        if !args.quiet || shot.number == 0 || shot.exposed.solved.is_some() {
+            warn_missing_textures(&session.opened);
+            warn_exposure(&shot.exposed, &session.opened.physical_camera.dials, args.quiet);
+        }
+        if args.times && !args.quiet {
+            for pass in &shot.image.times {
+                println!("{:>10.3} ms  {}", pass.ms, pass.name);
             }
-            let gi = session.opened.gi();
-            session.vpl_stats().iter().for_each(|stats| report_vpls(stats, &gi));
+        }
+        if !args.quiet && !exr {
+            print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
+        }
+        let gi = session.opened.gi();
+        if let Some(stats) = session.vpl_stats() {
+            if !args.quiet {
+                report_vpls(stats);
+            }
+            if shot.number == 0 {
+                warn_merge_cells(stats, &gi);
+            }
         }
         Ok::<_, CliError>(())
     })?;
@@ -315,13 +333,6 @@ fn report(
             },
         );
     }
-    warn_missing_textures(opened);
-    warn_exposure(exposed, &opened.physical_camera.dials);
-    if args.times {
-        for pass in &picture.times {
-            println!("{:>10.3} ms  {}", pass.ms, pass.name);
-        }
-    }
 }
 
 /// Prints the effect limits that a picture reached, each kind once a run.
@@ -336,7 +347,7 @@ fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
 }
 
 /// Prints statistics of the VPLs.
-fn report_vpls(stats: &VplStats, requested: &GiSettings) {
+fn report_vpls(stats: &VplStats) {
     let lumens = color::luminance;
     println!(
         "indirect light: {} VPLs{} of {} photons from {}; {:.0} lm emitted, {:.0} lm reflected in total, {:.0} lm left the scene, {:.2} % lost at the maximum path length",
@@ -353,6 +364,10 @@ fn report_vpls(stats: &VplStats, requested: &GiSettings) {
         lumens(stats.escaped),
         lumens(stats.truncated) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
+}
+
+/// Warns of a requested cell size that the scene does not allow.
+fn warn_merge_cells(stats: &VplStats, requested: &GiSettings) {
     if let Some(cell) = requested.merge_cell_size.filter(|cell| {
         stats.merge_cell_size > 0.0 && (stats.merge_cell_size / cell - 1.0).abs() > 1e-6
     }) {

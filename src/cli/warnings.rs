@@ -68,8 +68,9 @@ pub fn warn_remarks(gpu: &Gpu) {
 /// Difference between meter and dials that gives a warning, in stops.
 const RENDER_TOLERANCE_STOPS: f64 = 3.0;
 
-/// Prints the meter's reading, and a warning if the dials are far off it or at their limits.
-pub fn warn_exposure(exposed: &ExposureState, dials: &Dials) {
+/// Prints the meter's reading unless `quiet`, and a warning if the dials are far off it or at their
+/// limits.
+pub fn warn_exposure(exposed: &ExposureState, dials: &Dials, quiet: bool) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
     if let ExposureControl::Dials(mode) = exposed.control
@@ -88,15 +89,17 @@ pub fn warn_exposure(exposed: &ExposureState, dials: &Dials) {
                     off.abs(),
                     if off > 0.0 { "bright" } else { "dark" },
                 );
-            } else {
+            } else if !quiet {
                 println!("the scene meters at EV100 {metered:.2}");
             }
         }
         Some(_) => {}
         None if dials.metering.mode == MeteringMode::Incident => {
-            println!(
-                "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
-            );
+            if !quiet {
+                println!(
+                    "note: no incident reading: there is no lit surface at the metered position, or the picture is path traced"
+                );
+            }
         }
         None => println!(
             "warning: nothing to meter: the camera sees no lit or emissive surface (unlit materials do not count)"

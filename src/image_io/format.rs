@@ -49,10 +49,12 @@ impl Format {
     pub fn of_file(path: &Path) -> Result<Self, String> {
         use std::io::Read as _;
         let mut start = Vec::new();
-        let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
-        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        // Before the file is opened: opening a pipe would block until a writer opens it.
+        let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+        if !metadata.is_file() {
             return Err("it is not a regular file; give an image file".into());
         }
+        let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
         file.take(radiance_hdr::MAX_HEADER as u64)
             .read_to_end(&mut start)
             .map_err(|error| unreadable(&error))?;

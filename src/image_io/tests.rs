@@ -7,7 +7,7 @@ use ::exr::prelude as ex;
 use glam::{DMat3, DVec3, Vec3};
 use half::f16;
 
-use super::{DecodedImage, ImageError, check_size, chromaticity::Primaries};
+use super::{DecodedImage, Format, ImageError, check_size, chromaticity::Primaries};
 use crate::photometry::color::{Adaptation, D65, REC709_PRIMARIES, REC709_TO_XYZ};
 
 fn decode(bytes: &[u8]) -> Result<DecodedImage, ImageError> {
@@ -775,4 +775,16 @@ fn damaged_files_are_answered() {
         }
     }
     assert!(count[0] > 300 && count[1] > 300, "{count:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_before_it_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe.png");
+    if std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|made| made.success()) {
+        // Opening it would wait for a writer.
+        let error = Format::of_file(&pipe).unwrap_err();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
 }

@@ -50,6 +50,20 @@ pub enum MountError {
 /// Relative tolerance of f-numbers below the lens's own: engraved numbers are rounded.
 const F_NUMBER_TOLERANCE: f64 = 0.05;
 
+/// The f-number at which a lens of a maximum aperture works when `requested` is set: at least its
+/// own, since engraved numbers are rounded; `None` if the lens is not nearly as fast.
+#[must_use]
+pub fn reachable_f_stop(requested: f64, max_aperture: f64) -> Option<f64> {
+    let is_near = max_aperture * (1.0 - F_NUMBER_TOLERANCE) <= requested;
+    is_near.then_some(requested.max(max_aperture))
+}
+
+/// Remark about an f-number that the lens replaces.
+#[must_use]
+pub fn f_stop_note(property: &str, requested: f64, lens: &str, used: f64) -> String {
+    format!("note: {property} = {requested}: {lens} opens to f/{used:.2}, which is used")
+}
+
 /// A lens mounted on a camera.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MountedLens {
@@ -103,7 +117,7 @@ impl MountedLens {
     ) -> Result<Self, MountError> {
         let lens = Lens::new(prescription, dials)?;
         if let Some(asked) =
-            dials.f_stop.filter(|n| lens.f_number() * (1.0 - F_NUMBER_TOLERANCE) > *n)
+            dials.f_stop.filter(|n| reachable_f_stop(*n, lens.f_number()).is_none())
         {
             return Err(MountError::TooOpen { requested: asked, max_aperture: lens.f_number() });
         }

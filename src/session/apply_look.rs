@@ -12,13 +12,14 @@ use super::{
     source::read,
 };
 use crate::{
+    camera::{ExposureControl, ExposureMode},
     scene::{
         Scene,
         address::AddressTable,
         animation::AnimationSelection,
         defaults,
         emissive::{EmissiveLights, emissive_lights},
-        look::Look,
+        look::{Look, LookError},
     },
     settings::ShadowMethod,
 };
@@ -41,9 +42,22 @@ pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
 ///
 /// # Errors
 ///
-/// [`SessionError::Look`] for properties that contradict each other or the scene,
-/// [`SessionError::InvalidRequest`] for an unknown camera or animation.
+/// [`SessionError::Look`] for properties that contradict each other or the scene, with the place at
+/// which the property is set; [`SessionError::InvalidRequest`] for an unknown camera.
 pub fn apply_look(
+    args: &OpenRequest,
+    scene: Scene,
+    look: Look,
+    warnings: Vec<String>,
+) -> Result<OpenScene, SessionError> {
+    let origins = look.origins.clone();
+    assemble(args, scene, look, warnings).map_err(|error| match error {
+        SessionError::Look(error) => SessionError::Look(origins.locate(error)),
+        error => error,
+    })
+}
+
+fn assemble(
     args: &OpenRequest,
     mut scene: Scene,
     look: Look,
@@ -64,6 +78,15 @@ pub fn apply_look(
     warnings.extend(scene.material_warnings());
     let physical_camera = look.physical_camera();
     warnings.extend(physical_camera.lens_notes());
+    let dials = &physical_camera.dials;
+    warnings.extend(dials.note());
+    warnings.extend(look.camera.stop_note(dials));
+    if dials.control() == ExposureControl::Dials(ExposureMode::Manual) {
+        dials.exposure()?;
+    }
+    if dials.white_balance.gray_card.is_none() {
+        dials.white_balance.matrix(None)?;
+    }
     warnings.extend(look.gi.warnings());
     warnings.extend(scene.water_warnings());
     let shadows = look.passes.shadows.resolve();
@@ -101,10 +124,9 @@ pub fn apply_look(
     };
     let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
     if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
-        return Err(SessionError::InvalidRequest(format!(
-            "camera.target = {} {} {} is the camera's own position; aim it at another point",
-            at.x, at.y, at.z
-        )));
+        let expected = "this is the camera's own position; aim it at another point".into();
+        let value = format!("{} {} {}", at.x, at.y, at.z);
+        return Err(LookError::BadValue { path: "camera.target".into(), value, expected }.into());
     }
     animated.iter_mut().for_each(|animated| animated.camera = camera);
     let dark = !had_lamps && defaults::has_no_light(&scene);
@@ -171,10 +193,9 @@ fn chosen_animation(
             )
             .suggestions();
             let there = if names.is_empty() { "none".into() } else { names.join(", ") };
-            SessionError::InvalidRequest(format!(
-                "scene.animation = {name}: {} has no such animation; it has {there}",
-                args.name()
-            ))
+            let expected = format!("{} has no such animation; it has {there}", args.name());
+            let (path, value) = ("scene.animation".into(), name.into());
+            LookError::BadValue { path, value, expected }.into()
         }),
     }
 }

@@ -8,7 +8,12 @@ use super::{error::SessionError, request::OpenRequest, size::Size};
 use crate::{
     camera::{Camera, CameraEffects},
     optics::MountedLens,
-    scene::{Projection, Scene, address::AddressTable, defaults, look::Look},
+    scene::{
+        Projection, Scene,
+        address::AddressTable,
+        defaults,
+        look::{Look, LookError},
+    },
 };
 
 /// Projection, effects, and the prescription's lens if there is one.
@@ -50,10 +55,14 @@ pub(super) fn choose_camera(
             let names = cameras.suggestions();
             let there =
                 if names.is_empty() { "no camera; omit the name".into() } else { names.join(", ") };
-            SessionError::InvalidRequest(format!(
-                "{} has no camera '{name}'; it has {there}",
-                args.name()
-            ))
+            let expected = format!("{} has no camera '{name}'; it has {there}", args.name());
+            match args.camera {
+                Some(_) => SessionError::InvalidRequest(expected),
+                None => {
+                    let (path, value) = ("camera.name".into(), name.into());
+                    LookError::BadValue { path, value, expected }.into()
+                }
+            }
         })?),
         None => cameras.list().first().map(|camera| camera.index),
     };

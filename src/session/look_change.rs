@@ -6,7 +6,7 @@ use crate::{
         address::AddressTable,
         look::{LightLook, Look},
     },
-    settings::{Affects, Section},
+    settings::{Affects, Property, Section},
 };
 
 /// The cost of a change of the look.
@@ -29,17 +29,11 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     if old == new {
         return LookChange::Nothing;
     }
-    let with_frame_sections = Look {
-        camera: new.camera.clone(),
-        effects: new.effects,
-        passes: new.passes,
-        gi: new.gi,
-        ..old.clone()
-    };
-    let changed = [old.passes.changed(&new.passes), old.gi.changed(&new.gi)].concat();
+    let changed = changed_in_frame_sections(old, new);
     let affected = |affects| changed.iter().any(|property| property.affects == affects);
-    if with_frame_sections != *new
-        || old.effects.needs_flare_sources() != new.effects.needs_flare_sources()
+    let flares = || old.effects.needs_flare_sources() != new.effects.needs_flare_sources();
+    if !differs_in_frame_sections_alone(old, new)
+        || affected(Affects::FlareSources) && flares()
         || affected(Affects::Scene)
         || affected(Affects::Probes) && !new.probes.is_empty()
     {
@@ -51,28 +45,39 @@ pub fn classify_change(old: &Look, new: &Look) -> LookChange {
     }
 }
 
+/// The properties that differ in the sections that a frame can apply: camera, effects, passes and
+/// indirect light.
+fn changed_in_frame_sections(old: &Look, new: &Look) -> Vec<Property> {
+    [
+        old.camera.changed(&new.camera),
+        old.effects.changed(&new.effects),
+        old.passes.changed(&new.passes),
+        old.gi.changed(&new.gi),
+    ]
+    .concat()
+}
+
+fn differs_in_frame_sections_alone(old: &Look, new: &Look) -> bool {
+    let (camera, effects, passes, gi) = (new.camera.clone(), new.effects, new.passes, new.gi);
+    Look { camera, effects, passes, gi, ..old.clone() } == *new
+}
+
 fn has_gi(look: &Look) -> bool {
     look.gi.enabled()
 }
 
 /// True if the light meter reads the same with both looks, in one view: they differ only in what
-/// `OpenScene::settings`, with which meters render, does not use.
+/// `OpenScene::settings`, with which meters render, does not use. The camera's pose and lens are
+/// part of the view. Effects follow the meter.
 pub(super) fn meters_alike(old: &Look, new: &Look) -> bool {
-    let as_metered = |look: &Look| {
-        let mut look = look.clone();
-        // The camera's pose and lens are part of the view. Effects follow the meter.
-        let metering = look.camera.dials.metering;
-        look.camera = Default::default();
-        look.camera.dials.metering = metering;
-        look.effects = Default::default();
-        (look.passes, look.gi) = Default::default();
-        look
-    };
     // Without indirect light, none of its other settings has an effect.
-    let gi = if has_gi(old) || has_gi(new) { old.gi.changed(&new.gi) } else { Vec::new() };
-    let changed = [old.passes.changed(&new.passes), gi].concat();
-    changed.iter().all(|property| property.affects == Affects::Frame)
-        && as_metered(old) == as_metered(new)
+    let gi = has_gi(old) || has_gi(new);
+    let is_metered = |property: &Property| match property.affects {
+        Affects::Frame | Affects::FlareSources => false,
+        _ => gi || !property.path.starts_with("gi."),
+    };
+    differs_in_frame_sections_alone(old, new)
+        && !changed_in_frame_sections(old, new).iter().any(is_metered)
 }
 
 /// True if only strength, color or switches of lights changed, so that no upload is needed.
@@ -105,14 +110,10 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-    use crate::{scene::look::properties, settings::Property};
+    use crate::scene::look::properties;
 
     fn look(settings: &[&str]) -> Look {
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting).unwrap();
-        }
-        look
+        Look::of(settings).unwrap()
     }
 
     #[test]

@@ -145,11 +145,37 @@ impl Session {
         Ok(Some(exposure))
     }
 
+    /// True if pictures show the light that the meter reads: it reads no unlit surface and no
+    /// incident light.
+    fn shows_metered_light(&self) -> bool {
+        self.opened.physical_camera.dials.metering.mode != MeteringMode::Incident
+            && !self.opened.scene.materials.iter().any(|material| material.unlit)
+    }
+
+    /// Metered exposure of a picture of the session's view, which needs no further render; `None`
+    /// if the picture does not show what the meter reads: with vignetting, if nothing is lit, or if
+    /// it is exposed too far off its reading.
+    ///
+    /// # Errors
+    /// [`SessionError::InvalidRequest`] if the metering position is outside the picture.
+    pub fn meter_picture(&self, picture: &RenderedImage) -> Result<Option<Exposure>, SessionError> {
+        if !self.shows_metered_light() || self.opened.effects.vignetting.is_some() {
+            return Ok(None);
+        }
+        let (Metering { mode, position, .. }, size) =
+            (self.opened.physical_camera.dials.metering, (picture.width, picture.height));
+        let mode = self.opened.meter_mode(mode, position, [size.0 as u32, size.1 as u32])?;
+        let reading = metered_exposure(&luminances(picture), size, mode)?;
+        let is_near = |read: &Exposure| read.stops_above(picture.exposure).abs() < HISTOGRAM_STOPS;
+        Ok(reading.filter(is_near))
+    }
+
     /// Exposure by the look's mode. With manual dials the scene is metered only if `wanted`.
     ///
     /// # Errors
-    /// [`SessionError::Look`] for dials out of range, [`SessionError::InvalidRequest`] if incident
-    /// metering sets the exposure and finds no surface, [`SessionError::Gpu`] if rendering fails.
+    /// [`SessionError::Look`] for dials out of range, [`SessionError::InvalidRequest`] for a picture
+    /// beyond the device's limits or if incident metering finds no surface, [`SessionError::Gpu`]
+    /// if rendering fails.
     pub fn determine_exposure(&mut self, wanted: bool) -> Result<ExposureState, SessionError> {
         self.check_size()?;
         let by_hand = !is_adaptive(&self.opened);
@@ -209,8 +235,8 @@ impl Session {
         let dials = &self.opened.physical_camera.dials;
         let auto = dials.auto_exposure();
         let whole = dials.metering.mode == MeteringMode::LogAverage;
-        let unlit = self.opened.scene.materials.iter().any(|material| material.unlit);
-        let counts = picture.histogram.as_ref().filter(|_| whole && !unlit);
+        let is_shown = whole && self.shows_metered_light();
+        let counts = picture.histogram.as_ref().filter(|_| is_shown);
         let counted = counts
             .map(|counts| read_histogram(&auto, counts, picture.exposure))
             .transpose()?

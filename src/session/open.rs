@@ -146,9 +146,10 @@ impl Session {
     /// Checks that the device supports pictures of the session's size.
     ///
     /// # Errors
-    /// [`SessionError::Gpu`] if it does not.
+    /// [`SessionError::InvalidRequest`] if it does not.
     pub fn check_size(&self) -> Result<(), SessionError> {
-        Ok(self.renderer.check_size(&self.opened.view())?)
+        let supported = self.renderer.check_size(&self.opened.view());
+        supported.map_err(|error| SessionError::InvalidRequest(error.to_string()))
     }
 
     /// Plans a frame without running it.

@@ -11,20 +11,19 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
     /// All names, in the order in which they are offered.
     const NAMES: &'static [&'static str];
 
-    /// The value of a name or of an alias; `None` for an unknown name.
+    /// The value of a name; `None` for an unknown one.
     fn from_name(name: &str) -> Option<Self>;
 
     /// The value's name.
     fn name(self) -> &'static str;
 }
 
-/// Declares an enum with the names of its values, or (`impl`) the names of an enum's values. Names
-/// after the first are accepted, but not offered.
+/// Declares an enum with the names of its values, or (`impl`) the names of an enum's values.
 macro_rules! choices {
     (
         $(#[$meta:meta])*
         pub enum $Name:ident {
-            $( $(#[$doc:meta])* $Variant:ident = $name:literal $(| $alias:literal)*, )+
+            $( $(#[$doc:meta])* $Variant:ident = $name:literal, )+
         }
     ) => {
         $(#[$meta])*
@@ -34,16 +33,16 @@ macro_rules! choices {
         }
 
         $crate::settings::choices::choices! {
-            impl $Name { $( $Variant = $name $(| $alias)*, )+ }
+            impl $Name { $( $Variant = $name, )+ }
         }
     };
-    (impl $Name:ident { $( $Variant:ident = $name:literal $(| $alias:literal)*, )+ }) => {
+    (impl $Name:ident { $( $Variant:ident = $name:literal, )+ }) => {
         impl $crate::settings::choices::Choice for $Name {
             const NAMES: &'static [&'static str] = &[$($name),+];
 
             fn from_name(name: &str) -> Option<Self> {
                 match name {
-                    $( $name $(| $alias)* => Some(Self::$Variant), )+
+                    $( $name => Some(Self::$Variant), )+
                     _ => None,
                 }
             }
@@ -94,8 +93,7 @@ impl Choice for ToneMapper {
     };
 
     fn from_name(name: &str) -> Option<Self> {
-        // `neutral` is a common short name.
-        Self::from_name(if name == "neutral" { "pbr-neutral" } else { name })
+        Self::from_name(name)
     }
 
     fn name(self) -> &'static str {

@@ -18,7 +18,7 @@ choices! {
         /// None.
         Picture = "picture",
         /// VPLs as spheres.
-        Vpls = "vpls" | "patches",
+        Vpls = "vpls",
     }
 }
 

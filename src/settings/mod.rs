@@ -19,6 +19,6 @@ pub use passes::{
     ShadowSampling, ShadowSettings, SsrReprojection, SsrSettings, TemporalSettings,
     TonemapSettings, VolumeSettings,
 };
-pub use property::{Accepts, Affects, Property};
+pub use property::{Accepts, Affects, Property, ValueKind};
 pub(crate) use value::number;
 pub use value::{BUILTIN, Input, InvalidValue, Setting};

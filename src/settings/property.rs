@@ -2,6 +2,35 @@
 
 use crate::photometry::lights::STRENGTH_LIMIT;
 
+/// Kinds of values in a look file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// `true` or `false`.
+    Bool,
+    /// A number, without quotes.
+    Number,
+    /// Text in quotes.
+    Text,
+    /// A list.
+    List,
+}
+
+impl ValueKind {
+    /// Kinds that a description states.
+    const ALL: [Self; 4] = [Self::Number, Self::Text, Self::Bool, Self::List];
+
+    /// The kind for messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "true or false, without quotes",
+            Self::Number => "a number without quotes",
+            Self::Text => "text in quotes",
+            Self::List => "a list",
+        }
+    }
+}
+
 /// Values that a property accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Accepts {
@@ -79,6 +108,36 @@ impl Accepts {
         }
     }
 
+    /// The kinds of values that a look file may hold, each once. `--set` takes all values as text.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<ValueKind> {
+        use ValueKind::{Bool, List, Number, Text};
+        match self {
+            Self::Bool => vec![Bool],
+            Self::Number
+            | Self::Range { .. }
+            | Self::Above { .. }
+            | Self::Angle { .. }
+            | Self::NonNegative => vec![Number],
+            Self::Components { one: true, .. } => vec![Text, List, Number],
+            Self::Components { .. } => vec![Text, List],
+            // A name may be a number, such as that of an item.
+            Self::Name => vec![Text, Number],
+            Self::Choice(_) | Self::File | Self::Checked(_) | Self::Pattern(_) => vec![Text],
+            Self::List(_) => vec![List],
+            Self::OneOf(forms) => {
+                let mut kinds = Vec::new();
+                for kind in forms.iter().flat_map(Self::kinds) {
+                    if !kinds.contains(&kind) {
+                        kinds.push(kind);
+                    }
+                }
+                kinds
+            }
+            Self::Described => ValueKind::ALL.to_vec(),
+        }
+    }
+
     /// The names to choose from; empty for other kinds.
     #[must_use]
     pub const fn choices(&self) -> &'static [&'static str] {
@@ -92,7 +151,12 @@ impl Accepts {
     #[must_use]
     pub const fn range(&self) -> Option<[f64; 2]> {
         match self {
-            Self::Range { min, max, .. } | Self::Angle { min, max } => Some([*min, *max]),
+            Self::Range { min, max, .. }
+            | Self::Angle { min, max }
+            | Self::Components { min, max, .. } => Some([*min, *max]),
+            Self::Above { min, max } => Some([min.next_up(), *max]),
+            Self::NonNegative => Some([0.0, STRENGTH_LIMIT]),
+            Self::OneOf([first, ..]) => first.range(),
             _ => None,
         }
     }
@@ -105,6 +169,9 @@ pub enum Affects {
     Frame,
     /// Readings of the light meter.
     Meter,
+    /// The uploaded scene, if it changes whether bright sources outside of the picture are needed
+    /// (`EffectSettings::needs_flare_sources`).
+    FlareSources,
     /// The VPLs of indirect light, and the light meter.
     Vpls,
     /// Reflection probes, which are captured when the scene is uploaded, and the light meter.

@@ -20,6 +20,9 @@ fn every_lens_is_listed_and_described() {
         assert!(!run.out.contains("NaN") && !run.out.contains("inf "), "{}", run.out);
         assert!(dir.has("d.png"));
     }
+    let fast = dir.run("lens builtin:dgauss-50-f2 --f-stop 2").ok();
+    let note = "note: --f-stop = 2: builtin:dgauss-50-f2 opens to f/2.03, which is used";
+    assert!(fast.err.contains(note), "{fast:?}");
     let figures = ["27 refracting", "28.8999 mm", "351 pairs", "f/2.800", "-3.812 %"];
     dir.run("lens builtin:nikon-28-75-f2.8-wide").ok().prints(&figures);
 }

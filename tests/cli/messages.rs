@@ -40,7 +40,18 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
         ("-o out.png --set camera.body.iso=-1", &["camera.body.iso", "-1"]),
         ("-o out.png --set camera.body.iso=nan", &["camera.body.iso"]),
         ("-o out.png --set camera.body.iso", &["PATH=VALUE"]),
-        ("-o out.png --set lights.bulp.lumens=3", &["lights.bulp", "lights.bulb"]),
+        (
+            "-o out.png --set lights.bulp.lumens=3",
+            &["--set lights.bulp.lumens=3: ", "'lights.bulp'", "lights.bulb"],
+        ),
+        (
+            "-o out.png --set camera.white_balance=1000 --set camera.white_balance.tint=0.05",
+            &["no light has", "set camera.white_balance.tint nearer to 0"],
+        ),
+        (
+            "-o out.png --set camera.lens.prescription=builtin:dgauss-50-f2 --set camera.lens.focal_length=85",
+            &["--set camera.lens.focal_length=85: ", "prime lens of 50 mm; remove it"],
+        ),
         ("-o out.png --set lights.sun.lumens=3", &["lights.sun", "lux"]),
         ("-o out.png --set camera.exposure.ev100=1000", &["1000", "64"]),
     ] {
@@ -168,6 +179,14 @@ fn options_and_properties_without_effect_are_noted() {
         ("--fps 12", "warning: --fps has no effect"),
         ("--set lights.bulb.width=2", "note: lights.bulb.width: no effect"),
         ("--set gi.vpls=100", "note: gi.* has no effect"),
+        (
+            "--set camera.exposure.ev100=7 --set camera.exposure.mode=aperture",
+            "note: camera.exposure.ev100 = 7: no effect with camera.exposure.mode = aperture",
+        ),
+        (
+            "--set camera.lens.prescription=builtin:dgauss-50-f2 --set camera.lens.f_stop=2",
+            "note: camera.lens.f_stop = 2: builtin:dgauss-50-f2 opens to f/2.03, which is used",
+        ),
     ] {
         let run = dir.run_on_host(&format!("{traced} {more}")).ok();
         assert!(run.err.contains(told), "{run:?}");

@@ -42,7 +42,7 @@ const AVOIDED: [(&str, &str); 27] = [
 const AVOIDED_IN_CODE: [(&str, &str); 1] = [("patches", "VPLs, emissive lights")];
 
 /// Files that may use a word: old names that are still read, and terms of another trade.
-const ALLOWED: [(&str, &str); 11] = [
+const ALLOWED: [(&str, &str); 9] = [
     ("src/viewer/panels/palette.rs", "grey"),
     ("src/scene/look/renamed.rs", "grey"),
     ("src/scene/look/renamed.rs", "patches"),
@@ -51,8 +51,6 @@ const ALLOWED: [(&str, &str); 11] = [
     ("src/cli/renamed.rs", "colour"),
     ("src/cli/renamed.rs", "patches"),
     ("src/compare/case.rs", "centres"),
-    ("src/settings/gi.rs", "patches"),
-    ("src/camera/dials.rs", "centre"),
     ("src/viewer/panels/palette.rs", "surroundings"),
 ];
 

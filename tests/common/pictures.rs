@@ -34,6 +34,22 @@ pub fn aov3(picture: &RenderedImage, kind: Aov, x: usize, y: usize) -> DVec3 {
     DVec3::new(f64::from(r), f64::from(g), f64::from(b))
 }
 
+/// Maximum difference of two pictures of one exposure, in units in the last place of the larger
+/// value as a half float (11 significant bits). Light is stored pre-exposed in half floats: two
+/// pipelines whose arithmetic differs by a rounding of single precision may store neighbors.
+pub fn half_steps(one: &RenderedImage, other: &RenderedImage) -> f64 {
+    const MIN_NORMAL: f64 = 1.0 / 16_384.0;
+    assert_eq!(one.exposure, other.exposure);
+    let multiplier = one.exposure.multiplier();
+    let pairs = one.nits.iter().flatten().zip(other.nits.iter().flatten());
+    let steps = pairs.map(|(a, b)| {
+        let [a, b] = [a, b].map(|nits| f64::from(*nits) * multiplier);
+        let larger = a.abs().max(b.abs()).max(MIN_NORMAL);
+        (a - b).abs() / (larger.log2().floor() - 10.0).exp2()
+    });
+    steps.fold(0.0, f64::max)
+}
+
 pub const NORMAL: Aov = Aov::Channel(GbufferChannel::Normal);
 
 /// Maximum relative difference of the channels.

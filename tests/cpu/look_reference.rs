@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
 use sunny16::{
-    scene::look::{Look, properties},
+    scene::look::{Look, properties, range},
     settings::{Accepts, GiSettings, PassesSettings, Property},
 };
 
@@ -19,7 +19,7 @@ An absent property keeps the value of the scene file, its default, or one that t
 focal length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
 motion blur, an ISO speed enables grain. `effects.X.enabled = false` switches an effect off.\n\n\
 A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
-several times, the last one wins.\n\n\
+several times, the last one wins. In a file, numbers, `true` and `false` stand without quotes.\n\n\
 ## Addresses\n\n\
 `sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
 of each mesh.\n\n\
@@ -174,6 +174,74 @@ fn every_choice_and_every_default_is_accepted() {
     assert!(choices > 100, "{choices} values");
 }
 
+/// True if a schema of a value accepts one; patterns are taken to match.
+fn takes(schema: &Value, value: &Value) -> bool {
+    if let Some(forms) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+        return forms.as_array().unwrap().iter().any(|form| takes(form, value));
+    }
+    if let Some(names) = schema.get("enum") {
+        return names.as_array().unwrap().contains(value);
+    }
+    let kind = match value {
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.as_f64().unwrap().fract() == 0.0 => "integer",
+        Value::Number(_) => "number",
+        Value::Array(_) => "array",
+        _ => "string",
+    };
+    let types: Vec<&str> = match &schema["type"] {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
+    };
+    let is_type = types.contains(&kind) || kind == "integer" && types.contains(&"number");
+    let Some(number) = value.as_f64() else { return is_type };
+    let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
+    is_type
+        && limit("minimum").is_none_or(|min| min <= number)
+        && limit("exclusiveMinimum").is_none_or(|min| min < number)
+        && limit("maximum").is_none_or(|max| number <= max)
+}
+
+#[test]
+fn the_schema_accepts_what_the_program_accepts() {
+    let mut accepted = 0;
+    for property in properties() {
+        let names = property.accepts.choices().iter().map(|name| json!(name));
+        let mut values: Vec<Value> = names.collect();
+        values.extend([
+            json!(true),
+            json!("true"),
+            json!(1),
+            json!(0.5),
+            json!("1"),
+            json!("0.5"),
+            json!("2700K"),
+            json!("none"),
+            json!("neutral"),
+            json!("centre"),
+            json!("center-weighted"),
+            json!("patches"),
+            json!([1, 2]),
+            json!([0.1, 0.2, 0.3]),
+        ]);
+        for value in values {
+            let text = format!("{} = {value}", addressed(property.path));
+            if Look::default().parse("a.look.toml", &text).is_ok() {
+                assert!(takes(&leaf(&property), &value), "{text}: accepted, but not by the schema");
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted > 300, "{accepted} values");
+    for refused in [
+        "camera.metering.mode = \"centre\"",
+        "camera.white_balance = \"none\"",
+        "camera.lens.f_stop = \"2.8\"",
+    ] {
+        Look::default().parse("a.look.toml", refused).unwrap_err();
+    }
+}
+
 #[test]
 fn documented_defaults_are_those_of_the_settings() {
     let mut look = Look::default();
@@ -194,9 +262,11 @@ fn ranges_are_documented_and_hold() {
     let mut ranges = 0;
     for Property { path, description, accepts, .. } in properties() {
         // Full turns and the like need no range in words.
-        let Some([min, max]) = accepts.range().filter(|_| description.contains(" to ")) else {
-            continue;
-        };
+        let is_stated =
+            |form: &Accepts| matches!(form, Accepts::Range { .. } | Accepts::Angle { .. });
+        let first = if let Accepts::OneOf([first, ..]) = accepts { *first } else { accepts };
+        let stated = first.range().filter(|_| is_stated(&first) && description.contains(" to "));
+        let Some([min, max]) = stated else { continue };
         let words: Vec<&str> = description.split([' ', ',', ';', ':', ')', '(']).collect();
         let path = addressed(path);
         let integer = matches!(accepts, Accepts::Range { integer: true, .. });
@@ -210,4 +280,7 @@ fn ranges_are_documented_and_hold() {
         ranges += 1;
     }
     assert!(ranges > 50, "{ranges} ranges");
+    // The window's fields take their limits from the same declarations.
+    assert_eq!(range("camera.lens.focal_length"), [0.1, 10_000.0]);
+    assert!(range("camera.lens.focus")[0] > 0.0 && range("lights.Key.lumens")[0] == 0.0);
 }

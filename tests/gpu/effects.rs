@@ -725,10 +725,7 @@ fn effects_keep_their_size_at_any_resolution() {
 
         // Grain: the same number of electrons per square micrometer, so a square millimeter has the
         // same noise.
-        let mut look = Look::default();
-        for assignment in ["camera.body.sensor=36x24", "effects.grain.iso=10000000"] {
-            look.assign(assignment).unwrap();
-        }
+        let look = Look::of(["camera.body.sensor=36x24", "effects.grain.iso=10000000"]).unwrap();
         let camera = look.physical_camera();
         let grain = camera.camera_effects(None, [size.0, size.1]).unwrap().grain;
         let effects = CameraEffects { grain, ..CameraEffects::default() };

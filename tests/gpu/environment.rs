@@ -48,10 +48,7 @@ fn empty() -> Scene {
 
 fn look_at_sky(settings: &[&str]) -> Scene {
     let mut scene = empty();
-    let mut look = Look::default();
-    for setting in settings {
-        look.assign(setting).unwrap();
-    }
+    let look = Look::of(settings).unwrap();
     look.apply(&mut scene).unwrap();
     scene
 }
@@ -353,10 +350,7 @@ fn horizon_clips_the_setting_sun() {
         } else {
             builder.clone().build().unwrap()
         };
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting).unwrap();
-        }
+        let look = Look::of(settings).unwrap();
         look.apply(&mut scene).unwrap();
         let lux = scene.lights.last().unwrap().source.lux(1.0).get() * 0.5;
         let view = perspective(DVec3::new(-0.5, 0.5, -3.0), DVec3::ZERO, 0.001, 0.01, (16, 16));
@@ -571,10 +565,7 @@ fn pictures() {
     }
     for (name, settings, ev) in all {
         let mut scene = balls();
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting).unwrap();
-        }
+        let look = Look::of(settings).unwrap();
         look.apply(&mut scene).unwrap();
         let tone_mapper = sunny16::camera::ToneMapper::Agx;
         let settings =

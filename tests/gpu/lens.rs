@@ -29,10 +29,7 @@ struct Rigged {
 }
 
 fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
-    let mut look = Look::default();
-    for assignment in assignments {
-        look.assign(assignment).unwrap();
-    }
+    let look = Look::of(assignments).unwrap();
     let mounted = look.physical_camera().mount(Some(0.7), [size.0, size.1], None).unwrap();
     let effects = CameraEffects { bloom: None, ..mounted.effects };
     let vertical_fov = mounted.vertical_fov.unwrap() as f32;

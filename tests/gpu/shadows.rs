@@ -1,8 +1,8 @@
 //! Traced shadows on the device against the host's BVH and against closed forms.
 
 use crate::common::{
-    Guard, Place, aov3, exposed, exposure_for, gpu, hit_plane, parallel, perspective, picture,
-    pixel_ray, renderer, unclustered,
+    Guard, Place, aov3, exposed, exposure_for, gpu, half_steps, hit_plane, parallel, perspective,
+    picture, pixel_ray, renderer, unclustered,
 };
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
@@ -490,7 +490,11 @@ fn lights_without_shadows_match_disabled_shadows() {
     for light in &mut scene.lights {
         light.shadow = false;
     }
-    assert_eq!(picture(&mut renderer, &scene, &view, &settings(true, 1, 20.0)).nits, off.nits);
+    // Two pipelines: without shadows the shadow code is absent from one of them, and compilers
+    // contract the arithmetic around it differently.
+    let unshadowed = picture(&mut renderer, &scene, &view, &settings(true, 1, 20.0));
+    let steps = half_steps(&unshadowed, &off);
+    assert!(steps < 1.01, "{steps} steps of half floats");
     // Off: the pass reads no BVH, whatever else is requested.
     let shadows = settings(false, 1, 20.0).shadows;
     assert!(renderer.upload_for(&scene, &shadows).unwrap().bvh.is_none());

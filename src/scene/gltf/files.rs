@@ -31,6 +31,9 @@ pub struct Folder {
     folder: PathBuf,
     /// The document's canonical folder, and its depth below the root.
     above: Option<(PathBuf, usize)>,
+    /// The canonical folder that files and the targets of their links lie in; `None` if there is
+    /// no such folder.
+    top: Option<PathBuf>,
     /// Name of the root folder, for messages.
     root: Option<String>,
 }
@@ -39,7 +42,9 @@ impl Folder {
     /// Reads from the folder of a document and below.
     #[must_use]
     pub fn of(document: &Path) -> Self {
-        Self { folder: folder_of(document), above: None, root: None }
+        let folder = folder_of(document);
+        let top = real(&folder).ok();
+        Self { folder, above: None, top, root: None }
     }
 
     /// Reads from anywhere below `root`, which contains the document.
@@ -56,7 +61,7 @@ impl Folder {
                 document.display()
             ));
         }
-        Ok(Self { folder, above, root: Some(name.to_string()) })
+        Ok(Self { folder, above, top: Some(real(root)?), root: Some(name.to_string()) })
     }
 }
 
@@ -64,12 +69,14 @@ fn folder_of(document: &Path) -> PathBuf {
     document.parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
+/// A folder's canonical path.
+fn real(path: &Path) -> Result<PathBuf, String> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    path.canonicalize().map_err(|error| format!("{}: {error}; check the path", path.display()))
+}
+
 /// The document's canonical folder and its depth below `root`; `None` if it is outside.
 fn within(document: &Path, root: &Path) -> Result<Option<(PathBuf, usize)>, String> {
-    let real = |path: &Path| {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().map_err(|error| format!("{}: {error}; check the path", path.display()))
-    };
     let top = real(root)?;
     if !top.is_dir() {
         return Err(format!("{} is not a folder", root.display()));
@@ -102,6 +109,15 @@ impl Resolver for Folder {
             let rest: PathBuf = path.split('/').skip(ups).collect();
             folder.ancestors().nth(ups).unwrap_or(folder).join(rest)
         };
+        // A missing file is reported by the reading.
+        if let (Ok(target), Some(top)) = (file.canonicalize(), &self.top)
+            && !target.starts_with(top)
+        {
+            return Err(format!(
+                "it is a link to a place outside of {}; name a folder above both by --root DIR",
+                self.root.as_deref().unwrap_or("the document's folder")
+            ));
+        }
         read(&file, limit).map_err(|error| match error {
             Failure::NotFound => "the file is not there".into(),
             Failure::Unreadable(why) => why,
@@ -269,6 +285,16 @@ mod tests {
             read(&Folder::within(&document, top.path()).unwrap(), "../../outside.png").unwrap(),
             b"out"
         );
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../../outside.png", at("project/scenes/out.png")).unwrap();
+            std::os::unix::fs::symlink("../textures/a.png", at("project/scenes/in.png")).unwrap();
+            assert_eq!(read(&inside, "in.png").unwrap(), b"in");
+            for (folder, link) in [(&inside, "out.png"), (&alone, "out.png"), (&alone, "in.png")] {
+                let error = read(folder, link).unwrap_err();
+                assert!(error.contains("a link to a place outside"), "{error}");
+            }
+        }
         for wrong in ["project/textures", "project/scenes/deep", "none", "outside.png"] {
             assert!(Folder::within(&document, &at(wrong)).is_err(), "{wrong}");
         }

@@ -28,10 +28,9 @@ fn an_overridden_light_is_listed_once_at_its_number() {
     let lights = vec![lamp("Key"), lamp("Pair"), lamp("Back")];
     let mut scene = Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
     let before = node_lights(&scene);
-    let mut look = Look::default();
-    for setting in ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"] {
-        look.assign(setting).unwrap();
-    }
+    let look =
+        Look::of(["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"])
+            .unwrap();
     look.apply(&mut scene).unwrap();
     let text = report_with_original_lights(&scene, &before);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  light ")).collect();

@@ -21,7 +21,7 @@ use crate::{
         Body, Camera, CameraLens, CameraMotion, Dials, EffectSettings, ExposureControl, GateFit,
         MeteringMode, body::ShutterType,
     },
-    optics::Iris,
+    optics::{Iris, mounted_lens::f_stop_note},
     photometry::color::{Adaptation, WhiteBalance},
     settings::{Accepts, define::fields},
 };
@@ -97,7 +97,7 @@ fields! {
             "maximum aperture as an f-number, 0.5 to 1024, e.g. 1.4", affects Frame;
         lens.barrel_length at "camera.lens.barrel_length": f64,
             accepts BARREL_LENGTH, by millimeters, unit "mm",
-            "barrel length from front rim to pupil in millimeters, 0 or more", affects Frame;
+            "barrel length from front rim to pupil in millimeters, 0 to 10000", affects Frame;
         lens.iris.blades at "camera.lens.blades": u32 = Iris::default().blades,
             accepts BLADES, by blades,
             "number of iris blades: 0 for round, or 3 to 64", affects Frame;
@@ -183,6 +183,17 @@ impl CameraLook {
             motion: self.motion,
             effects,
         }
+        .with_reachable_stop()
+    }
+
+    /// Remark about a stop that the lens replaces; `used` are the dials of the physical camera.
+    #[must_use]
+    pub fn stop_note(&self, used: &Dials) -> Option<String> {
+        let (set, used) = (&self.dials, used.iris_stop());
+        let property =
+            if set.f_stop.is_some() { "camera.lens.f_stop" } else { "camera.lens.t_stop" };
+        let lens = self.lens.prescription.as_deref()?;
+        (set.iris_stop() != used).then(|| f_stop_note(property, set.iris_stop(), lens, used))
     }
 
     /// Sets one property; false if this section has none of this path. The last of white and gray

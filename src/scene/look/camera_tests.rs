@@ -8,10 +8,7 @@ use crate::{
 };
 
 fn camera(assignments: &[&str]) -> Camera {
-    let mut look = Look::default();
-    for assignment in assignments {
-        look.assign(assignment).unwrap();
-    }
+    let look = Look::of(assignments).unwrap();
     look.physical_camera()
 }
 

@@ -7,8 +7,6 @@ use crate::{
     settings::define::fields,
 };
 
-// Starbursts and ghosts also upload the scene when they are switched, with the lights outside of
-// the picture (`EffectSettings::needs_flare_sources`).
 fields! {
     impl EffectSettings {
         depth_of_field at "effects.depth_of_field.enabled": bool, "true or false", affects Frame;
@@ -20,7 +18,7 @@ fields! {
         motion_shutter at "effects.motion_blur.shutter": f64, accepts SECONDS, by seconds, unit "s",
             "shutter time of the blur alone in seconds, above 0, e.g. \"1/30\"", affects Frame;
         starburst at "effects.starburst.enabled": bool,
-            "true or false: diffraction by the iris gives bright sources spikes", affects Frame;
+            "true or false: diffraction by the iris gives bright sources spikes", affects FlareSources;
         starburst_f_stop at "effects.starburst.f_stop": f64, in 0.5..=1024.0,
             "f-number of the starburst alone, 0.5 to 1024", affects Frame;
         dust at "effects.starburst.dust": f64, in 0.0..=1.0,
@@ -34,7 +32,7 @@ fields! {
         starburst_punctual_lights at "effects.starburst.punctual_lights": bool,
             "true or false: punctual lights, which have no visible surface, show as points", affects Frame;
         ghosts at "effects.ghosts.enabled": bool,
-            "true or false: lens flare ghosts of bright sources, by camera.lens.prescription", affects Frame;
+            "true or false: lens flare ghosts of bright sources, by camera.lens.prescription", affects FlareSources;
         ghost_method at "effects.ghosts.method": GhostMethod,
             "traced (exact rays) or paraxial (ray transfer matrices: faster, accurate near the axis)", affects Frame;
         ghost_cull_threshold at "effects.ghosts.cull_threshold": f64, in 0.0..=1.0,

@@ -369,10 +369,7 @@ mod tests {
     use crate::scene::look::Look;
 
     fn applied(settings: &[&str]) -> Result<Scene, LookError> {
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting)?;
-        }
+        let look = Look::of(settings)?;
         let mut scene = Scene::default();
         look.apply(&mut scene)?;
         Ok(scene)

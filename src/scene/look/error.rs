@@ -1,5 +1,6 @@
 //! Errors of looks.
 
+use super::Origin;
 use crate::{
     camera::{CameraError, ExposureError},
     photometry::lights::LightError,
@@ -15,6 +16,14 @@ pub enum LookError {
         file: String,
         /// Cause and remedy.
         detail: String,
+    },
+    /// An error of a property, with the place at which it is set.
+    #[error("{origin}: {}", after_origin(.origin, .error))]
+    At {
+        /// The place.
+        origin: Origin,
+        /// The error.
+        error: Box<LookError>,
     },
     /// No property of this name.
     #[error("no property '{path}'; did you mean {nearest}?")]
@@ -58,6 +67,31 @@ pub enum LookError {
     /// Contradictory camera settings.
     #[error(transparent)]
     Camera(#[from] CameraError),
+}
+
+/// The error after its place: an argument states property and value already.
+fn after_origin(origin: &Origin, error: &LookError) -> String {
+    match (origin, error) {
+        (Origin::Argument(text), LookError::BadValue { path, value, expected })
+            if text.split_once('=') == Some((path.as_str(), value.as_str())) =>
+        {
+            expected.clone()
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl LookError {
+    /// The property, address or section that the error is about, unless its place is known.
+    pub(super) fn property(&self) -> Option<String> {
+        match self {
+            Self::UnknownPath { path, .. } | Self::BadValue { path, .. } => Some(path.clone()),
+            Self::Light { name, .. } => Some(format!("lights.{name}")),
+            Self::Input { property, .. } => Some(property.clone()),
+            Self::Camera(error) => Some(error.property().into()),
+            Self::At { .. } | Self::File { .. } | Self::Contradiction(_) => None,
+        }
+    }
 }
 
 impl From<ExposureError> for LookError {

@@ -553,10 +553,7 @@ mod tests {
             DMat4::IDENTITY,
         );
         let mut scene = builder.build().unwrap();
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting)?;
-        }
+        let look = Look::of(settings)?;
         look.apply(&mut scene)?;
         let of = |node: usize| scene.nodes[node].light.map(|light| scene.lights[light].clone());
         Ok(if settings[0].starts_with("lights.Sky") { of(1) } else { of(0) }.unwrap())
@@ -647,7 +644,7 @@ mod tests {
         };
         let error = parsed("[lights.Key]\nlumens = 800\nkelvin = 3000\ncandela = 5\n").unwrap_err();
         assert!(
-            error.contains("line 2: lights.Key has two strengths, candela and lumens"),
+            error.contains("line 2, column 1: lights.Key has two strengths, candela and lumens"),
             "{error}"
         );
         assert!(parsed("[lights.Key]\nlumens = 800\n[lights.Fill]\ncandela = 5\n").is_ok());

@@ -4,10 +4,12 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::{
     CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, RenamedPaths,
-    SceneLook, VolumeLook, WaterLook, current_path, lights, materials, probes,
+    SceneLook, VolumeLook, WaterLook, current_path, lights, materials,
+    origin::{Origin, Origins},
+    probes,
     properties::{description, unknown_property},
     reader::Reader,
-    toml_text::{flatten, line_of, syntax_error},
+    toml_text::{TomlProperty, flatten, syntax_error},
     volumes, water,
 };
 use crate::{
@@ -47,6 +49,8 @@ pub struct Look {
     pub volumes: BTreeMap<String, VolumeLook>,
     /// Properties that were set by an old name.
     pub renamed: RenamedPaths,
+    /// Where properties are set.
+    pub origins: Origins,
 }
 
 /// Path and value of an assignment `PATH=VALUE`, trimmed; `None` without `=`.
@@ -115,26 +119,40 @@ impl Look {
             .map_err(|error| invalid(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
         flatten("", document.as_table(), &mut flat);
-        let at = |path: &str| {
-            line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "))
+        let at = |property: &TomlProperty, error| {
+            let origin = property.origin(name, text);
+            Err(LookError::At { origin, error: Box::new(error) })
         };
-        if let Some(rivals) = lights::rivals(flat.iter().map(|(path, _)| path.as_str())) {
-            return Err(invalid(at(rivals[1]) + &two_strengths(rivals)));
+        let paths: Vec<String> = flat.iter().map(|property| property.path.clone()).collect();
+        if let Some(rivals) = lights::rivals(paths.iter().map(String::as_str))
+            && let Some(second) = flat.iter().find(|property| property.path == rivals[1])
+        {
+            return at(second, LookError::Contradiction(two_strengths(rivals)));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
-        for (path, _) in &flat {
-            if let Some(new) = current_path(path)
-                && flat.iter().any(|(other, _)| *other == new)
+        for property in &flat {
+            let TomlProperty { path, value, .. } = property;
+            let current = current_path(path);
+            if let Some(new) = &current
+                && paths.contains(new)
             {
-                return Err(invalid(format!(
-                    "{}{path} is the old name of {new}, which the file sets too; remove {path}",
-                    at(path)
-                )));
+                return at(
+                    property,
+                    LookError::Contradiction(format!(
+                        "{path} is the old name of {new}, which the file sets too; remove {path}"
+                    )),
+                );
             }
-        }
-        for (path, value) in flat {
-            self.set_in(folder, &path, &value)
-                .map_err(|error| invalid(format!("{}{error}", at(&path))))?;
+            if let Some(kinds) = property.mistaken_kind() {
+                let expected = format!("expected {kinds}");
+                let (path, value) = (path.clone(), value.clone());
+                return at(property, LookError::BadValue { path, value, expected });
+            }
+            if let Err(error) = self.set_in(folder, path, value) {
+                return at(property, error);
+            }
+            let origin = property.origin(name, text);
+            self.origins.add(current.unwrap_or_else(|| path.clone()), origin);
         }
         Ok(())
     }
@@ -164,13 +182,32 @@ impl Look {
         self.set(path, value)
     }
 
+    /// A look of assignments `PATH=VALUE`, set in order.
+    ///
+    /// # Errors
+    /// As [`Look::assign`].
+    pub fn of(assignments: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, LookError> {
+        let mut look = Self::default();
+        assignments.into_iter().try_for_each(|text| look.assign(text.as_ref())).map(|()| look)
+    }
+
     /// Sets each `PATH=VALUE` of the command line, in order.
     ///
     /// # Errors
     /// As [`Look::assign`] and [`check_assignments`].
     pub fn assign_all(&mut self, assignments: &[String]) -> Result<(), LookError> {
         check_assignments(assignments)?;
-        assignments.iter().try_for_each(|assignment| self.assign(assignment))
+        for assignment in assignments {
+            let origin = || Origin::Argument(assignment.trim().to_owned());
+            self.assign(assignment).map_err(|error| match split_assignment(assignment) {
+                Some(_) => LookError::At { origin: origin(), error: Box::new(error) },
+                None => error,
+            })?;
+            if let Some((path, _)) = split_assignment(assignment) {
+                self.origins.add(current_path(path).unwrap_or_else(|| path.into()), origin());
+            }
+        }
+        Ok(())
     }
 
     /// Sets one property; file names are relative to the working directory.
@@ -342,10 +379,13 @@ mod tests {
     #[test]
     fn what_a_file_gets_wrong_is_named_with_its_line() {
         for (text, line) in [
-            ("[camera.body]\niso = 100\n\n[camera.lens]\nf_stop = -1\n", "line 5"),
-            ("camera.body.iso = 100\ncamera.lens.f_stp = 2\n", "line 2"),
-            ("[camera.lens]\nf_stop = {a = 1}\n", "line 2"),
-            ("[camera\n", "line 1"),
+            ("[camera.body]\niso = 100\n\n[camera.lens]\nf_stop = -1\n", "line 5, column 1: "),
+            ("camera.body.iso = 100\ncamera.lens.f_stp = 2\n", "line 2, column 13: "),
+            ("[camera.lens]\nf_stop = {a = 1}\n", "line 2, column 11: "),
+            ("[camera\n", "line 1, column "),
+            ("[camera.lens]\nf_stop = \"2\"\n", "expected a number without quotes"),
+            ("camera.exposure.auto_iso = \"true\"\n", "expected true or false, without quotes"),
+            ("camera.exposure.mode = 3\n", "expected text in quotes"),
         ] {
             let error = Look::default().parse("a.look.toml", text).unwrap_err().to_string();
             assert!(error.contains("a.look.toml") && error.contains(line), "{text}: {error}");

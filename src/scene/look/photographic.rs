@@ -187,7 +187,7 @@ pub(super) fn sensor(input: &Input<'_>, _: &Accepts) -> Option<SensorSize> {
 
 /// A white by name or by color temperature (K).
 pub(super) fn white(input: &Input<'_>, accepts: &Accepts) -> Option<WhiteBalance> {
-    if matches!(input.text, "neutral" | "none") {
+    if input.text == "neutral" {
         return Some(WhiteBalance::Neutral);
     }
     let mut presets = WhiteBalance::PRESETS.into_iter();
@@ -211,11 +211,7 @@ mod tests {
     };
 
     fn set(settings: &[&str]) -> Result<CameraLook, LookError> {
-        let mut look = Look::default();
-        for setting in settings {
-            look.assign(setting)?;
-        }
-        Ok(look.camera)
+        Look::of(settings).map(|look| look.camera)
     }
 
     #[test]

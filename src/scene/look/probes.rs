@@ -95,10 +95,7 @@ mod tests {
     use crate::scene::look::Look;
 
     fn with(assignments: &[&str]) -> Result<Scene, LookError> {
-        let mut look = Look::default();
-        for assignment in assignments {
-            look.assign(assignment)?;
-        }
+        let look = Look::of(assignments)?;
         let mut scene = Scene::default();
         look.apply(&mut scene).map(|()| scene)
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     camera::EffectSettings,
-    settings::{Accepts, BUILTIN, GiLook, PassesLook, Property, Section},
+    settings::{Accepts, BUILTIN, GiLook, PassesLook, Property, Section, ValueKind},
 };
 
 /// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
@@ -43,6 +43,11 @@ pub(super) fn property(path: &str) -> Option<Property> {
 pub fn range(path: &str) -> [f64; 2] {
     let range = property(path).and_then(|property| property.accepts.range());
     range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
+}
+
+/// The kinds of values that a look file may give a property; empty for an unknown path.
+pub(crate) fn kinds(path: &str) -> Vec<ValueKind> {
+    property(path).map_or_else(Vec::new, |property| property.accepts.kinds())
 }
 
 /// The names that a property accepts; empty if it is not chosen by name.

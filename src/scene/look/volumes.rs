@@ -246,10 +246,7 @@ mod tests {
     use crate::scene::{Mesh, Node, look::Look, procedural::shapes};
 
     fn with(assignments: &[&str]) -> Result<Scene, LookError> {
-        let mut look = Look::default();
-        for assignment in assignments {
-            look.assign(assignment)?;
-        }
+        let look = Look::of(assignments)?;
         let ball = Mesh { name: "ball".into(), primitives: vec![shapes::icosphere(1.0, 1)] };
         let sheet =
             Mesh { name: "sheet".into(), primitives: vec![shapes::plane(glam::Vec2::ONE, 2, 2)] };

@@ -142,10 +142,7 @@ mod tests {
     };
 
     fn with(assignments: &[&str]) -> Result<Scene, LookError> {
-        let mut look = Look::default();
-        for assignment in assignments {
-            look.assign(assignment)?;
-        }
+        let look = Look::of(assignments)?;
         let mut builder = SceneBuilder::new("pool");
         let sheet = builder.add_material(dielectric("Sea", Vec3::ONE, 0.5));
         let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), sheet);

@@ -2,7 +2,10 @@
 
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
-use crate::scene::look::{self, LookError};
+use crate::{
+    scene::look::{self, LookError},
+    settings::ValueKind,
+};
 
 /// The keys of a property's path; names of lights may contain dots.
 fn keys(path: &str) -> Vec<String> {
@@ -93,20 +96,23 @@ fn section<'a>(
     Ok(Some(table))
 }
 
-/// A TOML value: numbers and booleans as such, anything else as a string.
-fn value_of(text: &str) -> Value {
-    if let Ok(whole) = text.parse::<i64>() {
-        return whole.into();
+/// A TOML value of a property: a number or a boolean if the property takes one, else a string.
+fn value_of(path: &str, text: &str) -> Value {
+    let kinds = look::kinds(path);
+    let takes = |kind| kinds.is_empty() || kinds.contains(&kind);
+    if takes(ValueKind::Number) {
+        if let Ok(whole) = text.parse::<i64>() {
+            return whole.into();
+        }
+        if let Ok(number) = text.parse::<f64>()
+            && number.is_finite()
+        {
+            return number.into();
+        }
     }
-    if let Ok(number) = text.parse::<f64>()
-        && number.is_finite()
-    {
-        return number.into();
-    }
-    match text {
-        "true" => true.into(),
-        "false" => false.into(),
-        text => text.into(),
+    match text.parse::<bool>() {
+        Ok(on) if takes(ValueKind::Bool) => on.into(),
+        _ => text.into(),
     }
 }
 
@@ -147,7 +153,7 @@ pub(super) fn edited(
             table.remove(last);
         }
         Some(value) => {
-            let mut new = value_of(value);
+            let mut new = value_of(path, value);
             if let Some(Item::Value(old)) = table.get(last) {
                 // The comment after a value is kept.
                 *new.decor_mut() = old.decor().clone();

@@ -251,7 +251,8 @@ impl<'a> RenderThread<'a> {
         // Other pictures of the renderer restart the accumulation.
         let mut restarts = moving;
         if by_hand && !moving && number == 0 {
-            let metered = match reading {
+            let seen = if reading.is_none() { session.meter_picture(&picture)? } else { None };
+            let metered = match reading.or(seen.map(Some)) {
                 Some(metered) => metered,
                 None => {
                     self.counts.meter_readings += 1;

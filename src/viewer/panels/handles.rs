@@ -82,15 +82,56 @@ pub(super) fn rings(
     }
 }
 
+/// The picture and the pointer on it: a drag of a handle begins with a press and lasts while the
+/// button is down.
+pub(super) struct Picture<'a> {
+    screen: &'a ScreenProjection,
+    rect: Rect,
+    pointer: Option<Pos2>,
+    /// Place of a press in this frame.
+    pressed: Option<DVec2>,
+    down: bool,
+    /// The pointer has moved since its press, which alone changes nothing.
+    moved: bool,
+}
+
+impl<'a> Picture<'a> {
+    pub fn new(ui: &Ui, (screen, rect): (&'a ScreenProjection, Rect), response: &Response) -> Self {
+        ui.input(|input| {
+            let pointer = &input.pointer;
+            let down = pointer.primary_down() && response.is_pointer_button_down_on();
+            let starts = down && pointer.primary_pressed() && !input.modifiers.alt;
+            Self {
+                screen,
+                rect,
+                pointer: pointer.latest_pos(),
+                pressed: pointer.press_origin().filter(|_| starts).map(point),
+                down,
+                moved: pointer.delta() != egui::Vec2::ZERO && !pointer.primary_pressed(),
+            }
+        })
+    }
+
+    /// Place of the pointer, if it has moved since its press.
+    fn dragged(&self) -> Option<DVec2> {
+        self.pointer.filter(|_| self.moved).map(point)
+    }
+
+    /// Place of the pointer, if it is on the picture.
+    fn hovered(&self) -> Option<DVec2> {
+        self.pointer.filter(|at| self.rect.contains(*at)).map(point)
+    }
+}
+
 /// The handles of the sky's sun, if the environment is selected and the tool turns.
 pub(super) fn sun_handles(
     ui: &Ui,
-    (screen, rect): (&ScreenProjection, Rect),
-    response: &Response,
+    picture: &Picture<'_>,
     state: &ViewState,
     panels: &mut PanelState,
     actions: &mut Actions,
 ) {
+    let screen = picture.screen;
     let turns = state.tool == Tool::Turn;
     let work =
         state.workspace.as_ref().filter(|work| turns && work.selected == Selection::Environment);
@@ -98,34 +139,17 @@ pub(super) fn sun_handles(
         panels.sun_drag_handle = None;
         return;
     };
-    let (pointer, origin, pressed, down, moved) = ui.input(|input| {
-        let pointer = &input.pointer;
-        let pressed = pointer.primary_pressed() && !input.modifiers.alt;
-        (
-            pointer.latest_pos(),
-            pointer.press_origin(),
-            pressed,
-            pointer.primary_down(),
-            pointer.delta(),
-        )
-    });
-    let down = down && response.is_pointer_button_down_on();
-    if !down {
+    if !picture.down {
         panels.sun_drag_handle = None;
-    } else if pressed && let Some(from) = origin.map(point) {
+    } else if let Some(from) = picture.pressed {
         panels.sun_drag_handle =
             sun.hit_test(screen, from).and_then(|way| SunDragHandle::new(sun, way, *screen, from));
     }
-    let pulled = match (&mut panels.sun_drag_handle, pointer) {
-        (Some(drag_handle), Some(at)) if moved != egui::Vec2::ZERO && !pressed => {
-            drag_handle.drag_to(point(at))
-        }
-        _ => None,
-    };
-    let under =
-        pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.hit_test(screen, point(at)));
+    let held = panels.sun_drag_handle.as_mut();
+    let pulled = held.zip(picture.dragged()).and_then(|(held, at)| held.drag_to(at));
+    let under = picture.hovered().and_then(|at| sun.hit_test(screen, at));
     let hot = panels.sun_drag_handle.map(|drag_handle| drag_handle.axis).or(under);
-    let painter = ui.painter_at(rect);
+    let painter = ui.painter_at(picture.rect);
     for way in SunAxis::ALL {
         let lit = hot == Some(way);
         let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, if lit { HELD } else { SIZES });
@@ -153,12 +177,12 @@ pub(super) fn sun_handles(
 /// The handles of the selected light or of the camera's target, and the drag in progress.
 pub(super) fn light_handles(
     ui: &Ui,
-    (screen, rect): (&ScreenProjection, Rect),
-    response: &Response,
+    picture: &Picture<'_>,
     state: &ViewState,
     panels: &mut PanelState,
     actions: &mut Actions,
 ) {
+    let screen = picture.screen;
     let mode = match state.tool {
         Tool::Move => DragMode::Move,
         Tool::Turn => DragMode::Turn,
@@ -173,35 +197,20 @@ pub(super) fn light_handles(
             .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
     };
     let Some((name, drag_target)) = drag_target else { return panels.drag_handle = None };
-    let (pointer, origin, alt) = ui.input(|input| {
-        (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt)
-    });
-    let (pressed, down) =
-        ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
-    let ours = down && response.is_pointer_button_down_on();
-    if !ours || panels.drag_handle.as_ref().is_some_and(|drag_handle| drag_handle.name != name) {
+    let is_other = |held: &DragHandle| held.name != name;
+    if !picture.down || panels.drag_handle.as_ref().is_some_and(is_other) {
         panels.drag_handle = None;
     }
-    if ours
-        && pressed
-        && !alt
-        && let Some(from) = origin.map(point)
-    {
+    if let Some(from) = picture.pressed {
         panels.drag_handle = drag_target
             .hit_test(mode, screen, from)
             .and_then(|handle| DragHandle::new(&name, drag_target, handle, *screen, from));
     }
-    // A press alone changes nothing.
-    let moved = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO) && !pressed;
-    let set = match (&mut panels.drag_handle, pointer) {
-        (Some(drag_handle), Some(at)) if moved => drag_handle.drag_to(point(at)),
-        _ => None,
-    };
-    let under = pointer
-        .filter(|at| rect.contains(*at))
-        .and_then(|at| drag_target.hit_test(mode, screen, point(at)));
+    let held = panels.drag_handle.as_mut();
+    let set = held.zip(picture.dragged()).and_then(|(held, at)| held.drag_to(at));
+    let under = picture.hovered().and_then(|at| drag_target.hit_test(mode, screen, at));
     let hot = panels.drag_handle.as_ref().map(|drag_handle| drag_handle.handle).or(under);
-    draw(ui, rect, screen, &drag_target, mode, hot);
+    draw(ui, picture.rect, screen, &drag_target, mode, hot);
     if hot.is_some() {
         ui.set_cursor_icon(CursorIcon::Grab);
     }

@@ -110,7 +110,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         number(
             ui,
             "Compensation",
-            (dials.compensation, 0.02, [-20.0, 20.0]),
+            (dials.compensation, 0.02, look::range("camera.exposure.compensation")),
             " EV",
             "camera.exposure.compensation",
             changes,
@@ -132,7 +132,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             Some(length) => number(
                 ui,
                 "Focal length",
-                (length * 1e3, 0.2, [0.1, 10_000.0]),
+                (length * 1e3, 0.2, look::range(focal)),
                 " mm",
                 focal,
                 changes,
@@ -153,7 +153,8 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         }
         match camera.lens.focus.filter(|focus| focus.is_finite()) {
             Some(focus) => {
-                number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes)
+                let path = "camera.lens.focus";
+                number(ui, "Focus", (focus, 0.02, look::range(path)), " m", path, changes)
             }
             None => unset(ui, "Focus", "infinity", 10.0, "m", "camera.lens.focus", changes),
         }
@@ -235,8 +236,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.horizontal(|ui| {
                 let speed =
                     if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
-                let limits = if property == "ev100" { range("ev100") } else { [0.0, 1e12] };
-                if let Some(typed) = field(ui, (value, speed, limits), "", 3) {
+                if let Some(typed) = field(ui, (value, speed, range(property)), "", 3) {
                     changes.push((path(property), Some(typed)));
                 }
                 // The same strength in another unit.
@@ -517,11 +517,12 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         ui.horizontal(|ui| {
             let mut nits = emission.to_array();
             let mut changed = false;
+            let [min, max] = range("emission").map(|limit| limit as f32);
             for value in &mut nits {
                 let speed = (*value * 0.005).max(0.1);
                 let before = f64::from(*value);
                 let places = decimals(before).max(3);
-                let field = drag(value).speed(speed).range(0.0..=1e12).max_decimals(places);
+                let field = drag(value).speed(speed).range(min..=max).max_decimals(places);
                 changed |= ui.add(field).changed() && differs(before, f64::from(*value), places);
             }
             ui.weak("nit");

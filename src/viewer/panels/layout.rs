@@ -121,11 +121,10 @@ impl App {
         let Some(work) = &self.state.workspace else { return };
         let screen = &ScreenProjection::new(&work.viewport.view(), rect);
         self.panel(|state, _, actions| handles::rings(ui, screen, rect, state, actions));
+        let picture = &handles::Picture::new(ui, (screen, rect), response);
         self.panel(|state, panels, actions| {
-            handles::light_handles(ui, (screen, rect), response, state, panels, actions);
-        });
-        self.panel(|state, panels, actions| {
-            handles::sun_handles(ui, (screen, rect), response, state, panels, actions);
+            handles::light_handles(ui, picture, state, panels, actions);
+            handles::sun_handles(ui, picture, state, panels, actions);
         });
         self.panel(|state, panels, actions| {
             water::paint_flow(ui, rect, response, state, panels, actions);
