@@ -61,6 +61,7 @@ pub(super) fn prepare(
 /// `GpuError` if the driver rejects a pipeline.
 pub(super) fn create_variants(
     passes: &Passes,
+    gpu: &Gpu,
     scene: &GpuScene,
     inputs: &FrameInputs,
     settings: &RenderSettings,
@@ -72,5 +73,8 @@ pub(super) fn create_variants(
         .into_iter()
         .chain([passes.volumes.wanted(data), gi])
         .flatten();
-    variants::create_all(wanted.chain(passes.blend.wanted(frame, split, &passes.forward)))
+    let wanted: Vec<_> = wanted.chain(passes.blend.wanted(frame, split, &passes.forward)).collect();
+    let (lighting, clustering) =
+        rayon::join(|| variants::create_all(wanted), || passes.clustered_lights.prepare(gpu, data));
+    lighting.and(clustering)
 }

@@ -19,7 +19,7 @@ pub struct Passes {
     pub refit: refit::RefitPass,
     /// Geometry into the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
-    /// Light lists per cluster.
+    /// Light lists per cluster; pipelines are created on first use.
     pub clustered_lights: clustered_lights::ClusteredLightsPass,
     /// Shadow maps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
@@ -70,7 +70,6 @@ impl Passes {
             || Ok((gbuffer::GbufferPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?)),
             || {
                 Ok((
-                    clustered_lights::ClusteredLightsPass::new(gpu)?,
                     gbuffer_channel::GbufferChannelPass::new(gpu)?,
                     tonemap::TonemapPass::new(gpu)?,
                     background::BackgroundPass::new(gpu)?,
@@ -78,7 +77,7 @@ impl Passes {
             },
         );
         let (gbuffer, shadow_maps) = geometry?;
-        let (clustered_lights, gbuffer_channel, tonemap, background) = display?;
+        let (gbuffer_channel, tonemap, background) = display?;
         Ok(Self {
             culling: culling::CullingPass::new(gpu)?,
             skin: skin::SkinPass::default(),
@@ -89,7 +88,7 @@ impl Passes {
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
-            clustered_lights,
+            clustered_lights: clustered_lights::ClusteredLightsPass::default(),
             caustics: caustics::CausticsPass::default(),
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting::LightingPass::new(gpu),
