@@ -8,6 +8,12 @@
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
 
+// Specialization: drivers that run both sides of a branch pay for the absent one as well.
+// Few lights: threads test the nodes of the light tree side by side. Otherwise they traverse it.
+layout(constant_id = 0) const bool FEW_LIGHTS = false;
+// The forward pass lights some pixels.
+layout(constant_id = 1) const bool HAS_FORWARD = true;
+
 layout(local_size_x = 32) in;
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -27,10 +33,9 @@ const uint NO_ROOM = 0xffffffffu;
 // Entries of the loss table: half octaves of lux from 2^-30 (src/gpu_scene/light_tree.rs).
 const uint STEPS = 128u;
 
-// Light tree nodes that the threads of a tile test side by side, as bits of four words per slice.
-// Larger trees are traversed, by one thread per slice.
+// Words per slice of one bit per light tree node, with few lights; `MAX_TESTED_NODES` of
+// src/passes/clustered_lights.rs is the number of bits.
 const uint MASK_WORDS = 4u;
-const uint MAX_TESTED_NODES = MASK_WORDS * 32u;
 
 // First lights of a traversal that are kept, so that shorter lists need no second traversal.
 const uint KEPT_LIGHTS = 16u;
@@ -248,7 +253,7 @@ void main() {
                 float nv = max(dot(s.normal, s.view), 0.0);
                 float own_alpha = s.alpha;
                 float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
-                if ((frame.bits & FRAME_FORWARD) != 0u) {
+                if (HAS_FORWARD) {
                     // Extended lobes have a reflectance of at most 1, and the roughness of their
                     // mark at least.
                     float mark = texelFetch(emission_image, pixel, 0).a;
@@ -286,7 +291,7 @@ void main() {
     // One thread per slice.
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
-    bool lit = (occupied >> thread & 1u) != 0u && lamps > 0u;
+    bool lit = (occupied >> thread & 1u) != 0u;
     bool listed = lit && frame.cull_threshold > 0.0;
     uint below = 0u;
     float to_white = 0.0;
@@ -310,9 +315,8 @@ void main() {
     }
     barrier();
 
-    bool few_lights = frame.node_count <= MAX_TESTED_NODES;
     uint to_list = frame.cull_threshold > 0.0 ? occupied : 0u;
-    if (few_lights) {
+    if (FEW_LIGHTS) {
         // One thread per node. The bits of a slice are in the order of the tree.
         for (uint start = 0u; start < frame.node_count; start += 32u) {
             LightNode node;
@@ -337,7 +341,7 @@ void main() {
     }
     uint kept = thread * KEPT_LIGHTS;
     uint found = 0u;
-    if (few_lights) {
+    if (FEW_LIGHTS) {
         for (uint word = 0u; word < MASK_WORDS; ++word) {
             found += uint(bitCount(found_lights[kept + word]));
         }
@@ -388,7 +392,7 @@ void main() {
         if (fits) {
             uint offset = tile_start + list_starts[thread];
             evaluated = found;
-            if (few_lights) {
+            if (FEW_LIGHTS) {
                 uint end = offset;
                 for (uint start = 0u; start < frame.node_count; start += 32u) {
                     uint bits = found_lights[kept + start / 32u];

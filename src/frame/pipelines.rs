@@ -94,6 +94,7 @@ fn job<'a, T: Send + Sync>(
 /// `GpuError` if the driver rejects a pipeline.
 pub(super) fn create_variants(
     passes: &Passes,
+    gpu: &Gpu,
     scene: &GpuScene,
     inputs: &FrameInputs,
     settings: &RenderSettings,
@@ -105,11 +106,15 @@ pub(super) fn create_variants(
         .into_iter()
         .chain([passes.volumes.wanted(data)])
         .flatten();
-    let wanted = wanted.chain(passes.blend.wanted(frame, split, &passes.forward));
-    let (lighting, created) = (&passes.lighting, wanted.collect::<Vec<_>>());
-    let (created, (gathered, prepared)) = rayon::join(
-        || variants::create_all(created),
-        || rayon::join(|| variants::create_all(gi), || lighting.prepare(data, split)),
+    let wanted: Vec<_> = wanted.chain(passes.blend.wanted(frame, split, &passes.forward)).collect();
+    let ((lights, gathered), (prepared, clustered)) = rayon::join(
+        || rayon::join(|| variants::create_all(wanted), || variants::create_all(gi)),
+        || {
+            rayon::join(
+                || passes.lighting.prepare(data, split),
+                || passes.clustered_lights.prepare(gpu, data),
+            )
+        },
     );
-    created.and(gathered).and(prepared)
+    lights.and(gathered).and(prepared).and(clustered)
 }

@@ -239,7 +239,7 @@ impl Renderer {
         let kept = (self.list_capacity, cached_shadow_maps.as_ref());
         let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
-        pipelines::create_variants(&self.passes, scene, &inputs, settings)?;
+        pipelines::create_variants(&self.passes, &self.gpu, scene, &inputs, settings)?;
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is recreated.
         let cached_shadow_maps =

@@ -1,11 +1,12 @@
 //! Clustered lights: for each cluster of pixels, the lights that it must evaluate. The light of the
 //! dropped ones is bounded (docs/clustered-lights.md).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{gbuffer::Gbuffer, scene_frame::SceneFrame};
+use super::{effects::make, gbuffer::Gbuffer, scene_frame::SceneFrame};
 use crate::{
-    gpu::{ComputePipeline, Gpu, GpuResult},
+    gpu::{ComputePipeline, Gpu, GpuError, GpuResult, shader_structs::frame::FRAME_FORWARD},
+    gpu_scene::FrameData,
     graph::{BufferHandle, Graph},
 };
 
@@ -38,27 +39,56 @@ pub struct ClusteredLights {
     pub report: BufferHandle,
 }
 
-/// Pipeline of the light clustering pass.
+/// Nodes up to which the shader tests all nodes of the light tree side by side: bits of its
+/// `MASK_WORDS`. Trees of up to 64 lights have that many.
+const MAX_TESTED_NODES: u32 = 128;
+
+/// Specialization of the shader for a frame.
+#[derive(Clone, Copy)]
+struct Variant {
+    few_lights: bool,
+    has_forward: bool,
+}
+
+impl Variant {
+    fn of(data: &FrameData) -> Self {
+        let values = &data.uniforms.values;
+        Self {
+            few_lights: values.node_count <= MAX_TESTED_NODES,
+            has_forward: values.bits & FRAME_FORWARD != 0,
+        }
+    }
+
+    fn index(self) -> usize {
+        usize::from(self.few_lights) | usize::from(self.has_forward) << 1
+    }
+}
+
+/// Pipelines of the light clustering pass, by `Variant::index`; created on first use.
+#[derive(Default)]
 pub struct ClusteredLightsPass {
-    pipeline: Arc<ComputePipeline>,
+    pipelines: [OnceLock<Arc<ComputePipeline>>; 4],
 }
 
 impl ClusteredLightsPass {
-    /// Creates the pipeline.
+    /// Creates the pipeline that a frame needs, unless it exists.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
-    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self {
-            pipeline: ComputePipeline::new(gpu, "clustered lights", "clustered_lights.comp")?,
+    pub fn prepare(&self, gpu: &Gpu, data: &FrameData) -> GpuResult<()> {
+        let variant = Variant::of(data);
+        let constants = [u32::from(variant.few_lights), u32::from(variant.has_forward)];
+        make(&self.pipelines[variant.index()], has_local_lights(data), || {
+            let shader = "clustered_lights.comp";
+            ComputePipeline::specialized(gpu, "clustered lights", shader, &constants)
         })
     }
 
-    /// Declares the pass.
-    pub fn declare(
-        &self,
-        g: &mut Graph<'_>,
-        SceneFrame { scene, data, .. }: SceneFrame<'_>,
+    /// Declares the pass, or the clearing of its buffers if there is no local light.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
         gbuffer: Gbuffer,
     ) -> ClusteredLights {
         let [across, down] = data.uniforms.values.tiles;
@@ -72,8 +102,21 @@ impl ClusteredLightsPass {
             ),
             report: g.storage("clustered lights report", REPORT_WORDS * 4),
         };
+        if !has_local_lights(data) {
+            // Lists of length 0.
+            let all = [out.tiles, out.clusters, out.entries, out.report];
+            g.clear_buffers("clear clustered lights", all);
+            return out;
+        }
         g.clear_buffers("clear clustered lights report", [out.report]);
-        g.compute("clustered lights", &self.pipeline)
+        let pipeline = &self.pipelines[Variant::of(data).index()];
+        let pipeline = move || {
+            pipeline.get().cloned().ok_or_else(|| GpuError::Pipeline {
+                pipeline: "clustered lights".into(),
+                detail: "it was not created before the frame was recorded".into(),
+            })
+        };
+        g.compute_with("clustered lights", pipeline)
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .storage("light_block", &data.lights)
@@ -86,4 +129,10 @@ impl ClusteredLightsPass {
             .dispatch([across, down, 1]);
         out
     }
+}
+
+/// True if the frame has lights other than directional ones.
+fn has_local_lights(data: &FrameData) -> bool {
+    let values = &data.uniforms.values;
+    values.light_count > values.directional_count
 }

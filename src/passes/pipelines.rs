@@ -19,7 +19,7 @@ pub struct Passes {
     pub refit: refit::RefitPass,
     /// Geometry into the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
-    /// Light lists per cluster.
+    /// Light lists per cluster; pipelines are created on first use.
     pub clustered_lights: clustered_lights::ClusteredLightsPass,
     /// Shadow maps; created on first use.
     pub shadow_maps: OnceLock<shadow_maps::ShadowMapsPass>,
@@ -68,15 +68,8 @@ impl Passes {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow if the driver compiles for the first time.
-        let (gbuffer, (clustered_lights, tonemap)) = rayon::join(
-            || gbuffer::GbufferPass::new(gpu),
-            || {
-                rayon::join(
-                    || clustered_lights::ClusteredLightsPass::new(gpu),
-                    || tonemap::TonemapPass::new(gpu),
-                )
-            },
-        );
+        let (gbuffer, tonemap) =
+            rayon::join(|| gbuffer::GbufferPass::new(gpu), || tonemap::TonemapPass::new(gpu));
         Ok(Self {
             culling: OnceLock::new(),
             skin: skin::SkinPass::default(),
@@ -87,7 +80,7 @@ impl Passes {
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps: OnceLock::new(),
-            clustered_lights: clustered_lights?,
+            clustered_lights: clustered_lights::ClusteredLightsPass::default(),
             caustics: caustics::CausticsPass::default(),
             ao: OnceLock::new(),
             lighting: lighting::LightingPass::new(gpu),

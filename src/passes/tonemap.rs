@@ -1,6 +1,6 @@
 //! Tone mapping of exposed light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::Mat3;
 
@@ -26,14 +26,13 @@ pub struct DisplayTransform {
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Constants {
-    operator: u32,
-    dither: u32,
     white_balance: [f32; 9],
 }
 
-/// Pipeline of the tone mapping pass.
+/// Pipelines of the tone mapping pass by operator and dither; created on first use.
 pub struct TonemapPass {
-    pipeline: Arc<GraphicsPipeline>,
+    gpu: Gpu,
+    pipelines: [OnceLock<Arc<GraphicsPipeline>>; ToneMapper::ALL.len() * 2],
 }
 
 /// Index of a tone mapper in the shader.
@@ -47,41 +46,45 @@ pub(super) fn number(mapper: ToneMapper) -> u32 {
 }
 
 impl TonemapPass {
-    /// Creates the pipeline.
+    /// Creates the pipeline of the default tone mapper.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let pass = Self { gpu: gpu.clone(), pipelines: Default::default() };
+        pass.pipeline(ToneMapper::default(), true)?;
+        Ok(pass)
+    }
+
+    fn pipeline(&self, mapper: ToneMapper, dither: bool) -> GpuResult<Arc<GraphicsPipeline>> {
+        let constants = vec![number(mapper), u32::from(dither)];
+        let slot = &self.pipelines[number(mapper) as usize * 2 + usize::from(dither)];
+        if let Some(pipeline) = slot.get() {
+            return Ok(Arc::clone(pipeline));
+        }
+        let name = format!("tonemap {}{}", mapper.name(), if dither { " dither" } else { "" });
         let state = GraphicsState {
             colors: vec![(vk::Format::R8G8B8A8_UNORM, false)],
+            constants,
             ..GraphicsState::default()
         };
-        Ok(Self {
-            pipeline: GraphicsPipeline::new(
-                gpu,
-                "tonemap",
-                "fullscreen.vert",
-                "tonemap.frag",
-                &state,
-            )?,
-        })
+        let shader = "tonemap.frag";
+        let made = GraphicsPipeline::new(&self.gpu, &name, "fullscreen.vert", shader, &state)?;
+        // If another thread created it first, its pipeline is kept.
+        Ok(Arc::clone(slot.get_or_init(|| made)))
     }
 
     /// Declares the pass.
-    pub fn declare(
-        &self,
-        g: &mut Graph<'_>,
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
         settings: DisplayTransform,
     ) -> ImageHandle {
-        let constants = Constants {
-            operator: number(settings.mapper),
-            dither: u32::from(settings.dither),
-            white_balance: settings.white_balance.to_cols_array(),
-        };
+        let constants = Constants { white_balance: settings.white_balance.to_cols_array() };
         let out = g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM);
-        g.fullscreen("tonemap", &self.pipeline)
+        g.fullscreen_with("tonemap", move || self.pipeline(settings.mapper, settings.dither))
             .sampled("light_image", light)
             .push(&constants)
             .target(out)
