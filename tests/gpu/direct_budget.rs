@@ -234,17 +234,17 @@ fn mean_of_frames_is_unbiased_in_penumbrae() {
         let sampled = Blocks::render(&mut renderer, &scene, &view, &budget(rays), count);
         let ([got, noise], [want, other_noise]) = (sampled.total(), reference.total());
         let (off, sigma) = (got / want - 1.0, (noise + other_noise).sqrt() / want);
-        let mut worst: f64 = 0.0;
+        let (mut worst, mut sigmas) = (0.0f64, 0.0);
         for block in 0..sampled.sums.len() {
             let want = reference.mean(block).max(0.02 * WHITE);
             let sigma = (sampled.variance(block) + reference.variance(block)).sqrt() / want;
             let off = (sampled.mean(block) - reference.mean(block)).abs() / want;
             worst = worst.max(off);
-            assert!(
-                off <= 0.01 + 3.0 * sigma && sigma < 0.02,
-                "{rays} rays, block {block}: {off:.4} off, sigma {sigma:.4}"
-            );
+            sigmas += sigma / sampled.sums.len() as f64;
+            assert!(off <= 0.01, "{rays} rays, block {block}: {off:.4} off, sigma {sigma:.4}");
         }
+        // Otherwise the bound would be too wide to find a bias.
+        assert!(sigmas < 0.01, "{rays} rays: sigma {sigmas}");
         println!("{rays} rays: mean {off:+.2e} (sigma {sigma:.1e}), worst block {worst:.4}");
         assert!(off.abs() <= 2e-3 && sigma < 1e-3, "{rays} rays: {off} off, sigma {sigma}");
     }
