@@ -95,12 +95,8 @@ float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_ligh
     vec4 lifted = map.to_clip * vec4(position + to_light * lift, 1.0);
     vec3 ndc = clip.xyz / clip.w;
     float depth = lifted.w > 0.0 ? lifted.z / lifted.w : ndc.z;
-    vec2 slope = vec2(0.0);
-    vec2 smooth_slope = vec2(0.0);
-    for (int i = plane ? 0 : 1; i < 2; ++i) {
-        smooth_slope = plane_slope(map.to_clip, ndc, i == 0 ? shadow_plane : shading);
-        slope = i == 0 || !plane ? smooth_slope : slope;
-    }
+    vec2 smooth_slope = plane_slope(map.to_clip, ndc, shading);
+    vec2 slope = plane ? plane_slope(map.to_clip, ndc, shadow_plane) : smooth_slope;
     return filtered_depth_test(map, ndc.xy, depth * slack.x + slack.y, slope, smooth_slope);
 }
 
@@ -118,64 +114,55 @@ float shadow_texel(ShadowMap map, float w) {
 const float CASCADE_BLEND = 0.1;
 
 // Visibility of a light from a surface point with this unit shading normal, 0 to 1. Points outside
-// the maps are lit. One call site for cascades and single maps: functions are inlined.
+// the maps are lit.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
-    bool cascades = map.count > 1u && map.count != 6u;
-    uint count = cascades ? map.count : 1u;
     if (map.count == 6u) {
         vec3 d = position - light.position;
         vec3 size = abs(d);
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
         map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
-    }
-    // Of cascades the first that contains the point and the filter radius; its outer part blends
-    // into the next cascade, which hides the change of resolution (Engel, "Cascaded Shadow Maps",
-    // ShaderX5, 2006).
-    float nearer = 1.0;
-    float counts = -1.0;
-    for (uint i = 0u; i < count; ++i) {
-        vec3 to_light;
-        vec2 slack;
-        float w;
-        float room = 1.0;
-        float inside;
-        if (cascades) {
-            map = shadow_maps[first + i];
-            vec4 clip = map.to_clip * vec4(position, 1.0);
-            room = 1.0 - 2.0 * SHADOW_BORDER / map.size;
-            inside = room - max(abs(clip.x), abs(clip.y));
-            // Depth buffer positions have an error of a few ulp.
-            vec3 along = vec3(map.to_clip[0].z, map.to_clip[1].z, map.to_clip[2].z);
-            slack = vec2(1.0, length(along) * length(position) * 4e-6 + 4e-7);
-            w = 1.0;
-            to_light = -light.direction;
-        } else {
-            w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w),
-                vec4(position, 1.0));
-            inside = w;
-            // Relative uncertainty of positions from the depth buffer, with a margin.
-            slack = vec2(1.0 + 1e-4 + 4e-6 * length(position) / w, 0.0);
-            to_light = normalize(light.position - position);
-        }
-        if (inside > 0.0) {
-            float lit = mapped_visibility(map, position, shading, to_light, shadow_texel(map, w),
-                slack);
-            if (!cascades) {
-                return lit;
-            }
-            if (counts >= 0.0) {
-                return mix(lit, nearer, counts);
-            }
-            nearer = lit;
-            counts = min(inside / (CASCADE_BLEND * room), 1.0);
-            if (counts == 1.0) {
-                return lit;
+    } else if (map.count > 1u) {
+        // The first cascade that contains the point and the filter radius; its outer part blends
+        // into the next cascade, which hides the change of resolution (Engel, "Cascaded Shadow
+        // Maps", ShaderX5, 2006).
+        float nearer = 1.0;
+        float counts = -1.0;
+        for (uint i = 0u; i < map.count; ++i) {
+            ShadowMap cascade = shadow_maps[first + i];
+            vec4 clip = cascade.to_clip * vec4(position, 1.0);
+            float room = 1.0 - 2.0 * SHADOW_BORDER / cascade.size;
+            float inside = room - max(abs(clip.x), abs(clip.y));
+            if (inside > 0.0) {
+                // Depth buffer positions have an error of a few ulp.
+                vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
+                float slack = length(along) * length(position) * 4e-6 + 4e-7;
+                float texel = shadow_texel(cascade, 1.0);
+                float lit = mapped_visibility(cascade, position, shading, -light.direction, texel,
+                    vec2(1.0, slack));
+                if (counts >= 0.0) {
+                    return mix(lit, nearer, counts);
+                }
+                nearer = lit;
+                counts = min(inside / (CASCADE_BLEND * room), 1.0);
+                if (counts == 1.0) {
+                    return lit;
+                }
             }
         }
+        return nearer;
     }
-    return nearer;
+    float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w),
+        vec4(position, 1.0));
+    if (w <= 0.0) {
+        return 1.0;
+    }
+    // Relative uncertainty of positions from the depth buffer, with a margin.
+    float slack = 1.0 + 1e-4 + 4e-6 * length(position) / w;
+    vec3 to_light = normalize(light.position - position);
+    return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w),
+        vec2(slack, 0.0));
 }
 
 #endif
