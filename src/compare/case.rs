@@ -539,7 +539,7 @@ mod tests {
             ("test = \"path\"", "test = \"raster\"", "set raster = true"),
             ("region = \"left\"", "region = \"right\"", "unknown region 'right'"),
             ("rect = [0, 0, 4, 4]", "rect = [9, 9, 10, 10]", "no pixel"),
-            ("rect = [0, 0, 4, 4]", "circle = [0, 0]", "line 11: invalid length 2"),
+            ("rect = [0, 0, 4, 4]", "circle = [0, 0]", "line 11, column 18: invalid length 2"),
             ("within = 0.01", "within = 0", "within"),
             ("within = 0.01", "whithin = 0.01", "whithin"),
             ("half / 2^2", "half / 0", "expect 1"),

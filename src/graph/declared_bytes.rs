@@ -3,18 +3,9 @@
 use super::{
     declaration::Graph,
     execution::Prepared,
-    resource::{Kind, Resource},
+    resource::{Kind, Resource, ResourceSize},
 };
 use crate::gpu::readback::bytes_per_texel;
-
-/// Size of a declared resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceSize {
-    /// Size in bytes; 0 if the format is compressed.
-    pub bytes: u64,
-    /// True for an image.
-    pub image: bool,
-}
 
 /// Bytes of the images and buffers that a pass declares, each whole and once.
 ///

@@ -8,9 +8,8 @@ use super::{
     access::State,
     cache::{GraphCache, MemoryUse},
     declaration::{Graph, Objects, Pass, PassContext},
-    declared_bytes::ResourceSize,
     plan::{self, PassInfo, Plan, ResourceInfo},
-    resource::{BufferHandle, Kind},
+    resource::{BufferHandle, Kind, ResourceSize},
 };
 use crate::gpu::{
     Buffer, BufferKind, ColorTarget, DepthTarget, Gpu, GpuError, GpuResult, Image, Recorder,

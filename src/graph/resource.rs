@@ -90,3 +90,12 @@ pub(super) struct Resource {
     pub(super) name: String,
     pub(super) kind: Kind,
 }
+
+/// Size of a declared resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceSize {
+    /// Size in bytes; 0 if the format is compressed.
+    pub bytes: u64,
+    /// True for an image.
+    pub image: bool,
+}

@@ -161,7 +161,7 @@ mod tests {
     }
 
     /// Values of which each property of the sections below takes at least one.
-    const VALUES: [&str; 29] = [
+    const VALUES: [&str; 30] = [
         "true",
         "false",
         "2",
@@ -172,6 +172,7 @@ mod tests {
         "36x24",
         "auto",
         "aces",
+        "budget",
         "taa",
         "half",
         "traced",

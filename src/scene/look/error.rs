@@ -1,6 +1,6 @@
 //! Errors of looks.
 
-use super::Origin;
+use super::{Origin, Origins};
 use crate::{
     camera::{CameraError, ExposureError},
     photometry::lights::LightError,
@@ -82,8 +82,17 @@ fn after_origin(origin: &Origin, error: &LookError) -> String {
 }
 
 impl LookError {
+    /// The error with the place at which its property is set, if that is known.
+    #[must_use]
+    pub fn located(self, origins: &Origins) -> Self {
+        match self.property().and_then(|path| origins.of(&path)) {
+            Some(origin) => Self::At { origin: origin.clone(), error: Box::new(self) },
+            None => self,
+        }
+    }
+
     /// The property, address or section that the error is about, unless its place is known.
-    pub(super) fn property(&self) -> Option<String> {
+    fn property(&self) -> Option<String> {
         match self {
             Self::UnknownPath { path, .. } | Self::BadValue { path, .. } => Some(path.clone()),
             Self::Light { name, .. } => Some(format!("lights.{name}")),

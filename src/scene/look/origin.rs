@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::LookError;
-
 /// Place at which a property is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -48,19 +46,10 @@ impl Origins {
     }
 
     /// The origin of a property; for a section or an address, of its first property.
-    fn of(&self, path: &str) -> Option<&Origin> {
+    pub(super) fn of(&self, path: &str) -> Option<&Origin> {
         let inside = |known: &str| known.strip_prefix(path).is_some_and(|end| end.starts_with('.'));
         let first = || self.0.iter().find(|(known, _)| inside(known)).map(|(_, origin)| origin);
         self.0.get(path).or_else(first)
-    }
-
-    /// The error with the place at which its property is set, if that is known.
-    #[must_use]
-    pub fn locate(&self, error: LookError) -> LookError {
-        match error.property().and_then(|path| self.of(&path)) {
-            Some(origin) => LookError::At { origin: origin.clone(), error: Box::new(error) },
-            None => error,
-        }
     }
 }
 
@@ -76,7 +65,7 @@ mod tests {
         let set: Vec<String> = set.iter().map(|&text| text.into()).collect();
         look.assign_all(&set).unwrap();
         let error = look.apply(&mut Scene::default()).unwrap_err();
-        look.origins.locate(error).to_string()
+        error.located(&look.origins).to_string()
     }
 
     #[test]
