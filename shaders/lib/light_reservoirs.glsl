@@ -16,7 +16,7 @@ layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay shad
 // Light that a pixel loses if a ray is occluded, over its unshadowed light, by channel: half floats
 // of the diffuse and the specular part. The sign bit of the first: lost in any case.
 layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec3 shadow_ray_losses[]; };
-layout(push_constant, scalar) uniform band_block { ShadowRayBand band; };
+layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
 const uint LOST_ANYWAY = 0x8000u;
 // Candidate points on a light, of which one gets the ray.

@@ -16,7 +16,7 @@ layout(set = 0, binding = 1, scalar) writeonly buffer hit_block { uint hits[]; }
 #else
 layout(set = 0, binding = 1, scalar) writeonly buffer hit_block { TraceHit hits[]; };
 #endif
-layout(push_constant, scalar) uniform grid_block { RayGrid grid; };
+layout(push_constant, scalar) uniform grid_block { RayGridConstants grid; };
 #include "lib/bvh.glsl"
 
 #ifdef ANY_HIT

@@ -12,7 +12,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 #include "lib/gbuffer.glsl"
 #include "lib/depth_span.glsl"
 layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay rays[]; };
-layout(push_constant, scalar) uniform band_block { ShadowRayBand band; };
+layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
 void main() {
     uvec2 at = gl_GlobalInvocationID.xy;

@@ -8,7 +8,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 72, scalar) readonly buffer loss_block { uvec3 shadow_ray_losses[]; };
 layout(set = 0, binding = 73, scalar) readonly buffer hit_block { uint hits[]; };
-layout(push_constant, scalar) uniform band_block { ShadowRayBand band; };
+layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
 layout(location = 0) out vec4 out_diffuse;
 layout(location = 1) out vec4 out_specular;

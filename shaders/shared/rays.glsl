@@ -29,7 +29,7 @@ struct TraceHit {
 };
 
 // Order of the rays in a buffer.
-struct RayGrid {
+struct RayGridConstants {
     // Rays of a row. Without rows: all rays, traced in order.
     uint width;
     // Rows of each layer, or 0. Work groups trace tiles of 8x8 rays of one layer.
@@ -37,7 +37,7 @@ struct RayGrid {
 };
 
 // Constants of passes that write or read the shadow rays of a band of rows.
-struct ShadowRayBand {
+struct ShadowRayBandConstants {
     // First row of pixels.
     uint first_row;
     // Number of rows.

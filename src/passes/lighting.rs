@@ -11,7 +11,10 @@ use super::{
     variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
-    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::rays::ShadowRayBand},
+    gpu::{
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        shader_structs::rays::ShadowRayBandConstants,
+    },
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget},
     graph::{BoundPass, Graph, ImageHandle, ImageSource},
 };
@@ -188,7 +191,7 @@ impl LightingPass {
         frame: SceneFrame<'a>,
         inputs: LightingInputs,
         LitImages { light, split }: LitImages,
-        (rays, band): (&ShadowRayFrame, ShadowRayBand),
+        (rays, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = frame.data.uniforms.values.size[0];
         let name = band_name("lighting", rays, band);

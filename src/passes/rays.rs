@@ -15,7 +15,7 @@ use crate::{
         Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult,
         shader_structs::{
             features::FEATURE_ALPHA_MASKS,
-            rays::{RayGrid, TraceHit, TraceRay},
+            rays::{RayGridConstants, TraceHit, TraceRay},
         },
         upload::Uploader,
     },
@@ -144,7 +144,7 @@ pub fn declare<'a>(
         .written("hit_block", buffers.hits)
         .also_uses(dependencies.by_compute())
         .binds(gpu_bvh.binds())
-        .push(&RayGrid { width, rows })
+        .push(&RayGridConstants { width, rows })
         .dispatch([width.div_ceil(TILE), rows.div_ceil(TILE), layers]);
 }
 
@@ -335,11 +335,9 @@ fn declare_batch<'a>(
         } else {
             pass.updated("hit_block", hits)
         };
-        pass.binds(gpu_bvh.binds()).push(&RayGrid { width: rays.count, rows: 0 }).dispatch([
-            rays.count.div_ceil(GROUP).max(1),
-            1,
-            1,
-        ]);
+        pass.binds(gpu_bvh.binds())
+            .push(&RayGridConstants { width: rays.count, rows: 0 })
+            .dispatch([rays.count.div_ceil(GROUP).max(1), 1, 1]);
     }
     hits
 }

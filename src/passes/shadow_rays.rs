@@ -19,7 +19,7 @@ use super::{
 use crate::{
     gpu::{
         ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
-        shader_structs::rays::ShadowRayBand,
+        shader_structs::rays::ShadowRayBandConstants,
     },
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget, View},
     graph::{BufferHandle, Graph, ImageHandle},
@@ -38,13 +38,13 @@ const STALE_FRAMES: f32 = 1.0;
 pub const MAX_RAY_BUFFER_BYTES: u64 = 256 << 20;
 
 /// Rows of pixels whose rays share the buffers at a time: first row and number of rows.
-fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBand> {
+fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBandConstants> {
     let row = u64::from(width.max(1)) * u64::from(budget.rays) * RAY_BYTES;
     let fitting = (budget.max_bytes / row).min(u64::from(height)) as u32;
     let rows = if fitting >= height { height } else { (fitting / GROUP * GROUP).max(GROUP) };
     (0..height)
         .step_by(rows.max(1) as usize)
-        .map(|first_row| ShadowRayBand {
+        .map(|first_row| ShadowRayBandConstants {
             first_row,
             rows: rows.min(height - first_row),
             rays: budget.rays,
@@ -55,7 +55,7 @@ fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBan
 /// Buffers and images of a frame with a fixed ray budget.
 pub struct ShadowRayFrame {
     /// Bands of rows, from the top.
-    pub bands: Vec<ShadowRayBand>,
+    pub bands: Vec<ShadowRayBandConstants>,
     /// Unshadowed diffuse and specular light of the lights that rays test, pre-exposed.
     pub unshadowed: [ImageHandle; 2],
     /// Fraction of it that is lost, by channel.
@@ -71,7 +71,7 @@ pub struct ShadowRayFrame {
 
 /// Name of a band's pass.
 #[must_use]
-pub fn band_name(name: &str, frame: &ShadowRayFrame, band: ShadowRayBand) -> String {
+pub fn band_name(name: &str, frame: &ShadowRayFrame, band: ShadowRayBandConstants) -> String {
     if frame.bands.len() == 1 {
         name.to_owned()
     } else {
@@ -248,7 +248,7 @@ impl ShadowRaysPass {
         data: &'a FrameData,
         gbuffer: Gbuffer,
         (gpu_bvh, dependencies): (&'a FrameBvh, BvhDependencies),
-        (frame, band): (&ShadowRayFrame, ShadowRayBand),
+        (frame, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = data.uniforms.values.size[0];
         g.compute_with(&band_name("shadow rays: view rays", frame, band), move || self.view_rays())
@@ -274,7 +274,7 @@ impl ShadowRaysPass {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (gpu_bvh, dependencies): (&'a FrameBvh, BvhDependencies),
-        (frame, band): (&ShadowRayFrame, ShadowRayBand),
+        (frame, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = data.uniforms.values.size[0];
         rays::declare(

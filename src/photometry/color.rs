@@ -328,7 +328,11 @@ pub fn correlated_temperature(chromaticity: Chromaticity) -> Result<(Kelvin, f64
     let kelvin = 2e6 / (low + high);
     let offset = target - planckian(Kelvin(kelvin))?.to_uv();
     let duv = offset.length().copysign(offset.dot(locus_normal(kelvin)?));
-    if duv.abs() <= DUV_LIMIT { Ok((Kelvin(kelvin), duv)) } else { Err(ColorError::Duv(duv)) }
+    // The search and the conversions round: a tint of the limit itself comes back as such.
+    if duv.abs() > DUV_LIMIT * (1.0 + 1e-6) {
+        return Err(ColorError::Duv(duv));
+    }
+    Ok((Kelvin(kelvin), duv.clamp(-DUV_LIMIT, DUV_LIMIT)))
 }
 
 /// Linear Rec.709 color of a light with that chromaticity, at luminance 1. Negative channels (blue

@@ -52,7 +52,7 @@ pub fn apply_look(
 ) -> Result<OpenScene, SessionError> {
     let origins = look.origins.clone();
     assemble(args, scene, look, warnings).map_err(|error| match error {
-        SessionError::Look(error) => SessionError::Look(error.located(origins)),
+        SessionError::Look(error) => SessionError::Look(error.located(&origins)),
         error => error,
     })
 }

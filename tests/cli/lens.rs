@@ -100,7 +100,7 @@ fn invalid_prescriptions_are_reported_with_place_and_remedy() {
     for (dial, limit) in [
         ("camera.lens.f_stop=1", "f/5.14"),
         ("camera.lens.focus=0.03", "nearest"),
-        ("camera.lens.focal_length=80", "50 to 50 mm"),
+        ("camera.lens.focal_length=80", "prime lens of 50 mm"),
     ] {
         let set = format!("--set camera.lens.prescription=good.json --set {dial}");
         dir.run(&format!("meter builtin:cornell {set}")).fails(2, &[limit]);

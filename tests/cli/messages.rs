@@ -45,7 +45,7 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
             &["--set lights.bulp.lumens=3: ", "'lights.bulp'", "lights.bulb"],
         ),
         (
-            "-o out.png --set camera.white_balance=1000 --set camera.white_balance.tint=0.05",
+            "-o out.png --set camera.white_balance=1500 --set camera.white_balance.tint=0.02",
             &["no light has", "set camera.white_balance.tint nearer to 0"],
         ),
         (
