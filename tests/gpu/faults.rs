@@ -4,11 +4,12 @@
 use crate::common::{Guard, Place, gpu_with, parallel};
 use glam::{DVec3, Vec3};
 use sunny16::{
+    camera::Exposure,
     frame::{Aov, Readback, RenderSettings, Renderer},
     gpu::{Gpu, GpuError, GpuOptions, GpuResult, fault_injection::Fault, vk},
     gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
-    photometry::Lumen,
+    photometry::{Ev100, Lumen},
     scene::{
         Sampler, Scene,
         build::{SceneBuilder, dielectric},
@@ -150,7 +151,9 @@ fn difference(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
 
 #[test]
 fn the_general_pipeline_replaces_a_rejected_special_one() {
-    let settings = RenderSettings::default();
+    // Light lists cull what is too dark for the exposure.
+    let exposure = Exposure::from_ev100(Ev100(4.0)).unwrap();
+    let settings = RenderSettings { exposure, ..RenderSettings::default() };
     let Some(guard) = gpu_with(Vec::new()) else { return };
     let mut renderer = Renderer::new(&guard.gpu).unwrap();
     let on_device = renderer.upload(&scene()).unwrap();
