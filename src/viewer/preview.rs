@@ -14,7 +14,6 @@ use super::{
 use crate::{
     camera::MeteringMode,
     gpu::CompileProgress,
-    reference::{LensCamera, PathSettings},
     session::{
         OpenScene, SessionError,
         expose::{self, ExposureState},
@@ -141,18 +140,7 @@ fn begin(viewport: &Viewport) -> Result<(OpenScene, TraceJob), ViewError> {
     let size = full.map(|side| (side / divisor).max(1) as usize);
     let exposed = expose::exposure_from_metering(&session, None)?;
     let settings = session.final_settings(&exposed, vec![])?;
-    let (pose, projection) = session.camera;
-    let camera = LensCamera::new(pose, projection, size[0], size[1], &settings.effects)
-        .with_lens(settings.lens.clone());
-    let job = TraceJob {
-        scene: Arc::clone(&session.scene),
-        camera,
-        eye: pose.w_axis.truncate(),
-        size,
-        path_settings: PathSettings::default(),
-        samples: SAMPLES,
-        white: exposed.exposure.saturation_luminance(),
-    };
+    let job = TraceJob::new(Arc::clone(&session.scene), session.camera, &settings, size, SAMPLES);
     Ok((session, job))
 }
 

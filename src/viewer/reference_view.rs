@@ -18,7 +18,6 @@ use crate::{
         flip, linear_image,
     },
     photometry::color,
-    reference::{LensCamera, PathSettings},
     session::preview::ViewTransform,
 };
 
@@ -332,20 +331,9 @@ impl ReferenceView {
             let settings =
                 session.final_settings(exposed, vec![]).map_err(|error| error.to_string())?;
             let pixels = size.map(|side| side as usize);
-            let lens = LensCamera::new(camera.0, camera.1, pixels[0], pixels[1], &settings.effects)
-                .with_lens(settings.lens.clone());
-            let job = tracer.begin(TraceJob {
-                scene: Arc::clone(scene),
-                camera: lens,
-                eye: camera.0.w_axis.truncate(),
-                size: pixels,
-                path_settings: PathSettings {
-                    bounces: self.bounces.unwrap_or(u32::MAX),
-                    ..PathSettings::default()
-                },
-                samples: SAMPLES,
-                white: exposed.exposure.saturation_luminance(),
-            });
+            let mut job = TraceJob::new(Arc::clone(scene), camera, &settings, pixels, SAMPLES);
+            job.path_settings.bounces = self.bounces.unwrap_or(u32::MAX);
+            let job = tracer.begin(job);
             self.job = Some((job, size));
         }
         self.traced = tracer.traced();

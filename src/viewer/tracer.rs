@@ -2,16 +2,17 @@
 
 use std::{sync::Arc, time::Instant};
 
-use glam::DVec3;
+use glam::{DMat4, DVec3};
 
 use super::{
     wake::Wake,
     worker::{Crashed, Link, Worker},
 };
 use crate::{
+    frame::RenderSettings,
     photometry::Nit,
     reference::{CancelToken, Film, FilmSettings, LensCamera, PathSettings, World},
-    scene::Scene,
+    scene::{Projection, Scene},
     session::reference,
 };
 
@@ -31,6 +32,30 @@ pub struct TraceJob {
     pub samples: u32,
     /// The luminance that the exposure renders white: unlit surfaces are scaled by it.
     pub white: Nit,
+}
+
+impl TraceJob {
+    /// A job with all bounces from a camera, with the lens, the effects and the exposure of a
+    /// frame's settings. `size`: width and height in pixels.
+    #[must_use]
+    pub fn new(
+        scene: Arc<Scene>,
+        (pose, projection): (DMat4, Projection),
+        settings: &RenderSettings,
+        size: [usize; 2],
+        samples: u32,
+    ) -> Self {
+        Self {
+            scene,
+            camera: LensCamera::new(pose, projection, size[0], size[1], &settings.effects)
+                .with_lens(settings.lens.clone()),
+            eye: pose.w_axis.truncate(),
+            size,
+            path_settings: PathSettings::default(),
+            samples,
+            white: settings.exposure.saturation_luminance(),
+        }
+    }
 }
 
 /// A picture in progress.
