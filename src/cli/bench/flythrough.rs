@@ -7,7 +7,7 @@ use super::{
     args::BenchArgs,
     record::Measurement,
     series::Series,
-    timed_frame::{TimedFrame, timed_frame, warm_up},
+    timed_frame::{TimedFrame, keep_moving, timed_frame, warm_up},
     warm_up,
 };
 use crate::{
@@ -43,10 +43,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Measurement, CliError
     session.opened.camera.0 = path.transform(0.0);
     let exposed = session.determine_exposure(false)?;
     let mut settings = session.opened.final_settings(&exposed, vec![])?;
-    // Still views freeze some passes.
-    settings.taa.still = false;
-    settings.gi.freeze_after = u32::MAX;
-    settings.ssr.still = false;
+    keep_moving(&mut settings);
 
     let view = session.opened.view();
     let (renderer, scene) = session.device();
@@ -103,10 +100,9 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Measurement, CliError
         println!("slowest frame: number {number} at {time:.3} s with {ms:.3} ms{pass}");
     }
     let described = |series: &Series| {
-        json!({
-            "name": series.name, "median_ms": series.percentile(0.5),
-            "p95_ms": series.percentile(0.95), "max_ms": series.percentile(1.0),
-        })
+        let mut described = series.json();
+        described["max_ms"] = series.percentile(1.0).into();
+        described
     };
     let result = json!({
         "frames": frames,

@@ -9,7 +9,7 @@ use super::{
     memory::Memory,
     record::Measurement,
     series::{Series, declared_json},
-    timed_frame::{NOTHING, TimedFrame, timed_frame, warm_up},
+    timed_frame::{NOTHING, TimedFrame, keep_moving, timed_frame, warm_up},
     units::{elapsed_ms, mib},
     warm_up,
 };
@@ -43,10 +43,7 @@ pub fn run(args: &BenchArgs, opened: &OpenScene, import_ms: f64) -> Result<Measu
     let exposure = exposed.exposure;
     let mut settings = session.opened.final_settings(&exposed, vec![])?;
     let mut motion = Series::new("poses and their upload (host clock)");
-    // Still views freeze some passes: measure the more expensive moving case.
-    settings.taa.still = false;
-    settings.gi.freeze_after = u32::MAX;
-    settings.ssr.still = false;
+    keep_moving(&mut settings);
 
     // A frame of half the size first: the difference gives bytes a pixel.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));

@@ -22,6 +22,13 @@ pub struct TimedFrame {
     pub ms: f64,
 }
 
+/// Keeps the passes at work that freeze in a still view: the more expensive, moving case.
+pub fn keep_moving(settings: &mut RenderSettings) {
+    settings.taa.still = false;
+    settings.gi.freeze_after = u32::MAX;
+    settings.ssr.still = false;
+}
+
 /// Draws frames until their times are stable.
 pub fn warm_up(
     renderer: &mut Renderer,
