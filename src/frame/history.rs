@@ -169,7 +169,7 @@ pub(super) fn keeps_shadow_history(settings: &RenderSettings) -> bool {
     settings.denoises_shadows() && !settings.metered
 }
 
-/// Fingerprint of the lights and of the ray budget; 0 if the frame keeps no history of shadows.
+/// Fingerprint of the lights; 0 if the frame keeps no history of shadows.
 pub(super) fn lights_fingerprint(scene: &GpuScene, settings: &RenderSettings) -> u64 {
     if !keeps_shadow_history(settings) {
         return 0;
