@@ -2,17 +2,25 @@
 
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::{aov::Aov, declare::needs_ao, frame_inputs::FrameInputs, settings::RenderSettings};
 use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::{GpuScene, scene_bvh::RayTracedLights},
     passes::{
-        Passes, SceneFrame, accumulate::AccumulatePass, ao::AoPass, background::BackgroundPass,
-        culling::CullingPass, denoiser::Denoiser, effects::make,
-        exposure_histogram::ExposureHistogramPass, gbuffer_channel::GbufferChannelPass, gi::GiPass,
-        shadow_maps::ShadowMapsPass, ssr::SsrPass, variants, velocity::VelocityPass,
+        Passes, SceneFrame,
+        accumulate::AccumulatePass,
+        ao::AoPass,
+        background::BackgroundPass,
+        creation::{self, PipelineJob},
+        culling::CullingPass,
+        denoiser::Denoiser,
+        effects::make,
+        exposure_histogram::ExposureHistogramPass,
+        gbuffer_channel::GbufferChannelPass,
+        gi::GiPass,
+        shadow_maps::ShadowMapsPass,
+        ssr::SsrPass,
+        velocity::VelocityPass,
     },
     settings::AntiAliasing,
 };
@@ -50,7 +58,7 @@ pub(super) fn prepare(
     let culled = settings.culling.enabled && scene.gpu_instances.is_some();
     let accumulated = settings.accumulated_frames.is_some();
     let channels = settings.aovs.iter().any(|aov| matches!(aov, Aov::Channel(_)));
-    let jobs: Vec<Job<'_>> = [
+    let jobs: Vec<PipelineJob<'_>> = [
         job(gpu, &passes.shadow_maps, mapped, ShadowMapsPass::new),
         job(gpu, &passes.background, scene.has_background, BackgroundPass::new),
         job(gpu, &passes.ao, needs_ao(settings, scene.has_environment), AoPass::new),
@@ -66,16 +74,9 @@ pub(super) fn prepare(
     .into_iter()
     .flatten()
     .collect();
-    // A frame that has all its pipelines does not wake the worker threads.
-    if !jobs.is_empty() {
-        let done: Vec<GpuResult<()>> = jobs.par_iter().map(|job| job()).collect();
-        done.into_iter().collect::<GpuResult<()>>()?;
-    }
+    creation::run_all(&jobs)?;
     passes.anti_aliasing.prepare(gpu, morphological, temporal)
 }
-
-/// Creates the pipelines of a pass.
-type Job<'a> = Box<dyn Fn() -> GpuResult<()> + Sync + Send + 'a>;
 
 /// The job that creates a pass which is wanted and does not exist.
 fn job<'a, T: Send + Sync>(
@@ -83,9 +84,8 @@ fn job<'a, T: Send + Sync>(
     slot: &'a OnceLock<T>,
     wanted: bool,
     new: fn(&Gpu) -> GpuResult<T>,
-) -> Option<Job<'a>> {
-    (wanted && slot.get().is_none())
-        .then(|| Box::new(move || make(slot, true, || new(gpu))) as Job<'a>)
+) -> Option<PipelineJob<'a>> {
+    (wanted && slot.get().is_none()).then(|| Box::new(move || make(slot, true, || new(gpu))) as _)
 }
 
 /// Creates the pipelines that are specialized for the features of this frame, in parallel.
@@ -101,20 +101,20 @@ pub(super) fn create_variants(
 ) -> GpuResult<()> {
     let (data, split) = (&inputs.data, settings.splits_lighting());
     let frame = SceneFrame { scene, data, output: &inputs.output };
-    let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
-    let wanted = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
+    let lights = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
         .into_iter()
         .chain([passes.volumes.wanted(data)])
-        .flatten();
-    let wanted: Vec<_> = wanted.chain(passes.blend.wanted(frame, split, &passes.forward)).collect();
-    let ((lights, gathered), (prepared, clustered)) = rayon::join(
-        || rayon::join(|| variants::create_all(wanted), || variants::create_all(gi)),
-        || {
-            rayon::join(
-                || passes.lighting.prepare(data, split),
-                || passes.clustered_lights.prepare(gpu, data),
-            )
-        },
-    );
-    lights.and(gathered).and(prepared).and(clustered)
+        .flatten()
+        .chain(passes.blend.wanted(frame, split, &passes.forward));
+    let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
+    let jobs: Vec<PipelineJob<'_>> = lights
+        .filter_map(|(variants, features)| variants.job(features))
+        .chain(gi.and_then(|(variants, features)| variants.job(features)))
+        .chain(passes.lighting.jobs(data, split))
+        .chain(passes.clustered_lights.job(gpu, data))
+        .collect();
+    if !jobs.is_empty() {
+        gpu.announce_pipelines(jobs.len());
+    }
+    creation::run_all(&jobs)
 }

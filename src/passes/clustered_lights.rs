@@ -3,11 +3,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{effects::make, gbuffer::Gbuffer, scene_frame::SceneFrame};
+use super::{
+    creation::{PipelineJob, get_or_create},
+    gbuffer::Gbuffer,
+    scene_frame::SceneFrame,
+};
 use crate::{
-    gpu::{ComputePipeline, Gpu, GpuError, GpuResult, shader_structs::frame::FRAME_FORWARD},
+    gpu::{ComputePipeline, Gpu, GpuError, shader_structs::frame::FRAME_FORWARD},
     gpu_scene::FrameData,
-    graph::{BufferHandle, Graph},
+    graph::{BoundPass, BufferHandle, Graph},
 };
 
 /// Tile size per axis (pixels).
@@ -37,6 +41,15 @@ pub struct ClusteredLights {
     pub entries: BufferHandle,
     /// Evaluation counters of the frame, `REPORT_WORDS` words.
     pub report: BufferHandle,
+}
+
+impl ClusteredLights {
+    /// Binds the lists to a pass that evaluates the lights of each pixel's cluster.
+    pub(super) fn bind_to<'g, 'a>(self, pass: BoundPass<'g, 'a>) -> BoundPass<'g, 'a> {
+        pass.storage("tile_block", self.tiles)
+            .storage("cluster_block", self.clusters)
+            .storage("entry_block", self.entries)
+    }
 }
 
 /// Nodes up to which the shader tests all nodes of the light tree side by side: bits of its
@@ -71,16 +84,17 @@ pub struct ClusteredLightsPass {
 }
 
 impl ClusteredLightsPass {
-    /// Creates the pipeline that a frame needs, unless it exists.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn prepare(&self, gpu: &Gpu, data: &FrameData) -> GpuResult<()> {
+    /// The job that creates the pipeline of a frame; `None` if it needs none or has it.
+    pub fn job<'a>(&'a self, gpu: &'a Gpu, data: &FrameData) -> Option<PipelineJob<'a>> {
         let variant = Variant::of(data);
         let constants = [u32::from(variant.few_lights), u32::from(variant.has_forward)];
-        make(&self.pipelines[variant.index()], has_local_lights(data), || {
-            let shader = "clustered_lights.comp";
-            ComputePipeline::specialized(gpu, "clustered lights", shader, &constants)
+        let slot = &self.pipelines[variant.index()];
+        (has_local_lights(data) && slot.get().is_none()).then(|| {
+            let create = move || {
+                let shader = "clustered_lights.comp";
+                ComputePipeline::specialized(gpu, "clustered lights", shader, &constants)
+            };
+            Box::new(move || get_or_create(slot, create).map(drop)) as _
         })
     }
 

@@ -90,10 +90,9 @@ impl ForwardPass {
             .depth_tested(gbuffer.depth)
             .target_loaded(lit.light)
             .binds(frame.geometry_binds())
-            .storage("light_block", &data.lights)
-            .storage("tile_block", lists.tiles)
-            .storage("cluster_block", lists.clusters)
-            .storage("entry_block", lists.entries)
+            .storage("light_block", &data.lights);
+        let pass = lists
+            .bind_to(pass)
             .with(lit.split, |pass, (diffuse, specular)| {
                 pass.target_loaded(diffuse).target_loaded(specular)
             })

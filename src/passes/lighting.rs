@@ -3,6 +3,7 @@
 
 use super::{
     clustered_lights::ClusteredLights,
+    creation::PipelineJob,
     formats::LIGHT,
     gbuffer::Gbuffer,
     scene_frame::SceneFrame,
@@ -11,10 +12,7 @@ use super::{
     variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
-    gpu::{
-        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
-        shader_structs::rays::ShadowRayBandConstants,
-    },
+    gpu::{Gpu, GraphicsPipeline, GraphicsState, shader_structs::rays::ShadowRayBandConstants},
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget},
     graph::{BoundPass, Graph, ImageHandle, ImageSource},
 };
@@ -85,12 +83,9 @@ impl LightingPass {
         (&self.variants, features(data, split))
     }
 
-    /// Creates the pipelines of the ray budget, if the frame has one.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn prepare(&self, data: &FrameData, split: bool) -> GpuResult<()> {
-        budget(data).map_or(Ok(()), |(_, gpu_bvh)| self.shadow_rays.prepare(gpu_bvh, split))
+    /// The jobs that create those pipelines of the ray budget that do not exist.
+    pub fn jobs<'a>(&'a self, data: &'a FrameData, split: bool) -> Vec<PipelineJob<'a>> {
+        budget(data).map_or_else(Vec::new, |(_, gpu_bvh)| self.shadow_rays.jobs(gpu_bvh, split))
     }
 
     /// Declares the pass, and with a ray budget the passes around it.
@@ -148,13 +143,13 @@ impl LightingPass {
             bent_normal_ao: open,
         } = inputs;
         let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
-        g.fullscreen_with(name, move || self.variants.get(features(data, split)))
+        let pass = g
+            .fullscreen_with(name, move || self.variants.get(features(data, split)))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
-            .storage("light_block", &data.lights)
-            .storage("tile_block", lists.tiles)
-            .storage("cluster_block", lists.clusters)
-            .storage("entry_block", lists.entries)
+            .storage("light_block", &data.lights);
+        lists
+            .bind_to(pass)
             .sampled("ao_image", open)
             .storage("caustic_block", shadow_inputs.caustics(data))
     }

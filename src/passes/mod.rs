@@ -9,6 +9,7 @@ pub mod bloom;
 pub mod caustics;
 pub mod chromatic_aberration;
 pub mod clustered_lights;
+pub mod creation;
 pub mod culling;
 pub mod denoiser;
 pub mod depth_of_field;

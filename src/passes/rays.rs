@@ -8,7 +8,7 @@ use std::{
 
 use glam::DVec3;
 
-use super::ray_query::BvhDependencies;
+use super::{creation::get_or_create, ray_query::BvhDependencies};
 use crate::{
     bvh::{Ray, SceneBvh},
     gpu::{
@@ -101,6 +101,12 @@ impl RayKernels {
         if masked { with_masks } else { plain }
     }
 
+    /// True if the kernel for a BVH exists.
+    #[must_use]
+    pub fn has(&self, question: RayQuestion, gpu_bvh: &FrameBvh) -> bool {
+        self.slot(question, gpu_bvh.masked()).get().is_some()
+    }
+
     /// The kernel for a BVH.
     ///
     /// # Errors
@@ -112,12 +118,7 @@ impl RayKernels {
         gpu_bvh: &FrameBvh,
     ) -> GpuResult<Arc<ComputePipeline>> {
         let slot = self.slot(question, gpu_bvh.masked());
-        if let Some(kernel) = slot.get() {
-            return Ok(Arc::clone(kernel));
-        }
-        let kernel = question.kernel(gpu, gpu_bvh)?;
-        // If another thread created it first, its kernel is kept.
-        Ok(Arc::clone(slot.get_or_init(|| kernel)))
+        get_or_create(slot, || question.kernel(gpu, gpu_bvh))
     }
 }
 

@@ -4,9 +4,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use super::{
+    creation::{PipelineJob, get_or_create},
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, SignalSettings},
     formats::LIGHT,
     gbuffer::Gbuffer,
@@ -139,19 +138,6 @@ pub struct ShadowRaysPass {
     resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
 }
 
-/// The pipeline of a slot, made on first use.
-fn get_or_make<T>(
-    slot: &OnceLock<Arc<T>>,
-    make: impl FnOnce() -> GpuResult<Arc<T>>,
-) -> GpuResult<Arc<T>> {
-    if let Some(made) = slot.get() {
-        return Ok(Arc::clone(made));
-    }
-    let made = make()?;
-    // If another thread created it first, its pipeline is kept.
-    Ok(Arc::clone(slot.get_or_init(|| made)))
-}
-
 impl ShadowRaysPass {
     /// Creates the pass without pipelines.
     #[must_use]
@@ -165,30 +151,33 @@ impl ShadowRaysPass {
         }
     }
 
-    /// Creates the pipelines of a frame, in parallel.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn prepare(&self, gpu_bvh: &FrameBvh, split: bool) -> GpuResult<()> {
-        let jobs: [&(dyn Fn() -> GpuResult<()> + Sync); 5] = [
-            &|| self.kernels.get(&self.gpu, RayQuestion::Closest, gpu_bvh).map(drop),
-            &|| self.kernels.get(&self.gpu, RayQuestion::Any, gpu_bvh).map(drop),
-            &|| self.view_rays().map(drop),
-            &|| self.lost().map(drop),
-            &|| self.resolve(split).map(drop),
+    /// The jobs that create those pipelines of a frame that do not exist.
+    pub fn jobs<'a>(&'a self, gpu_bvh: &'a FrameBvh, split: bool) -> Vec<PipelineJob<'a>> {
+        let kernel = |question: RayQuestion| -> (bool, PipelineJob<'a>) {
+            let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
+            (self.kernels.has(question, gpu_bvh), Box::new(create))
+        };
+        let jobs: [(bool, PipelineJob<'a>); 5] = [
+            kernel(RayQuestion::Closest),
+            kernel(RayQuestion::Any),
+            (self.view_rays.get().is_some(), Box::new(|| self.view_rays().map(drop))),
+            (self.lost.get().is_some(), Box::new(|| self.lost().map(drop))),
+            (
+                self.resolve[usize::from(split)].get().is_some(),
+                Box::new(move || self.resolve(split).map(drop)),
+            ),
         ];
-        let made: Vec<GpuResult<()>> = jobs.par_iter().map(|job| job()).collect();
-        made.into_iter().collect()
+        jobs.into_iter().filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
     }
 
     fn view_rays(&self) -> GpuResult<Arc<ComputePipeline>> {
-        get_or_make(&self.view_rays, || {
+        get_or_create(&self.view_rays, || {
             ComputePipeline::new(&self.gpu, "shadow rays: view rays", "shadow_rays.comp")
         })
     }
 
     fn lost(&self) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_make(&self.lost, || {
+        get_or_create(&self.lost, || {
             let state =
                 GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
             GraphicsPipeline::new(
@@ -202,8 +191,7 @@ impl ShadowRaysPass {
     }
 
     fn resolve(&self, split: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        let [whole, parts] = &self.resolve;
-        get_or_make(if split { parts } else { whole }, || {
+        get_or_create(&self.resolve[usize::from(split)], || {
             let targets = if split { 3 } else { 1 };
             let state =
                 GraphicsState { colors: vec![(LIGHT, true); targets], ..GraphicsState::default() };

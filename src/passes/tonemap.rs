@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Mat3;
 
+use super::creation::get_or_create;
 use crate::{
     camera::ToneMapper,
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
@@ -59,19 +60,16 @@ impl TonemapPass {
     fn pipeline(&self, mapper: ToneMapper, dither: bool) -> GpuResult<Arc<GraphicsPipeline>> {
         let constants = vec![number(mapper), u32::from(dither)];
         let slot = &self.pipelines[number(mapper) as usize * 2 + usize::from(dither)];
-        if let Some(pipeline) = slot.get() {
-            return Ok(Arc::clone(pipeline));
-        }
-        let name = format!("tonemap {}{}", mapper.name(), if dither { " dither" } else { "" });
-        let state = GraphicsState {
-            colors: vec![(vk::Format::R8G8B8A8_UNORM, false)],
-            constants,
-            ..GraphicsState::default()
-        };
-        let shader = "tonemap.frag";
-        let made = GraphicsPipeline::new(&self.gpu, &name, "fullscreen.vert", shader, &state)?;
-        // If another thread created it first, its pipeline is kept.
-        Ok(Arc::clone(slot.get_or_init(|| made)))
+        get_or_create(slot, || {
+            let name = format!("tonemap {}{}", mapper.name(), if dither { " dither" } else { "" });
+            let state = GraphicsState {
+                colors: vec![(vk::Format::R8G8B8A8_UNORM, false)],
+                constants,
+                ..GraphicsState::default()
+            };
+            let shader = "tonemap.frag";
+            GraphicsPipeline::new(&self.gpu, &name, "fullscreen.vert", shader, &state)
+        })
     }
 
     /// Declares the pass.

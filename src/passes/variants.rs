@@ -10,8 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use rayon::prelude::*;
-
+use super::creation::PipelineJob;
 use crate::{
     gpu::{
         Gpu, GpuError, GpuResult, GraphicsPipeline,
@@ -125,26 +124,6 @@ type Make<P> = Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<P>> + Sen
 /// A pipeline that a frame needs.
 pub type WantedVariant<'a, P = GraphicsPipeline> = (&'a LightVariants<P>, Features);
 
-/// Creates those of the pipelines that do not exist, in parallel: drivers take seconds for each.
-///
-/// # Errors
-/// `GpuError` if the driver rejects a pipeline; the first in the given order.
-pub fn create_all<'a, P: Send + Sync + 'a>(
-    wanted: impl IntoIterator<Item = WantedVariant<'a, P>>,
-) -> GpuResult<()> {
-    let missing: Vec<_> =
-        wanted.into_iter().filter(|(variants, features)| !variants.has(*features)).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    if let Some((variants, _)) = missing.first() {
-        variants.gpu.announce_pipelines(missing.len());
-    }
-    let created: Vec<GpuResult<_>> =
-        missing.into_par_iter().map(|(variants, features)| variants.get(features)).collect();
-    created.into_iter().try_for_each(|pipeline| pipeline.map(drop))
-}
-
 /// Pipelines of a pass by feature set, created on demand.
 pub struct LightVariants<P = GraphicsPipeline> {
     gpu: Gpu,
@@ -203,8 +182,13 @@ impl<P> LightVariants<P> {
         Ok(pipeline)
     }
 
-    fn has(&self, features: Features) -> bool {
-        self.made().contains_key(&self.read_by_shader(features))
+    /// The job that creates the pipeline with these features; `None` if it exists.
+    pub fn job(&self, features: Features) -> Option<PipelineJob<'_>>
+    where
+        P: Send + Sync,
+    {
+        let exists = self.made().contains_key(&self.read_by_shader(features));
+        (!exists).then(|| Box::new(move || self.get(features).map(drop)) as _)
     }
 
     fn read_by_shader(&self, features: Features) -> Features {
