@@ -24,14 +24,14 @@ vec3 light_transmittance = vec3(1.0);
 bool needs_light_transmittance = false;
 
 // Applies the shadow of shadow-casting lights, and the transmittance of volumes for every light.
-// Black values skip both.
-void apply_shadow(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
+// Black values skip both. `by`: as in light_visibility.
+void apply_shadow(Light light, Surface s, uint by, inout vec3 diffuse, inout vec3 specular) {
     light_transmittance = vec3(1.0);
     if (needs_light_transmittance || diffuse != vec3(0.0) || specular != vec3(0.0)) {
         light_transmittance = volume_transmittance_to_light(light, s.position, 0.5);
         if ((light.kind & LIGHT_SHADOW) != 0u) {
             vec3 all = diffuse + specular;
-            light_transmittance *= light_visibility(light, s,
+            light_transmittance *= light_visibility(light, s, by,
                 max(all.r, max(all.g, all.b)) * frame.pre_exposure);
         }
         diffuse *= light_transmittance;
@@ -61,8 +61,9 @@ float arriving_radius(float radius, vec3 position, vec3 entry) {
 
 // Diffuse and specular luminance (nits by channel) of a surface toward the camera under one
 // punctual or directional light. `radius`: angular radius (rad) of a sun's disk; 0 for other lights
-// and for parallel light.
-void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out vec3 specular) {
+// and for parallel light. `by`: as in light_visibility.
+void direct_light(Light light, float radius, Surface s, uint by, out vec3 diffuse,
+    out vec3 specular) {
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
@@ -77,7 +78,7 @@ void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out ve
     vec3 away = ray_normal;
 #endif
     move_to_water_entry(entry, s);
-    apply_shadow(light, s, diffuse, specular);
+    apply_shadow(light, s, by, diffuse, specular);
     shadow_plane = plane;
     shadow_plane_doubt = doubt;
 #ifdef RAY_TRACED_SHADOWS
@@ -93,7 +94,8 @@ void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specul
     vec3 left = water_on_the_way(s.position, normalize(light.position - s.position));
     diffuse *= left;
     specular *= left;
-    apply_shadow(light, s, diffuse, specular);
+    // Area lights have no shadow maps.
+    apply_shadow(light, s, SHADOWS_BY_RAYS, diffuse, specular);
 }
 
 #endif

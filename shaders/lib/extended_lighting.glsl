@@ -17,7 +17,7 @@ void apply_shadow_extended(Light light, Surface s, bool behind, inout vec3 diffu
         ray_origin = ray_origin_behind;
 #endif
     }
-    apply_shadow(light, s, diffuse, specular);
+    apply_shadow(light, s, SHADOWS_BY_ANY, diffuse, specular);
 #ifdef RAY_TRACED_SHADOWS
     ray_normal = behind ? -ray_normal : ray_normal;
     ray_origin = seen_origin;

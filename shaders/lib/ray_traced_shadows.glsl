@@ -4,6 +4,11 @@
 #include "lib/light_sampling.glsl"
 #include "lib/bvh.glsl"
 
+// Center of the shaded pixel, which seeds the noise. Compute shaders define their own.
+#ifndef PIXEL_CENTER
+#define PIXEL_CENTER gl_FragCoord.xy
+#endif
+
 // Finds the pixel's surface in the BVH: the depth buffer's point is accurate to `span` (m) along
 // the view ray, the triangle is exact.
 void set_shadow_ray_origin(Surface s, float span) {
@@ -22,7 +27,7 @@ float traced_visibility(Light light, Surface s, float share) {
     bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
     uint count = one ? 1u : min(uint(clamp(ceil(share * 256.0), 1.0, 1024.0)),
         frame.shadow_samples);
-    vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
+    vec2 pixel = PIXEL_CENTER + frame.noise_shift;
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;
     float free = 0.0;

@@ -115,54 +115,64 @@ const float CASCADE_BLEND = 0.1;
 
 // Visibility of a light from a surface point with this unit shading normal, 0 to 1. Points outside
 // the maps are lit.
+//
+// Of cascades, the first one that contains the point and the filter radius counts; its outer part
+// blends into the next one, which hides the change of resolution (Engel, "Cascaded Shadow Maps",
+// ShaderX5, 2006). A short loop finds each: drivers that run both sides of a branch would filter all
+// cascades otherwise.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
-    uint first = light.shadow;
-    ShadowMap map = shadow_maps[first];
-    if (map.count == 6u) {
+    uint number = light.shadow;
+    uint end = number + shadow_maps[number].count;
+    bool cascades = end - number > 1u && end - number != 6u;
+    if (end - number == 6u) {
         vec3 d = position - light.position;
         vec3 size = abs(d);
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
-        map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
-    } else if (map.count > 1u) {
-        // The first cascade that contains the point and the filter radius; its outer part blends
-        // into the next cascade, which hides the change of resolution (Engel, "Cascaded Shadow
-        // Maps", ShaderX5, 2006).
-        float nearer = 1.0;
-        float counts = -1.0;
-        for (uint i = 0u; i < map.count; ++i) {
-            ShadowMap cascade = shadow_maps[first + i];
-            vec4 clip = cascade.to_clip * vec4(position, 1.0);
-            float room = 1.0 - 2.0 * SHADOW_BORDER / cascade.size;
+        number += 2u * axis + (d[axis] < 0.0 ? 1u : 0u);
+    }
+    float visible = 1.0;
+    // Weight of the nearer cascade, if it blends.
+    float counts = -1.0;
+    bool found;
+    do {
+        float nearness = 1.0;
+        found = !cascades;
+        while (!found && number < end) {
+            vec4 clip = shadow_maps[number].to_clip * vec4(position, 1.0);
+            float room = 1.0 - 2.0 * SHADOW_BORDER / shadow_maps[number].size;
             float inside = room - max(abs(clip.x), abs(clip.y));
-            if (inside > 0.0) {
-                // Depth buffer positions have an error of a few ulp.
-                vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
-                float slack = length(along) * length(position) * 4e-6 + 4e-7;
-                float texel = shadow_texel(cascade, 1.0);
-                float lit = mapped_visibility(cascade, position, shading, -light.direction, texel,
-                    vec2(1.0, slack));
-                if (counts >= 0.0) {
-                    return mix(lit, nearer, counts);
-                }
-                nearer = lit;
-                counts = min(inside / (CASCADE_BLEND * room), 1.0);
-                if (counts == 1.0) {
-                    return lit;
-                }
-            }
+            found = inside > 0.0;
+            nearness = min(inside / (CASCADE_BLEND * room), 1.0);
+            number += found ? 0u : 1u;
         }
-        return nearer;
-    }
-    float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w),
-        vec4(position, 1.0));
-    if (w <= 0.0) {
-        return 1.0;
-    }
-    // Relative uncertainty of positions from the depth buffer, with a margin.
-    float slack = 1.0 + 1e-4 + 4e-6 * length(position) / w;
-    vec3 to_light = normalize(light.position - position);
-    return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w),
-        vec2(slack, 0.0));
+        if (found) {
+            ShadowMap map = shadow_maps[number];
+            // Of parallel light, 1.
+            float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w,
+                map.to_clip[3].w), vec4(position, 1.0));
+            vec3 to_light = -light.direction;
+            vec2 slack;
+            if (cascades) {
+                // Depth buffer positions have an error of a few ulp.
+                vec3 along = vec3(map.to_clip[0].z, map.to_clip[1].z, map.to_clip[2].z);
+                slack = vec2(1.0, length(along) * length(position) * 4e-6 + 4e-7);
+                w = 1.0;
+            } else {
+                // Relative uncertainty of positions from the depth buffer, with a margin.
+                slack = vec2(1.0 + 1e-4 + 4e-6 * length(position) / w, 0.0);
+                to_light = normalize(light.position - position);
+            }
+            float lit = mapped_visibility(map, position, shading, to_light, shadow_texel(map, w),
+                slack);
+            lit = w > 0.0 ? lit : 1.0;
+            visible = counts >= 0.0 ? mix(lit, visible, counts) : lit;
+            // At most two cascades blend.
+            found = counts < 0.0 && nearness < 1.0;
+            counts = nearness;
+            ++number;
+        }
+    } while (found);
+    return visible;
 }
 
 #endif

@@ -88,7 +88,7 @@ void main() {
             do {
                 if (place < light_batch_count) {
                     UnshadowedLight unshadowed = light_batch[place];
-                    apply_shadow(lights[unshadowed.index], s, unshadowed.diffuse,
+                    apply_shadow(lights[unshadowed.index], s, SHADOWS_BY_ANY, unshadowed.diffuse,
                         unshadowed.specular);
                     diffuse += unshadowed.diffuse;
                     specular += unshadowed.specular;

@@ -20,9 +20,7 @@
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
-
-// A work group covers 8x8 pixels.
-layout(local_size_x = 64) in;
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
@@ -47,8 +45,6 @@ layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 #include "lib/ycocg.glsl"
 #include "lib/vpls.glsl"
 
-// Stride between consecutive rows of work groups; must match GATHER_ROW_STRIDE of the host.
-const uint GROUP_ROW_STRIDE = 8u;
 // Maximum lights evaluated at a hit; with more, one is sampled.
 const uint MAX_HIT_LIGHTS = 4u;
 // Shadow rays from a hit to an area light.
@@ -595,15 +591,7 @@ void add_vertex_light(vec3 sky_light) {
 }
 
 void main() {
-    // Software drivers give each thread a contiguous part of the dispatch. A stride between rows of
-    // work groups gives each thread a share of every part of the image.
-    uint rows = gl_NumWorkGroups.y / GROUP_ROW_STRIDE;
-    uvec2 group = uvec2(gl_WorkGroupID.x,
-        gl_WorkGroupID.y % rows * GROUP_ROW_STRIDE + gl_WorkGroupID.y / rows);
-    // Morton order keeps the invocations of a SIMD group close together in the image.
-    uint code = gl_LocalInvocationIndex;
-    pixel = group * 8u + uvec2(code & 1u | code >> 1u & 2u | code >> 2u & 4u,
-        code >> 1u & 1u | code >> 2u & 2u | code >> 3u & 4u);
+    pixel = group_pixel();
     if (any(greaterThanEqual(pixel, gi.size))) {
         return;
     }

@@ -101,14 +101,15 @@ pub(super) fn create_variants(
 ) -> GpuResult<()> {
     let (data, split) = (&inputs.data, settings.splits_lighting());
     let frame = SceneFrame { scene, data, output: &inputs.output };
-    let lights = [Some(passes.lighting.wanted(data, split)), passes.forward.wanted(frame, split)]
+    let (lighting, lit_features) = passes.lighting.wanted(data, split);
+    let lights = [passes.forward.wanted(frame, split), passes.volumes.wanted(data)]
         .into_iter()
-        .chain([passes.volumes.wanted(data)])
         .flatten()
         .chain(passes.blend.wanted(frame, split, &passes.forward));
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
     let jobs: Vec<PipelineJob<'_>> = lights
         .filter_map(|(variants, features)| variants.job(features))
+        .chain(lighting.job(lit_features))
         .chain(gi.and_then(|(variants, features)| variants.job(features)))
         .chain(passes.lighting.jobs(data, split))
         .chain(passes.clustered_lights.job(gpu, data))

@@ -5,7 +5,7 @@ use super::reflect::{Module, reflect};
 /// A compiled shader, embedded in the executable.
 pub struct Shader {
     /// File name below `shaders/passes/` and, after a plus, the variant:
-    /// `lighting.frag+RAY_TRACED_SHADOWS`.
+    /// `lighting.comp+RAY_TRACED_SHADOWS`.
     pub name: &'static str,
     spirv: &'static [u8],
 }

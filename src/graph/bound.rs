@@ -251,6 +251,12 @@ impl<'a> BoundPass<'_, 'a> {
         assert!(has_pipeline, "'{}' has no compute pipeline", self.pass.info.name);
     }
 
+    /// True if the pass has a compute pipeline.
+    #[must_use]
+    pub const fn is_compute(&self) -> bool {
+        matches!(self.pipeline, Pipeline::Compute(_))
+    }
+
     /// The access of the pipeline's shader stage: `fragment` or `compute`.
     fn access(&self, fragment: Access, compute: Access) -> Access {
         match self.pipeline {
@@ -319,6 +325,11 @@ impl<'a> BoundPass<'_, 'a> {
         self.assert_compute();
         let image = image.into();
         self.source(&image, Access::ComputeStorageWrite).binding(name, Binding::StorageImage(image))
+    }
+
+    /// Binds a storage image, whose access another binding declares, under a further name.
+    pub fn image_bound_again(self, name: &'static str, image: ImageHandle) -> Self {
+        self.binding(name, Binding::StorageImage(image.into()))
     }
 
     /// Binds an image that the shader loads by texel as a storage image.

@@ -12,6 +12,7 @@ use super::{
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
     lighting::LitImages,
+    pixel_groups,
     ray_query::BvhDependencies,
     scene_frame::SceneFrame,
     temporal::{FrameMotion, HistoryFrame},
@@ -43,11 +44,6 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_ENVIRONMENT
     | FEATURE_IES_PROFILES
     | FEATURE_SUN_DISKS;
-/// Side of the square of pixels that a work group gathers for.
-const GATHER_GROUP: u32 = 8;
-/// Stride between consecutive rows of work groups (`GROUP_ROW_STRIDE` of the shader). The dispatch
-/// has a multiple of as many rows.
-const GATHER_ROW_STRIDE: u32 = 8;
 /// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
 /// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
 /// untraced environment; otherwise.
@@ -313,11 +309,7 @@ impl GiPass {
             .binds(frame.bvh.binds())
             .image_written("diffuse_image", diffuse_part)
             .image_written("specular_image", specular_part)
-            .dispatch([
-                width.div_ceil(GATHER_GROUP),
-                height.div_ceil(GATHER_GROUP).next_multiple_of(GATHER_ROW_STRIDE),
-                1,
-            ]);
+            .dispatch(pixel_groups::dispatch([width, height]));
         let noisy = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
         let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy };
         let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);

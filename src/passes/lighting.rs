@@ -6,13 +6,14 @@ use super::{
     creation::PipelineJob,
     formats::LIGHT,
     gbuffer::Gbuffer,
+    pixel_groups,
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
     shadow_rays::{self, ShadowDenoising, ShadowRayFrame, ShadowRaysPass, band_name},
     variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
-    gpu::{Gpu, GraphicsPipeline, GraphicsState, shader_structs::rays::ShadowRayBandConstants},
+    gpu::{ComputePipeline, Gpu, shader_structs::rays::ShadowRayBandConstants},
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget},
     graph::{BoundPass, Graph, ImageHandle, ImageSource},
 };
@@ -41,7 +42,7 @@ pub struct LightingInputs {
 
 /// Pipelines of the lighting pass.
 pub struct LightingPass {
-    variants: LightVariants,
+    variants: LightVariants<ComputePipeline>,
     shadow_rays: ShadowRaysPass,
 }
 
@@ -60,26 +61,20 @@ impl LightingPass {
     /// Creates the pass without pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
-        let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let budget = features.rays > 0;
-            let targets = if features.split() { 3 } else { 1 } + if budget { 2 } else { 0 };
-            let rays = budget.then_some(features.rays);
-            let state = GraphicsState {
-                colors: vec![(LIGHT, false); targets],
-                constants: [features.bits].into_iter().chain(rays).collect(),
-                ..Default::default()
-            };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        let make = |gpu: &Gpu, name: &str, shader: &str, features: Features| {
+            let rays = (features.rays > 0).then_some(features.rays);
+            let constants: Vec<u32> = [features.bits].into_iter().chain(rays).collect();
+            ComputePipeline::specialized(gpu, name, shader, &constants)
         };
         Self {
-            variants: LightVariants::new(gpu, "lighting.frag", !LOBES, make),
+            variants: LightVariants::new(gpu, "lighting.comp", !LOBES, make),
             shadow_rays: ShadowRaysPass::new(gpu),
         }
     }
 
     /// The pipeline that a frame needs.
     #[must_use]
-    pub fn wanted(&self, data: &FrameData, split: bool) -> WantedVariant<'_> {
+    pub fn wanted(&self, data: &FrameData, split: bool) -> WantedVariant<'_, ComputePipeline> {
         (&self.variants, features(data, split))
     }
 
@@ -117,11 +112,9 @@ impl LightingPass {
             }
             None => {
                 let pass = self.bound(g, "lighting", frame, inputs, split);
-                inputs
-                    .shadow_inputs
-                    .bind_to(pass.target(light), frame)
-                    .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
-                    .draw();
+                let pass = inputs.shadow_inputs.bind_to(pass, frame);
+                bind_lit_images(pass, lit, true)
+                    .dispatch(pixel_groups::dispatch(data.uniforms.values.size));
             }
         }
         lit
@@ -144,7 +137,7 @@ impl LightingPass {
         } = inputs;
         let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
         let pass = g
-            .fullscreen_with(name, move || self.variants.get(features(data, split)))
+            .compute_with(name, move || self.variants.get(features(data, split)))
             .binds([data.uniform()])
             .sampled_each(gbuffer.all())
             .storage("light_block", &data.lights);
@@ -185,29 +178,54 @@ impl LightingPass {
         g: &mut Graph<'a>,
         frame: SceneFrame<'a>,
         inputs: LightingInputs,
-        LitImages { light, split }: LitImages,
+        lit: LitImages,
         (rays, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = frame.data.uniforms.values.size[0];
         let name = band_name("lighting", rays, band);
-        let pass = self.bound(g, &name, frame, inputs, split.is_some());
-        let parts = split.into_iter().flat_map(|(diffuse, specular)| [diffuse, specular]);
-        [light]
+        let pass = self.bound(g, &name, frame, inputs, lit.split.is_some());
+        let pass = inputs
+            .shadow_inputs
+            .bind_without_traversal_to(pass, frame)
+            .storage("view_hit_block", rays.view_hits)
+            .written("ray_block", rays.rays)
+            .written("loss_block", rays.losses)
+            .push(&band);
+        let first = band.first_row == 0;
+        ["unshadowed_diffuse_image", "unshadowed_specular_image"]
             .into_iter()
-            .chain(rays.unshadowed)
-            .chain(parts)
-            .fold(
-                inputs
-                    .shadow_inputs
-                    .bind_without_traversal_to(pass, frame)
-                    .storage("view_hit_block", rays.view_hits)
-                    .written("ray_block", rays.rays)
-                    .written("loss_block", rays.losses)
-                    .push(&band),
-                |pass, image| {
-                    if band.first_row == 0 { pass.target(image) } else { pass.target_loaded(image) }
-                },
-            )
-            .draw_rows(width, band.first_row, band.rows);
+            .zip(rays.unshadowed)
+            .fold(bind_lit_images(pass, lit, first), |pass, (name, image)| {
+                bind_band(pass, name, image, first)
+            })
+            .dispatch(pixel_groups::dispatch([width, band.rows]));
+    }
+}
+
+/// Binds an image that all bands of a frame write, the first one of them first.
+fn bind_band<'g, 'a>(
+    pass: BoundPass<'g, 'a>,
+    name: &'static str,
+    image: ImageHandle,
+    first: bool,
+) -> BoundPass<'g, 'a> {
+    if first { pass.image_written(name, image) } else { pass.image_updated(name, image) }
+}
+
+/// Binds the lit images; without diffuse and specular parts, which the shader then does not write,
+/// the image of all light stands for them.
+fn bind_lit_images<'g, 'a>(
+    pass: BoundPass<'g, 'a>,
+    LitImages { light, split }: LitImages,
+    first: bool,
+) -> BoundPass<'g, 'a> {
+    let pass = bind_band(pass, "light_image", light, first);
+    let names = ["direct_diffuse_image", "direct_specular_image"];
+    match split {
+        Some((diffuse, specular)) => {
+            let pass = bind_band(pass, names[0], diffuse, first);
+            bind_band(pass, names[1], specular, first)
+        }
+        None => names.into_iter().fold(pass, |pass, name| pass.image_bound_again(name, light)),
     }
 }

@@ -30,6 +30,7 @@ pub mod lighting;
 pub mod morphological;
 pub mod motion_blur;
 mod pipelines;
+mod pixel_groups;
 pub mod ray_query;
 pub mod rays;
 pub mod refit;

@@ -45,7 +45,12 @@ impl ShadowInputs {
         SceneFrame { scene, .. }: SceneFrame<'_>,
     ) -> BoundPass<'g, 'a> {
         let atlas = self.atlas.map_or_else(|| (&scene.white).into(), ImageSource::from);
-        pass.sampled("shadow_atlas", atlas).also_uses(self.bvh.by_fragments())
+        let pass = pass.sampled("shadow_atlas", atlas);
+        if pass.is_compute() {
+            pass.also_uses(self.bvh.by_compute())
+        } else {
+            pass.also_uses(self.bvh.by_fragments())
+        }
     }
 
     /// Caustic maps or a placeholder, for shaders that light points in water; other shaders do not

@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag", "forward.frag", "volumes.frag"] {
+        for file in ["lighting.comp", "blend.frag", "forward.frag", "volumes.frag"] {
             for bits in 0..16 {
                 let on = |bit: u32| bits & 1 << bit != 0;
                 let [traced, query, blended, traced_refraction] = [0, 1, 2, 3].map(on);
@@ -218,7 +218,7 @@ mod tests {
                     Features { traced, rays: 0, query, blended, traced_refraction, bits };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
-                if file == "lighting.frag" && traced {
+                if file == "lighting.comp" && traced {
                     let name = Features { rays: 2, ..features }.shader(file);
                     assert!(Shader::find(&name).is_some(), "{name}");
                 }

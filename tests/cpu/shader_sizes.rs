@@ -12,7 +12,7 @@ const LARGE: [(&str, usize); 4] = [
     ("blend.frag", 158_000),
     ("forward.frag", 330_000),
     ("gi.comp", 165_000),
-    ("lighting.frag", 302_000),
+    ("lighting.comp", 302_000),
 ];
 
 #[test]

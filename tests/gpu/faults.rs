@@ -117,7 +117,7 @@ fn rejected_pipelines_are_named() {
         ("gbuffer mask", "gbuffer.frag+ALPHA_TEST"),
         ("clustered lights", "clustered_lights.comp"),
         // All pipelines of the lighting pass, and so the general one too.
-        ("lighting", "lighting.frag"),
+        ("lighting", "lighting.comp"),
         ("tonemap", "tonemap.frag"),
         ("gbuffer channel", "gbuffer_channel.frag"),
         ("shadow maps", "shadow_maps.frag"),
@@ -176,7 +176,7 @@ fn the_general_pipeline_replaces_a_rejected_special_one() {
     let remarks = guard.gpu.remarks();
     println!("{remarks:?}");
     let [remark] = &remarks[..] else { panic!("{remarks:?}") };
-    for part in [&*special.name, "lighting.frag", "general pipeline", "Initialization"] {
+    for part in [&*special.name, "lighting.comp", "general pipeline", "Initialization"] {
         assert!(remark.contains(part), "{remark}: no '{part}'");
     }
     // Later frames use it without another attempt.

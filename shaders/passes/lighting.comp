@@ -6,12 +6,12 @@
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
-#define BVH_IN_FRAGMENT_SHADER
 #endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
@@ -22,6 +22,9 @@ layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clust
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 
+// Center of the invocation's pixel.
+vec2 pixel_center;
+#define PIXEL_CENTER pixel_center
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
 #include "lib/depth_span.glsl"
@@ -29,21 +32,20 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/light_reservoirs.glsl"
 #endif
 
-layout(location = 0) out vec4 out_light;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D light_image;
+// With FEATURE_SPLIT_LIGHTING.
+layout(set = 0, binding = 75, rgba16f) uniform writeonly image2D direct_diffuse_image;
+layout(set = 0, binding = 76, rgba16f) uniform writeonly image2D direct_specular_image;
 #ifdef RAY_BUDGET
-layout(location = 1) out vec4 out_unshadowed_diffuse;
-layout(location = 2) out vec4 out_unshadowed_specular;
-layout(location = 3) out vec4 out_diffuse;
-layout(location = 4) out vec4 out_specular;
-#else
-layout(location = 1) out vec4 out_diffuse;
-layout(location = 2) out vec4 out_specular;
+layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D unshadowed_diffuse_image;
+layout(set = 0, binding = 78, rgba16f) uniform writeonly image2D unshadowed_specular_image;
 #endif
+
 // Adds a light to the sums, or offers it to the shadow rays.
 void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 specular) {
 #ifdef RAY_BUDGET
     if (needs_shadow_ray(lights[light_index])) {
-        offer_light(light_index, uvec2(gl_FragCoord.xy), d, r);
+        offer_light(light_index, uvec2(pixel_center), d, r);
         return;
     }
 #endif
@@ -52,7 +54,17 @@ void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 
 }
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(group_pixel());
+#ifdef RAY_BUDGET
+    bool outside = pixel.x >= int(frame.size.x) || pixel.y >= int(band.rows);
+    pixel.y += int(band.first_row);
+#else
+    bool outside = any(greaterThanEqual(pixel, ivec2(frame.size)));
+#endif
+    if (outside) {
+        return;
+    }
+    pixel_center = vec2(pixel) + 0.5;
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 diffuse = vec3(0.0);
@@ -61,8 +73,8 @@ void main() {
     vec3 environment_specular = vec3(0.0);
     Surface s;
 #ifdef RAY_BUDGET
-    out_unshadowed_diffuse = vec4(0.0, 0.0, 0.0, 1.0);
-    out_unshadowed_specular = vec4(0.0, 0.0, 0.0, 1.0);
+    vec3 unshadowed_diffuse = vec3(0.0);
+    vec3 unshadowed_specular = vec3(0.0);
     clear_reservoirs(uvec2(pixel));
     float span = 0.0;
 #endif
@@ -86,24 +98,38 @@ void main() {
             set_shadow_plane_across(dx, dy,
                 span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
         }
-        for (uint i = 0u; i < frame.directional_count; ++i) {
-            direct_light(lights[i], lights[i].half_width, s, d, r);
-            add_light(i, d, r, diffuse, specular);
-        }
         uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
         uint slice = min(tile_slices[tile] - depth_slice(depth), SLICES - 1u);
         uvec2 list = clusters[tile * SLICES + slice];
         bool all = list.y == ALL_LIGHTS;
         uint count = all ? frame.light_count - frame.directional_count : list.y;
-        for (uint i = 0u; i < count; ++i) {
-            uint light_index = all ? frame.directional_count + i : entries[list.x + i];
-            if (!has_surface(lights[light_index])) {
-                direct_light(lights[light_index], 0.0, s, d, r);
+        // Suns and lights with shadow maps, other lights without a surface, and area lights have
+        // loops of their own: drivers that run both sides of a branch would pay for the code of
+        // each at all of them.
+        uint before = frame.directional_count;
+        uint end = has_feature(FEATURE_SHADOW_MAPS) ? before + count : before;
+        for (uint next = 0u; next < end;) {
+            uint light_index = 0u;
+            bool found = false;
+            while (!found && next < end) {
+                light_index = all || next < before ? next : entries[list.x + next - before];
+                found = next < before || has_shadow_map(lights[light_index]);
+                ++next;
+            }
+            if (found) {
+                float radius = light_index < before ? lights[light_index].half_width : 0.0;
+                direct_light(lights[light_index], radius, s, SHADOWS_BY_ANY, d, r);
                 add_light(light_index, d, r, diffuse, specular);
             }
         }
-        // Area lights use their own loop, so that drivers that run both sides of a branch do not
-        // pay for them at every other light. The body comes first for the same reason.
+        for (uint i = 0u; i < count; ++i) {
+            uint light_index = all ? before + i : entries[list.x + i];
+            if (!has_surface(lights[light_index]) && !has_shadow_map(lights[light_index])) {
+                direct_light(lights[light_index], 0.0, s, SHADOWS_BY_RAYS, d, r);
+                add_light(light_index, d, r, diffuse, specular);
+            }
+        }
+        // The body comes first: such drivers run it once in any case.
         uint next = has_feature(FEATURE_AREA_LIGHTS) ? 0u : count;
         do {
             uint light_index = 0u;
@@ -131,9 +157,8 @@ void main() {
         }
         diffuse *= water_returns(s.position);
 #ifdef RAY_BUDGET
-        out_unshadowed_diffuse = vec4(to_half_range(
-            offered_diffuse * water_returns(s.position) * frame.pre_exposure), 1.0);
-        out_unshadowed_specular = vec4(to_half_range(offered_specular * frame.pre_exposure), 1.0);
+        unshadowed_diffuse = offered_diffuse * water_returns(s.position) * frame.pre_exposure;
+        unshadowed_specular = offered_specular * frame.pre_exposure;
 #endif
         if (apart) {
             environment_specular = r;
@@ -143,13 +168,15 @@ void main() {
     }
 #ifdef RAY_BUDGET
     store_shadow_rays(uvec2(pixel), s, span);
+    imageStore(unshadowed_diffuse_image, pixel, vec4(to_half_range(unshadowed_diffuse), 1.0));
+    imageStore(unshadowed_specular_image, pixel, vec4(to_half_range(unshadowed_specular), 1.0));
 #endif
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
-    out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
+    imageStore(light_image, pixel, vec4(to_half_range(diffuse + specular + emission.rgb), 1.0));
     if (has_feature(FEATURE_SPLIT_LIGHTING)) {
-        out_diffuse = vec4(to_half_range(diffuse), 1.0);
-        out_specular = vec4(to_half_range(specular + environment_specular * frame.pre_exposure),
-            1.0);
+        imageStore(direct_diffuse_image, pixel, vec4(to_half_range(diffuse), 1.0));
+        specular += environment_specular * frame.pre_exposure;
+        imageStore(direct_specular_image, pixel, vec4(to_half_range(specular), 1.0));
     }
 }
