@@ -65,8 +65,8 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     if (there <= 0.0) {
         return vec3(0.0);
     }
-    return below ? position - position_at(pixel - axis, low)
-        : position_at(pixel + axis, high) - position;
+    vec3 other = position_at(below ? pixel - axis : pixel + axis, there);
+    return below ? position - other : other - position;
 }
 
 // Fraction of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,

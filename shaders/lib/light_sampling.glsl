@@ -50,18 +50,34 @@ vec2 in_segment(float low, vec2 u) {
     return vec2((2.0 * u.x - 1.0) * sin(t), height);
 }
 
-// Uniform direction (by solid angle) to the part of a sun's disk above the horizon.
-vec3 in_sun(Light light, vec2 u) {
-    float half_sine = sin(0.5 * light.half_height);
-    float height = 2.0 * half_sine * half_sine;
-    vec3 axis = light.position;
-    if (light.half_width < light.half_height) {
-        vec3 right = normalize(vec3(-axis.z, 0.0, axis.x) + vec3(1e-9, 0.0, 0.0));
-        float low = -axis.y / (2.0 * half_sine);
-        vec3 l = in_cone(mat3(right, cross(right, axis), axis), height, in_segment(low, u));
-        return vec3(l.x, max(l.y, 1e-6), l.z);
+// Sample on a sun or a sphere, uniform by the solid angle of the sun's part above the horizon or of
+// the sphere; as sample_light. `disk`: the same sample on the unit disk.
+vec4 sample_ball(Light light, vec3 d, vec3 normal, vec2 u, vec2 disk) {
+    bool sun = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
+    float d2 = dot(d, d);
+    float sine2 = light.half_width * light.half_width / d2;
+    if (!sun && sine2 >= 1.0) {
+        return vec4(0.0);
     }
-    return in_cone(orthonormal_basis(axis), height, concentric(u));
+    float half_sine = sin(0.5 * light.half_height);
+    // 1 - cos without cancellation.
+    float height = sun ? 2.0 * half_sine * half_sine : sine2 / (1.0 + sqrt(1.0 - sine2));
+    vec3 axis = sun ? light.position : d * inversesqrt(d2);
+    mat3 axes = orthonormal_basis(axis);
+    bool cut = sun && light.half_width < light.half_height;
+    if (cut) {
+        vec3 right = normalize(vec3(-axis.z, 0.0, axis.x) + vec3(1e-9, 0.0, 0.0));
+        axes = mat3(right, cross(right, axis), axis);
+        disk = in_segment(-axis.y / (2.0 * half_sine), u);
+    }
+    vec3 l = in_cone(axes, height, disk);
+    if (sun) {
+        l.y = cut ? max(l.y, 1e-6) : l.y;
+        return vec4(l * 1e9, light.half_width > 0.0 ? dot(normal, l) : 1.0);
+    }
+    float along = dot(d, l);
+    float t = along - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
+    return vec4(l * t, dot(normal, l));
 }
 
 // Uniform sample of a rectangle by solid angle, in its own axes from the eye: `low` and `high` are
@@ -105,24 +121,9 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
     if (kind == LIGHT_POINT) {
         return vec4(d, 1.0);
     }
-    if (kind == LIGHT_DIRECTIONAL) {
-        vec3 l = in_sun(light, u);
-        return vec4(l * 1e9, light.half_width > 0.0 ? dot(normal, l) : 1.0);
-    }
-    if (kind == LIGHT_SPHERE) {
-        float d2 = dot(d, d);
-        float sine2 = light.half_width * light.half_width / d2;
-        if (sine2 >= 1.0) {
-            return vec4(0.0);
-        }
-        // 1 - cos without cancellation.
-        float height = sine2 / (1.0 + sqrt(1.0 - sine2));
-        vec3 axis = d * inversesqrt(d2);
-        vec3 l = in_cone(orthonormal_basis(axis), height, concentric(u));
-        float along = dot(d, l);
-        float t = along
-            - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
-        return vec4(l * t, dot(normal, l));
+    vec2 disk = concentric(u);
+    if (kind == LIGHT_DIRECTIONAL || kind == LIGHT_SPHERE) {
+        return sample_ball(light, d, normal, u, disk);
     }
     vec3 up = cross(light.direction, light.right);
     vec3 facing = light.direction;
@@ -149,7 +150,7 @@ vec4 sample_light(Light light, vec3 normal, vec2 u) {
         up = cross(facing, light.right);
         size = vec2(light.half_height + PI / 4.0 * light.half_width, light.half_width);
     } else if (kind == LIGHT_DISK) {
-        p = concentric(u);
+        p = disk;
         size = vec2(light.half_width);
     } else if (kind == LIGHT_TRIANGLE) {
         // Uniform on its area, relative to its centroid (Turk 1990, "Generating Random Points in

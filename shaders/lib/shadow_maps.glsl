@@ -95,8 +95,11 @@ float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_ligh
     vec4 lifted = map.to_clip * vec4(position + to_light * lift, 1.0);
     vec3 ndc = clip.xyz / clip.w;
     float depth = lifted.w > 0.0 ? lifted.z / lifted.w : ndc.z;
-    vec2 smooth_slope = plane_slope(map.to_clip, ndc, shading);
-    vec2 slope = plane ? plane_slope(map.to_clip, ndc, shadow_plane) : smooth_slope;
+    vec2 smooth_slope, slope;
+    for (uint i = 0u; i < (plane ? 2u : 1u); ++i) {
+        slope = plane_slope(map.to_clip, ndc, i == 0u ? shading : shadow_plane);
+        smooth_slope = i == 0u ? slope : smooth_slope;
+    }
     return filtered_depth_test(map, ndc.xy, depth * slack.x + slack.y, slope, smooth_slope);
 }
 

@@ -89,8 +89,11 @@ void main() {
         span = depth_span(pixel, depth, s.position);
 #endif
         if (has_feature(FEATURE_SHADOW_MAPS) && frame.shadow_method == SHADOWS_MAPS) {
-            vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
-            vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
+            vec3 dx, dy;
+            for (int axis = 0; axis < 2; ++axis) {
+                dy = step_across(pixel, ivec2(1 - axis, axis), depth, s.position);
+                dx = axis == 0 ? dy : dx;
+            }
             // Angular error of the plane by depth rounding, relative to 1 where the driver
             // interpolates.
             float span = 2.0 * distance(s.position,
