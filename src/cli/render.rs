@@ -137,6 +137,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             }
             if shot.number == 0 {
                 warn_merge_cells(stats, &gi);
+                photon_limit(stats).iter().for_each(|limit| eprintln!("{limit}"));
             }
         }
         Ok::<_, CliError>(())
@@ -364,6 +365,17 @@ fn report_vpls(stats: &VplStats) {
         lumens(stats.escaped),
         lumens(stats.truncated) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
+}
+
+/// Warning that the limit of VPLs was reached, which leaves more noise.
+fn photon_limit(stats: &VplStats) -> Option<String> {
+    (stats.photons < stats.allocated).then(|| {
+        format!(
+            "indirect light: {} of {} photons fit the limit of VPLs and carry the light of all; \
+             lower gi.bounces or gi.vpls",
+            stats.photons, stats.allocated
+        )
+    })
 }
 
 /// Warns of a requested cell size that the scene does not allow.

@@ -206,6 +206,18 @@ fn extreme_pictures_have_finite_errors() {
 }
 
 #[test]
+fn exposures_that_do_not_reach_the_median_are_marked() {
+    let limited = |median: f32| {
+        let pixels = [[1.0; 3], [median; 3], [median; 3]];
+        flip::Exposures::of(&pixels).map(|exposures| exposures.is_limited())
+    };
+    assert_eq!(limited(0.0), Some(true));
+    assert_eq!(limited((-25f32).exp2()), Some(true));
+    assert_eq!(limited((-23f32).exp2()), Some(false));
+    assert_eq!(limited(1.0), Some(false));
+}
+
+#[test]
 fn magma_is_that_of_nv_flip() {
     let lut = nv_flip::magma_lut().to_vec();
     let worst = (0..256)
