@@ -35,8 +35,9 @@ check() {
     say "$name: $verdict ($((SECONDS - start)) s)"
 }
 
+# Without the examples, which lints check: nine more programs to link.
 build() {
-    cargo test --locked --no-run "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
+    cargo test --locked --no-run --lib --bins --tests "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
 }
 
 # The program of a test target, as the build named it: "unittests src/lib.rs" or "tests/gpu/main.rs".
@@ -96,6 +97,7 @@ if [ "$failed_checks" -eq 0 ]; then
     lints >"$logs/lints" 2>&1 &
     lints=$!
     check "validation cases" validation
+    check "unit tests, core" tests core "unittests ../../src/core.rs"
     check "unit tests" tests lib "unittests src/lib.rs"
     for name in cpu cli validation; do
         check "tests of $name" tests "$name" "tests/$name/main.rs"
