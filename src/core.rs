@@ -16,3 +16,6 @@ pub mod reference;
 pub mod scene;
 pub mod settings;
 pub mod sobol;
+
+#[cfg(test)]
+mod testing;

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 23] = [
+    "testing",
     "message",
     "sobol",
     "photometry",
