@@ -12,7 +12,7 @@ use super::{
     warnings::{warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
-    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::EffectLimits},
+    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
     gi::VplStats,
     message::counted,
     output::{self, ExrLayer},
@@ -104,7 +104,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     // Manual dials are metered too, for the warning about over- and underexposure.
     let exposed = session.determine_exposure(true)?;
     let white_balance = session.white_balance(exposed.exposure)?;
-    let mut told = Vec::new();
+    let mut shown_limits = ShownLimits::default();
     session.sequence(&sequence, (exposed, white_balance), |session, shot| {
         drop(notice.take());
         if shot.number == 0 {
@@ -113,7 +113,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         let named = sequence_frame_args(args, shot.number);
         write(&named, exr, &shot.image, white_balance)?;
-        warn_effect_limits(&shot.image.limits, &mut told);
+        let limits = shown_limits.select(shot.image.limits.warnings());
+        limits.iter().for_each(|limit| eprintln!("{limit}"));
         if !args.quiet {
             report(&named, session, shot);
         }
@@ -333,17 +334,6 @@ fn report(
                 String::new()
             },
         );
-    }
-}
-
-/// Prints the effect limits that a picture reached, each kind once a run.
-fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
-    for warning in limits.warnings() {
-        let kind = warning.split(':').next().unwrap_or_default().to_owned();
-        if !told.contains(&kind) {
-            eprintln!("{warning}");
-            told.push(kind);
-        }
     }
 }
 

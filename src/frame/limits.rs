@@ -1,5 +1,7 @@
 //! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
 
+use std::collections::BTreeSet;
+
 use super::readback::{decode_half2, decode_u32};
 use crate::{
     gpu::{
@@ -76,6 +78,18 @@ impl EffectLimits {
             )
         });
         [motion, depth, bokeh, starburst].into_iter().flatten().collect()
+    }
+}
+
+/// Kinds of limits whose warning was shown: their numbers differ from frame to frame.
+#[derive(Clone, Debug, Default)]
+pub struct ShownLimits(BTreeSet<String>);
+
+impl ShownLimits {
+    /// The warnings whose kind, the text before the colon, has not been shown; they count as shown.
+    pub fn select(&mut self, mut warnings: Vec<String>) -> Vec<String> {
+        warnings.retain(|text| self.0.insert(text.split(':').next().unwrap_or_default().into()));
+        warnings
     }
 }
 
@@ -161,6 +175,12 @@ mod tests {
         };
         let said = limits.warnings();
         assert_eq!(said.len(), 4);
+        // Another number of the same limit is no news.
+        let mut shown = ShownLimits::default();
+        let less = EffectLimits { starbursts_dropped: 2, ..EffectLimits::default() };
+        assert_eq!(shown.select(less.warnings()).len(), 1);
+        assert_eq!(shown.select(said.clone()), said[..3]);
+        assert!(shown.select(said.clone()).is_empty());
         for (said, parts) in said.iter().zip([
             ["motion blur", "68", "40"],
             ["radius", "500", "384"],
