@@ -35,8 +35,9 @@ check() {
     say "$name: $verdict ($((SECONDS - start)) s)"
 }
 
+# Without the examples, which lints check: nine more programs to link.
 build() {
-    cargo test --locked --no-run "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
+    cargo test --locked --no-run --lib --bins --tests "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
 }
 
 # The program of a test target, as the build named it: "unittests src/lib.rs" or "tests/gpu/main.rs".
@@ -63,7 +64,7 @@ quick_gpu_tests() {
     GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
 
-# Lints and documentation keep one processor busy: they run beside the cases of validation/, whose renders leave room.
+# Lints and documentation keep one processor busy: they run beside the tests of the window, which wait for pictures.
 lints() {
     cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
@@ -95,7 +96,9 @@ check build build
 if [ "$failed_checks" -eq 0 ]; then
     lints >"$logs/lints" 2>&1 &
     lints=$!
+    check "tests of viewer" tests viewer "tests/viewer/main.rs"
     check "validation cases" validation
+    check "unit tests, core" tests core "unittests ../../src/core.rs"
     check "unit tests" tests lib "unittests src/lib.rs"
     for name in cpu cli validation; do
         check "tests of $name" tests "$name" "tests/$name/main.rs"
@@ -104,8 +107,6 @@ if [ "$failed_checks" -eq 0 ]; then
     check "tests of gpu, long" gpu_tests
     finish_lints() { wait "$lints" || { cat "$logs/lints"; false; }; }
     check "lints and docs" finish_lints
-    # Alone: they hold the window to its pace.
-    check "tests of viewer" tests viewer "tests/viewer/main.rs"
 fi
 
 summary=$(cat "$logs"/tests.* 2>/dev/null | grep '^test result:' || true)

@@ -15,7 +15,7 @@ layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D coc_image;
 layout(set = 0, binding = 4, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer highlight_block { Highlight highlights[]; };
-// Highlight count of each tile, then the maximum radius of each (pixels, float bits), before it is
+// Highlight count of each tile, also of those that it has no sprites for, then the maximum radius of each (pixels, float bits), before it is
 // clamped.
 layout(set = 0, binding = 6, scalar) writeonly buffer count_block { uint counts[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
@@ -112,7 +112,7 @@ void main() {
         imageStore(coc_image, pixel, vec4(light, radius));
     }
     if (thread == 0u) {
-        counts[tile] = min(ranks[255], HIGHLIGHTS_PER_TILE);
+        counts[tile] = ranks[255];
         counts[gl_NumWorkGroups.x * gl_NumWorkGroups.y + tile] = greatest;
         reaches[tile] = vec2(uintBitsToFloat(near_reach), uintBitsToFloat(far_reach));
     }

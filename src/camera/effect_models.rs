@@ -89,10 +89,7 @@ pub fn glare_within(angle: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     #[test]
     fn grain_grows_with_iso() {

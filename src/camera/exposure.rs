@@ -250,10 +250,7 @@ fn positive(value: f64, error: fn(f64) -> ExposureError) -> Result<f64, Exposure
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-
-    fn near(a: f64, b: f64, tolerance: f64) {
-        assert!((a - b).abs() <= tolerance, "{a} is not {b} within {tolerance}");
-    }
+    use crate::testing::near;
 
     #[test]
     fn sunny_16() {

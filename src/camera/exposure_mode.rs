@@ -162,10 +162,7 @@ impl ExposureMode {
 mod tests {
     use super::*;
     use crate::photometry::Ev100;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     #[test]
     fn each_mode_turns_its_dials() {

@@ -383,10 +383,7 @@ impl AutoExposure {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     const ALL: [MeterMode; 5] = [
         MeterMode::Average,

@@ -14,7 +14,7 @@ use crate::{
     compare::{
         Encoding, LinearImage,
         error_colormap::{self, MAGMA, SIGNED},
-        flip::{PIXELS_PER_DEGREE, PIXELS_PER_DEGREE_LIMITS},
+        flip::{Exposures, MAX_STOPS, PIXELS_PER_DEGREE, PIXELS_PER_DEGREE_LIMITS},
         metrics::{self, ImagePair},
         report::{Cell, ErrorMap, HtmlReport, ImageSet, NamedImage, ReportTable, Section},
         summary::{self, CompareSettings, ErrorStats, Maps, Summary},
@@ -390,7 +390,12 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
         let flip = numbers.flip_hdr.map(|flip| flip.mean);
         let exposures =
             numbers.flip_hdr_exposures.map_or_else(String::new, |(start, stop, count)| {
-                format!("; {count} exposures from {start:+.2} to {stop:+.2} stops")
+                let limited = if (Exposures { start, stop, count }).is_limited() {
+                    format!(" (limited to {MAX_STOPS} stops; the median is darker)")
+                } else {
+                    String::new()
+                };
+                format!("; {count} exposures from {start:+.2} to {stop:+.2} stops{limited}")
             });
         line(
             "HDR-FLIP",

@@ -12,7 +12,7 @@ use super::{
     warnings::{warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
-    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::EffectLimits},
+    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
     gi::VplStats,
     message::counted,
     output::{self, ExrLayer},
@@ -104,7 +104,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     // Manual dials are metered too, for the warning about over- and underexposure.
     let exposed = session.determine_exposure(true)?;
     let white_balance = session.white_balance(exposed.exposure)?;
-    let mut told = Vec::new();
+    let mut shown_limits = ShownLimits::default();
     session.sequence(&sequence, (exposed, white_balance), |session, shot| {
         drop(notice.take());
         if shot.number == 0 {
@@ -113,7 +113,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         let named = sequence_frame_args(args, shot.number);
         write(&named, exr, &shot.image, white_balance)?;
-        warn_effect_limits(&shot.image.limits, &mut told);
+        let limits = shown_limits.select(shot.image.limits.warnings());
+        limits.iter().for_each(|limit| eprintln!("{limit}"));
         if !args.quiet {
             report(&named, session, shot);
         }
@@ -137,6 +138,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             }
             if shot.number == 0 {
                 warn_merge_cells(stats, &gi);
+                photon_limit(stats).iter().for_each(|limit| eprintln!("{limit}"));
             }
         }
         Ok::<_, CliError>(())
@@ -335,17 +337,6 @@ fn report(
     }
 }
 
-/// Prints the effect limits that a picture reached, each kind once a run.
-fn warn_effect_limits(limits: &EffectLimits, told: &mut Vec<String>) {
-    for warning in limits.warnings() {
-        let kind = warning.split(':').next().unwrap_or_default().to_owned();
-        if !told.contains(&kind) {
-            eprintln!("{warning}");
-            told.push(kind);
-        }
-    }
-}
-
 /// Prints statistics of the VPLs.
 fn report_vpls(stats: &VplStats) {
     let lumens = color::luminance;
@@ -364,6 +355,17 @@ fn report_vpls(stats: &VplStats) {
         lumens(stats.escaped),
         lumens(stats.truncated) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
+}
+
+/// Warning that the limit of VPLs was reached, which leaves more noise.
+fn photon_limit(stats: &VplStats) -> Option<String> {
+    (stats.photons < stats.allocated).then(|| {
+        format!(
+            "indirect light: {} of {} photons fit the limit of VPLs and carry the light of all; \
+             lower gi.bounces or gi.vpls",
+            stats.photons, stats.allocated
+        )
+    })
 }
 
 /// Warns of a requested cell size that the scene does not allow.

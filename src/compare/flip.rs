@@ -413,7 +413,7 @@ const CURVE: [f32; 6] = [0.6 * 0.6 * 2.51, 0.6 * 0.03, 0.0, 0.6 * 0.6 * 2.43, 0.
 const BEND: f32 = 0.85;
 /// Maximum stops from the brightest pixel down to the median: a black median would make the range
 /// of exposures infinite.
-const MAX_STOPS: f32 = 24.0;
+pub const MAX_STOPS: f32 = 24.0;
 
 fn curve(pixel: [f32; 3], exposure: f32) -> Vec3 {
     let [k0, k1, k2, k3, k4, k5] = CURVE;
@@ -448,6 +448,13 @@ impl Exposures {
             return None;
         }
         Some(Self { start, stop, count: ((stop - start).ceil() as usize).max(2) })
+    }
+
+    /// True if the median is darker than the range of exposures reaches.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        // Both ends are rounded to single precision.
+        self.stop - self.start > MAX_STOPS - 1e-4
     }
 
     /// Exposure number `index`, in stops.

@@ -21,8 +21,8 @@ use crate::{
         },
     },
     gpu_scene::{
-        FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, ShadowRayBudget,
-        View, dynamic_buffer,
+        FrameBvh, FrameData, FrameDraws, FrameUniforms, GpuScene, LazyFrameBvh, LodSelection,
+        MAX_DRAWS, ShadowRayBudget, View, dynamic_buffer,
         probes::probes_for,
         scene_bvh::{GpuBvh, RayTracedLights},
         volumes::FrameVolumes,
@@ -89,11 +89,11 @@ impl FrameInputs {
         } else {
             None
         };
-        let detail = settings.culling.lod_selection(view);
+        let detail = LodSelection::new(&settings.culling, view);
         let visible = scene.visible(view, detail, (!settings.capture, culling.is_some()));
         let mut lights = scene.lights_for(view);
         let resolution = settings.shadows.resolution;
-        let maps = match settings.shadows.required_bvh() {
+        let maps = match RayTracedLights::of(&settings.shadows) {
             _ if !settings.shadows.enabled => None,
             RayTracedLights::All => None,
             RayTracedLights::Sized => {
@@ -147,7 +147,7 @@ impl FrameInputs {
             water.fill(number, view.position, &mut values);
         }
         let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position);
-        let traced = match settings.shadows.required_bvh() {
+        let traced = match RayTracedLights::of(&settings.shadows) {
             RayTracedLights::All => eye_bvh.get()?,
             RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,
             _ => None,
@@ -195,6 +195,13 @@ impl FrameInputs {
             camera: view.position,
         };
         let volumes = FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?;
+        if visible.too_many_draws {
+            gpu.remark(format!(
+                "transparency: blended and refracting triangles in view alternate between objects \
+                 more than {MAX_DRAWS} times and are sorted object by object; interlocking objects \
+                 then blend in the wrong order"
+            ));
+        }
         let data = FrameData {
             uniforms,
             draws: FrameDraws {

@@ -1,8 +1,13 @@
 //! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
 
+use std::collections::BTreeSet;
+
 use super::readback::{decode_half2, decode_u32};
 use crate::{
-    gpu::{GpuResult, shader_structs::flare_sources::MAX_SOURCES},
+    gpu::{
+        GpuResult,
+        shader_structs::{effects::HIGHLIGHTS_PER_TILE, flare_sources::MAX_SOURCES},
+    },
     graph::{BufferHandle, Graph},
     passes::{depth_of_field::CocLimit, flare_sources::FlareSources, motion_blur::MotionBlurLimit},
 };
@@ -31,6 +36,8 @@ pub struct EffectLimits {
     pub motion_blur: Option<ClampedEffect>,
     /// Radius of the greatest circle of confusion.
     pub depth_of_field: Option<ClampedEffect>,
+    /// Number of highlights without a bokeh disk of their own, in tiles with more than the limit.
+    pub bokeh_dropped: u32,
     /// Number of bright sources without a starburst, because more brighter ones exist than the
     /// limit.
     pub starbursts_dropped: u32,
@@ -56,6 +63,13 @@ impl EffectLimits {
                  no limit"
             )
         });
+        let bokeh = (self.bokeh_dropped > 0).then(|| {
+            format!(
+                "bokeh: limited to {HIGHLIGHTS_PER_TILE} highlights in a tile of 16x16 pixels; {} \
+                 more are blurred with the rest of the picture",
+                self.bokeh_dropped
+            )
+        });
         let starburst = (self.starbursts_dropped > 0).then(|| {
             format!(
                 "starbursts: limited to the {MAX_SOURCES} brightest sources; {} fainter ones have \
@@ -63,7 +77,19 @@ impl EffectLimits {
                 self.starbursts_dropped
             )
         });
-        [motion, depth, starburst].into_iter().flatten().collect()
+        [motion, depth, bokeh, starburst].into_iter().flatten().collect()
+    }
+}
+
+/// Kinds of limits whose warning was shown: their numbers differ from frame to frame.
+#[derive(Clone, Debug, Default)]
+pub struct ShownLimits(BTreeSet<String>);
+
+impl ShownLimits {
+    /// The warnings whose kind, the text before the colon, has not been shown; they count as shown.
+    pub fn select(&mut self, mut warnings: Vec<String>) -> Vec<String> {
+        warnings.retain(|text| self.0.insert(text.split(':').next().unwrap_or_default().into()));
+        warnings
     }
 }
 
@@ -112,6 +138,7 @@ impl LimitReports {
                 .map(|&bits| f32::from_bits(bits))
                 .fold(0.0, f32::max);
             limits.depth_of_field = ClampedEffect::of(greatest, drawn);
+            limits.bokeh_dropped = bokeh_dropped(&words[..words.len() / 2]);
         }
         if let Some(handle) = self.starburst {
             let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(decode_u32).collect();
@@ -119,6 +146,11 @@ impl LimitReports {
         }
         Ok(limits)
     }
+}
+
+/// Highlights beyond the limit of their tile, by the number of each tile.
+fn bokeh_dropped(counts: &[u32]) -> u32 {
+    counts.iter().map(|count| count.saturating_sub(HIGHLIGHTS_PER_TILE)).sum()
 }
 
 /// Word of the source list that counts the dropped sources (`bright_dropped` in the shaders).
@@ -138,13 +170,21 @@ mod tests {
         let limits = EffectLimits {
             motion_blur: ClampedEffect::of(67.5, 40.0),
             depth_of_field: ClampedEffect::of(500.0, 384.0),
+            bokeh_dropped: bokeh_dropped(&[64, 0, 70]),
             starbursts_dropped: 3,
         };
         let said = limits.warnings();
-        assert_eq!(said.len(), 3);
+        assert_eq!(said.len(), 4);
+        // Another number of the same limit is no news.
+        let mut shown = ShownLimits::default();
+        let less = EffectLimits { starbursts_dropped: 2, ..EffectLimits::default() };
+        assert_eq!(shown.select(less.warnings()).len(), 1);
+        assert_eq!(shown.select(said.clone()), said[..3]);
+        assert!(shown.select(said.clone()).is_empty());
         for (said, parts) in said.iter().zip([
             ["motion blur", "68", "40"],
             ["radius", "500", "384"],
+            ["bokeh", "64", "6 more"],
             ["64", "3", "have none"],
         ]) {
             assert!(parts.iter().all(|part| said.contains(part)), "{said}");

@@ -54,7 +54,7 @@ pub(super) fn prepare(
         || settings.effects.motion_blur.is_some()
         || settings.aovs.contains(&Aov::Velocity);
     let mapped = settings.shadows.enabled
-        && !matches!(settings.shadows.required_bvh(), RayTracedLights::All);
+        && !matches!(RayTracedLights::of(&settings.shadows), RayTracedLights::All);
     let culled = settings.culling.enabled && scene.gpu_instances.is_some();
     let accumulated = settings.accumulated_frames.is_some();
     let channels = settings.aovs.iter().any(|aov| matches!(aov, Aov::Channel(_)));

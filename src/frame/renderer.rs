@@ -21,7 +21,9 @@ use crate::{
         Buffer, Frames, Gpu, GpuError, GpuResult, commands::Ticket,
         shader_structs::ghosts::GHOST_REPORT_WORDS,
     },
-    gpu_scene::{GpuScene, LodGeneration, OcclusionGain, View, refit::RefitCosts},
+    gpu_scene::{
+        GpuScene, LodGeneration, OcclusionGain, View, refit::RefitCosts, scene_bvh::RayTracedLights,
+    },
     graph::{BufferHandle, Executed, Graph, GraphCache, Prepared},
     passes::{
         Passes,
@@ -144,7 +146,7 @@ impl Renderer {
         shadows: &ShadowSettings,
         detail: LodGeneration,
     ) -> GpuResult<GpuScene> {
-        let (passes, wanted) = (&self.passes, (shadows.required_bvh(), detail));
+        let (passes, wanted) = (&self.passes, (RayTracedLights::of(shadows), detail));
         let forward = || passes.forward.any_pipeline();
         let mut on_device =
             GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &forward)?;

@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-impl ShadowSettings {
+impl RayTracedLights {
     /// The lights that need a BVH for shadow rays.
     #[must_use]
-    pub fn required_bvh(&self) -> RayTracedLights {
-        match self.method {
-            ShadowMethod::Traced if self.enabled => RayTracedLights::All,
-            ShadowMethod::Auto if self.enabled => RayTracedLights::Sized,
-            _ => RayTracedLights::None,
+    pub const fn of(settings: &ShadowSettings) -> Self {
+        match settings.method {
+            ShadowMethod::Traced if settings.enabled => Self::All,
+            ShadowMethod::Auto if settings.enabled => Self::Sized,
+            _ => Self::None,
         }
     }
 }

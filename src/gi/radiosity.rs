@@ -270,6 +270,7 @@ impl Radiosity {
             let share = light_photons.share();
             stats.lights += 1;
             stats.photons += u64::from(light_photons.count);
+            stats.allocated += u64::from(light_photons.requested);
             for photon_result in &light_photons.paths.results {
                 stats.emitted += photon_result.emitted.as_dvec3() * share;
                 stats.escaped += photon_result.escaped.as_dvec3() * share;

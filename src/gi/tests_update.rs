@@ -331,6 +331,8 @@ fn near_white_rooms_do_not_take_all_memory() {
     // One more batch of photons, each of which leaves 28 VPLs on average.
     assert!(all.vpls.len() > 400_000 && some.vpls.len() < 100_000 + 40 * 4096);
     assert!((some.stats.stored.x / all.stats.stored.x - 1.0).abs() < 0.01);
+    assert_eq!(all.stats.photons, all.stats.allocated);
+    assert!(some.stats.photons < some.stats.allocated && some.stats.allocated == 16_384);
     assert!((some.stats.emitted.x / 1000.0 - 1.0).abs() < 1e-3);
     let (again, change) = bounded.update(&scene, &bvh, &settings);
     assert!(Arc::ptr_eq(&some, &again) && change == ChangedFraction(0.0));

@@ -60,6 +60,8 @@ pub struct VplSet {
 pub struct VplStats {
     /// Photons represented by the set.
     pub photons: u64,
+    /// Photons allocated to the lights; more than `photons` where the VPL limit was reached.
+    pub allocated: u64,
     /// Photon rays traced for this set; 0 where all paths were cached.
     pub rays: u64,
     /// Photons whose paths were traced for this set.

@@ -76,7 +76,7 @@ impl State {
         let now = Instant::now();
         let idle = self.active.is_empty() && self.frame.is_none();
         if self.since.is_none() || idle && self.last.is_none_or(|last| now - last > PAUSE) {
-            (self.begun, self.finished, self.since) = (0, 0, Some(now));
+            (self.announced, self.begun, self.finished, self.since) = (0, 0, 0, Some(now));
         }
         self.last = Some(now);
     }
@@ -109,7 +109,9 @@ impl Drop for Compiling<'_> {
 impl CompileLog {
     /// Announces pipelines that are about to be created, so that progress counts them.
     pub(super) fn announce(&self, count: usize) {
-        lock(&self.0).announced = count;
+        let mut state = lock(&self.0);
+        state.touch();
+        state.announced += count;
     }
 
     /// Notes the creation of a pipeline.
@@ -199,6 +201,10 @@ mod tests {
         assert_eq!(log.progress(), None, "nothing is in creation");
         let third = log.begin("blend");
         assert_eq!(log.progress().map(|progress| (progress.done, progress.of)), Some((2, 3)));
+        // A second announcement adds to the first.
+        log.announce(2);
+        log.announce(1);
+        assert_eq!(log.progress().map(|progress| progress.of), Some(6));
         drop(third);
         let names: Vec<String> = log.times().into_iter().map(|time| time.name).collect();
         assert_eq!(names, ["lighting", "gi", "blend"]);

@@ -18,7 +18,7 @@ pub(super) struct Triangles {
 /// sorted to limit the cost.
 pub const MAX_SORTED: usize = 1 << 17;
 /// Maximum number of draws; beyond it, whole objects are sorted.
-const MAX_DRAWS: usize = 1 << 12;
+pub const MAX_DRAWS: usize = 1 << 12;
 
 impl Triangles {
     pub(super) fn of(primitive: &scene::Primitive) -> Self {
@@ -44,19 +44,33 @@ pub(super) struct Item<'a> {
     pub(super) triangles: Option<&'a Triangles>,
 }
 
-/// Draws back to front, and the indices of those marked `sorted`.
+/// Blended draws from back to front.
+pub(super) struct BlendOrder {
+    /// The draws.
+    pub draws: Vec<Draw>,
+    /// Indices of the draws that are marked `sorted`.
+    pub indices: Vec<u32>,
+    /// True if whole objects are sorted because their triangles take more than [`MAX_DRAWS`] draws.
+    pub too_many_draws: bool,
+}
+
+/// Sorts triangles from back to front.
 ///
 /// Triangles are ordered by their centroids. The order is correct if a plane separates two
 /// triangles and the eye is on the side of the nearer centroid. Runs of one object become one draw.
-pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>, Vec<u32>) {
+pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> BlendOrder {
     items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
-    let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
+    let whole = |items: &[Item<'_>], too_many_draws| BlendOrder {
+        draws: items.iter().map(|item| item.draw).collect(),
+        indices: Vec::new(),
+        too_many_draws,
+    };
     let count: usize = items
         .iter()
         .map(|item| item.triangles.map_or(0, |triangles| triangles.middles.len()))
         .sum();
     if count > MAX_SORTED || items.iter().any(|item| item.triangles.is_none()) {
-        return whole(&items);
+        return whole(&items, false);
     }
     let mut order: Vec<(f32, u32, u32)> = Vec::with_capacity(count);
     for (index, item) in items.iter().enumerate() {
@@ -74,7 +88,7 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
     let runs = order.chunk_by(|a, b| a.1 == b.1);
     if runs.clone().count() > MAX_DRAWS {
-        return whole(&items);
+        return whole(&items, true);
     }
     let mut draws = Vec::new();
     let mut indices = Vec::with_capacity(count * 3);
@@ -90,7 +104,7 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
         let index_count = indices.len() as u32 - first_index;
         draws.push(Draw { first_index, index_count, sorted: true, ..item.draw });
     }
-    (draws, indices)
+    BlendOrder { draws, indices, too_many_draws: false }
 }
 
 #[cfg(test)]
@@ -139,7 +153,8 @@ mod tests {
             world: DMat4::from_translation(DVec3::new(f64::from(material), 0.0, z)),
             triangles: Some(&triangles),
         };
-        let (draws, indices) = back_to_front(&view, vec![item(0, 0.0), item(1, -0.4)]);
+        let BlendOrder { draws, indices, .. } =
+            back_to_front(&view, vec![item(0, 0.0), item(1, -0.4)]);
         assert_eq!(indices.len(), 2 * strip.indices.len());
         assert!(draws.len() > 4, "{} draws", draws.len());
         let mut last = f32::INFINITY;
@@ -156,5 +171,30 @@ mod tests {
                 last = distance;
             }
         }
+    }
+
+    #[test]
+    fn more_draws_than_the_limit_sort_whole_objects_and_are_marked() {
+        // Two strips along the view direction: their pieces alternate, each in a draw of its own.
+        let order = |pieces: usize| {
+            let triangles = Triangles::of(&shapes::plane(Vec2::new(1.0, 8.0), 1, pieces));
+            let projection =
+                Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.1, far: None };
+            let eye = look_at_transform(DVec3::new(0.0, 1.0, 12.0), DVec3::ZERO);
+            let view = View::new(eye, &projection, 64, 64);
+            let item = |material: u32| Item {
+                distance: 12.0,
+                draw: draw(material),
+                world: DMat4::from_translation(
+                    DVec3::Z * f64::from(material) * 4.0 / pieces as f64,
+                ),
+                triangles: Some(&triangles),
+            };
+            back_to_front(&view, vec![item(0), item(1)])
+        };
+        let few = order(100);
+        assert!(few.draws.len() > 100 && !few.too_many_draws, "{}", few.draws.len());
+        let many = order(4 * MAX_DRAWS);
+        assert_eq!((many.draws.len(), many.indices.len(), many.too_many_draws), (2, 0, true));
     }
 }

@@ -58,6 +58,8 @@ pub struct Visible {
     pub culled: usize,
     /// Indices of blended triangles, back to front, for draws with `sorted`.
     pub sorted: Vec<u32>,
+    /// True if blended objects are sorted whole because their triangles take too many draws.
+    pub too_many_draws: bool,
 }
 
 /// Shadow casters.

@@ -38,7 +38,7 @@ mod water;
 mod world_light;
 
 pub use self::{
-    blend_order::MAX_SORTED,
+    blend_order::{MAX_DRAWS, MAX_SORTED},
     buffers::dynamic_buffer,
     draws::{CasterGroup, Casters, Draw, RenderQueue, Visible},
     extended_materials::{

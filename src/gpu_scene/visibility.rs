@@ -30,6 +30,7 @@ impl GpuScene {
             sources: Vec::new(),
             culled: 0,
             sorted: Vec::new(),
+            too_many_draws: false,
         };
         let mut blended: Vec<blend_order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
@@ -94,9 +95,10 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.queue, draw.material));
-        let (draws, sorted) = blend_order::back_to_front(view, blended);
-        visible.draws.extend(draws);
-        visible.sorted = sorted;
+        let order = blend_order::back_to_front(view, blended);
+        visible.draws.extend(order.draws);
+        visible.sorted = order.indices;
+        visible.too_many_draws = order.too_many_draws;
         visible
     }
 

@@ -297,6 +297,124 @@ mod tests {
         agrees(&file, Codec::Png, "palette");
     }
 
+    /// Entropy-coded bits of a JPEG scan (ITU-T T.81, annex F).
+    #[derive(Default)]
+    struct Bits(Vec<bool>);
+
+    impl Bits {
+        fn put(&mut self, value: u32, count: u32) {
+            self.0.extend((0..count).rev().map(|bit| value >> bit & 1 == 1));
+        }
+
+        /// A coefficient by a Huffman code and the bits of its value (tables F.1 and F.2).
+        fn coefficient(&mut self, value: i32, code: impl Fn(u32) -> (u32, u32)) {
+            let size = i32::BITS - value.unsigned_abs().leading_zeros();
+            let (bits, length) = code(size);
+            self.put(bits, length);
+            let low = if value < 0 { value + (1 << size) - 1 } else { value };
+            self.put(low as u32, size);
+        }
+
+        /// Padded by ones; a zero follows each byte of 255.
+        fn bytes(&self) -> Vec<u8> {
+            let byte = |bits: &[bool]| {
+                (0..8).fold(0u8, |byte, i| byte << 1 | u8::from(bits.get(i).is_none_or(|bit| *bit)))
+            };
+            let bytes = self.0.chunks(8).map(byte);
+            bytes
+                .flat_map(|byte| [byte, 0].into_iter().take(1 + usize::from(byte == 255)))
+                .collect()
+        }
+    }
+
+    /// Code of a DC size: four bits, the size itself.
+    fn dc_code(size: u32) -> (u32, u32) {
+        (size, 4)
+    }
+
+    /// A JPEG of 8x8 pixels without subsampling. Quantization steps are 1. AC codes: 0 ends a
+    /// block, 10 is a value of seven bits without a run of zeros. A scan has components, first and
+    /// last coefficient, bits of successive approximation, and its codes.
+    fn jpeg_file(
+        frame: u8,
+        components: u8,
+        extra: &[u8],
+        scans: &[(u8, [u8; 3], Bits)],
+    ) -> Vec<u8> {
+        fn segment(file: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
+            let data = parts.concat();
+            file.extend([0xff, marker]);
+            file.extend((data.len() as u16 + 2).to_be_bytes());
+            file.extend(data);
+        }
+        let lengths = |used: &[(usize, u8)]| {
+            let mut lengths = [0; 16];
+            used.iter().for_each(|&(length, count)| lengths[length - 1] = count);
+            lengths
+        };
+        let mut file = vec![0xff, 0xd8];
+        if !extra.is_empty() {
+            segment(&mut file, 0xee, &[extra]);
+        }
+        segment(&mut file, 0xdb, &[&[0], &[1; 64]]);
+        let parts: Vec<u8> = (1..=components).flat_map(|id| [id, 0x11, 0]).collect();
+        segment(&mut file, frame, &[&[8, 0, 8, 0, 8, components], &parts]);
+        let sizes: Vec<u8> = (0..12).collect();
+        segment(&mut file, 0xc4, &[&[0x00], &lengths(&[(4, 12)]), &sizes]);
+        segment(&mut file, 0xc4, &[&[0x10], &lengths(&[(1, 1), (2, 1)]), &[0x00, 0x07]]);
+        for (components, band, bits) in scans {
+            let parts: Vec<u8> = (1..=*components).flat_map(|id| [id, 0]).collect();
+            segment(&mut file, 0xda, &[&[*components], &parts, band]);
+            file.extend(bits.bytes());
+        }
+        file.extend([0xff, 0xd9]);
+        file
+    }
+
+    #[test]
+    fn progressive_jpegs_are_read_to_their_last_scan() {
+        // DC 577 without its last bit, one coefficient along x, then the last bit of DC.
+        let (mut first, mut along, mut last) = (Bits::default(), Bits::default(), Bits::default());
+        first.coefficient(577 >> 1, dc_code);
+        along.coefficient(80, |_| (0b10, 2));
+        along.put(0, 1);
+        last.put(577 & 1, 1);
+        let scans = [(1, [0, 0, 0x01], first), (1, [1, 63, 0], along), (1, [0, 0, 0x10], last)];
+        let file = jpeg_file(0xc2, 1, &[], &scans);
+        let found = CodeReader::new(&file, Codec::Jpeg, 1 << 20).unwrap().decode().unwrap();
+        assert_eq!((found.size, found.channels), ([8, 8], 1));
+        let pixels = found.into_rgba8();
+        // ITU-T T.81, A.3.3.
+        for (x, pixel) in pixels.as_chunks::<4>().0.iter().take(8).enumerate() {
+            let angle = (2.0 * x as f64 + 1.0) * std::f64::consts::PI / 16.0;
+            let want = 128.0 + 577.0 / 8.0 + 80.0 / 4.0 * 0.5f64.sqrt() * angle.cos();
+            assert!((f64::from(pixel[0]) - want).abs() <= 1.5, "{x}: {pixel:?} for {want}");
+        }
+    }
+
+    #[test]
+    fn jpegs_of_four_inks_become_rgb() {
+        // Adobe writes inks inverted: 255 is no ink.
+        let adobe = [b"Adobe".as_slice(), &[0, 100, 0, 0, 0, 0, 0]].concat();
+        for inks in [[200, 150, 100, 255], [200, 150, 100, 128], [255, 0, 255, 255]] {
+            let mut bits = Bits::default();
+            for ink in inks {
+                bits.coefficient(8 * (ink - 128), dc_code);
+                bits.put(0, 1);
+            }
+            let file = jpeg_file(0xc0, 4, &adobe, &[(4, [0, 63, 0], bits)]);
+            let found = CodeReader::new(&file, Codec::Jpeg, 1 << 20).unwrap().decode().unwrap();
+            assert_eq!((found.size, found.channels), ([8, 8], 3));
+            let pixels = found.into_rgba8();
+            for pixel in pixels.as_chunks::<4>().0 {
+                for (code, ink) in pixel.iter().zip(&inks[..3]) {
+                    let want = f64::from(ink * inks[3]) / 255.0;
+                    assert!((f64::from(*code) - want).abs() <= 1.5, "{pixel:?} of {inks:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_png_is_read_as_it_was_written() {
         let rgba: Vec<u8> = (0..5 * 3 * 4).map(|i| (i * 37 % 251) as u8).collect();

@@ -81,12 +81,9 @@ pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cos0: f64, wavele
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::near;
 
     const FILM: Option<Coating> = Some(Coating::quarter_wave(550e-9));
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
 
     fn at(coating: Option<Coating>, degrees: f64, nanometers: f64) -> f64 {
         reflectance(1.0, 1.5, coating, degrees.to_radians().cos(), nanometers * 1e-9)

@@ -37,10 +37,7 @@ pub fn to_pixels(diameter: f64, sensor_extent: f64, pixels: u32) -> f64 {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     fn lens(millimeters: f64, f_stop: f64) -> ThinLens {
         ThinLens::new(millimeters * 1e-3, f_stop).unwrap()

@@ -14,13 +14,10 @@ use super::{
     thin_lens::{Iris, ThinLens},
     trace::{Losses, Ray},
 };
+use crate::testing::near;
 
 fn lens(name: &str, dials: &LensSettings) -> Lens {
     Lens::new(&Prescription::builtin(name).unwrap().unwrap(), dials).unwrap()
-}
-
-fn near(got: f64, want: f64, tolerance: f64) {
-    assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
 }
 
 /// A thin lens of 50 mm with its stop inside, curved so weakly that its aberrations are small.

@@ -14,6 +14,7 @@ use super::{
     thin_lens::{Iris, ThinLens},
     trace::{Blocked, Losses, Ray},
 };
+use crate::testing::near;
 
 fn prescription(name: &str) -> Prescription {
     Prescription::builtin(name).unwrap().unwrap()
@@ -25,10 +26,6 @@ fn lens(name: &str, dials: &LensSettings) -> Lens {
 
 fn open(name: &str) -> Lens {
     lens(name, &LensSettings::default())
-}
-
-fn near(got: f64, want: f64, tolerance: f64) {
-    assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
 }
 
 type Known = (&'static str, Option<f64>, f64, f64, f64, usize);

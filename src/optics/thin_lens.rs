@@ -264,10 +264,7 @@ impl Rim {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     #[test]
     fn field_of_view_breathes_the_right_way() {

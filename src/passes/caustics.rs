@@ -52,17 +52,12 @@ fn texels(size: [f64; 2], resolution: u32) -> [u32; 2] {
     size.map(|side| ((f64::from(resolution) * side / longer).round() as u32).clamp(1, resolution))
 }
 
-/// Map layout at the finest resolution that fits a buffer of the given bytes.
-fn fitting(
-    waters: &[(u32, [f64; 2])],
-    light: u32,
-    mut resolution: u32,
-    bytes: u64,
-) -> (Vec<CausticsConstants>, u32, u32) {
+/// Finest resolution, by halving, whose maps fit a buffer of the given bytes.
+fn fitting(waters: &[(u32, [f64; 2])], mut resolution: u32, bytes: u64) -> u32 {
     loop {
-        let (maps, texels, blocks) = layout(waters, light, resolution);
+        let (_, texels, blocks) = layout(waters, 0, resolution);
         if counts_bytes(texels, blocks) <= bytes || resolution <= 16 {
-            return (maps, texels, blocks);
+            return resolution;
         }
         resolution /= 2;
     }
@@ -128,7 +123,17 @@ impl FrameCaustics {
         let Some(sun) = sun else { return Ok(None) };
         let Some(gpu_bvh) = gpu_bvh.get()? else { return Ok(None) };
         let room = u64::from(gpu.limits().max_storage_buffer_range);
-        let (maps, texels, blocks) = fitting(&wanted, sun as u32, settings.resolution, room);
+        let resolution = fitting(&wanted, settings.resolution, room);
+        if resolution < settings.resolution {
+            gpu.remark(format!(
+                "caustics: the maps have {resolution} texels along the longer side of a water, not \
+                 {} (passes.caustics.resolution), so that those of {} waters fit one buffer of \
+                 this device",
+                settings.resolution,
+                wanted.len()
+            ));
+        }
+        let (maps, texels, blocks) = layout(&wanted, sun as u32, resolution);
         for map in &maps {
             let [across, down] = map.texels.map(|side| side as f32);
             if let Some(slot) = values.water_caustics.get_mut(map.water as usize) {
@@ -254,7 +259,9 @@ mod tests {
         assert!(maps.iter().all(|map| map.all_texels == texels));
         // Eight maps of 4096 x 4096 texels would take half a gigabyte.
         let eight: Vec<(u32, [f64; 2])> = (0..8).map(|water| (water, [10.0, 10.0])).collect();
-        let (maps, texels, blocks) = fitting(&eight, 0, 4096, 128 << 20);
+        assert_eq!(fitting(&eight[..1], 4096, 128 << 20), 4096);
+        assert_eq!(fitting(&eight, 4096, 128 << 20), 1024);
+        let (maps, texels, blocks) = layout(&eight, 0, 1024);
         assert_eq!(maps[7].texels, [1024, 1024]);
         assert!(counts_bytes(texels, blocks) <= 128 << 20);
     }

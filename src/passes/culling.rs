@@ -33,18 +33,18 @@ pub const REPORT_WORDS: u64 = 2;
 /// Levels of the depth pyramid above the full-resolution depth.
 const PYRAMID_LEVELS: usize = 10;
 
-impl CullingSettings {
+impl LodSelection {
     /// Level of detail selection for a view.
     #[must_use]
-    pub fn lod_selection(&self, view: &View) -> LodSelection {
+    pub fn new(settings: &CullingSettings, view: &View) -> Self {
         // Pixels per meter perpendicular to the view direction, at a distance of 1 m.
         let row = view.view_projection.row(1).truncate();
         let pixels = 0.5 * view.height as f32 * row.length();
-        LodSelection {
+        Self {
             forward: view.forward,
             parallel: view.parallel,
-            error_scale: if self.max_error_pixels > 0.0 {
-                pixels / self.max_error_pixels
+            error_scale: if settings.max_error_pixels > 0.0 {
+                pixels / settings.max_error_pixels
             } else {
                 0.0
             },
@@ -83,7 +83,7 @@ impl FrameCulling {
             return Ok(None);
         };
         let camera = SplitPoint::new(view.position);
-        let detail = settings.lod_selection(view);
+        let detail = LodSelection::new(settings, view);
         let levels = if detail.error_scale > 0.0 { on_device.levels } else { 1 };
         let mut level_offset = [0; PYRAMID_LEVELS + 2];
         let mut texels = 0;

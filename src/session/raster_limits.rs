@@ -4,18 +4,81 @@ use super::open_scene::OpenScene;
 use crate::{
     gpu::shader_structs::frame::{MAX_WATER_SUNS, REFRACTION_LIGHTS},
     gpu_scene::{MAX_SORTED, needs_blend_pass},
-    scene::{Material, Scene, emissive::emissive_lights},
-    settings::RefractionMethod,
+    photometry::Emitter,
+    scene::{
+        Light, Material, Scene, VolumeShape,
+        emissive::emissive_lights,
+        volume::{PlacedVolume, VOXELS_ACROSS},
+    },
+    settings::{RefractionMethod, ShadowMethod, ShadowSettings},
 };
 
 impl OpenScene {
     /// One warning for each rasterizer limit that this scene exceeds. Limits: lights on off-screen
-    /// refracted surfaces, suns scattered by water, suns that cast caustics, and transparent
-    /// triangles sorted one by one. The path tracer has none of these limits.
+    /// refracted surfaces, suns scattered by water, suns that cast caustics, transparent triangles
+    /// sorted one by one, voxels of volumes bounded by meshes, and cascades that end before a
+    /// volume. The path tracer has none of these limits.
     #[must_use]
     pub fn raster_limits(&self) -> Vec<String> {
-        limits(&self.scene, self.passes().refraction.method)
+        let passes = self.passes();
+        let mut warnings = limits(&self.scene, passes.refraction.method);
+        if passes.volumes.enabled {
+            warnings.extend(volume_limits(&self.scene, &passes.shadows));
+        }
+        warnings
     }
+}
+
+fn volume_limits(scene: &Scene, shadows: &ShadowSettings) -> Vec<String> {
+    let placed = scene.placed_volumes();
+    let named = |placed: &[&PlacedVolume<'_>]| {
+        placed.iter().map(|placed| placed.volume.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let mut warnings = Vec::new();
+    let meshes: Vec<_> = placed
+        .iter()
+        .filter(|placed| matches!(placed.volume.shape, VolumeShape::Mesh(_)))
+        .collect();
+    if !meshes.is_empty() {
+        warnings.push(format!(
+            "volumes: meshes that bound volumes are rounded to {VOXELS_ACROSS} voxels along their \
+             longest side: {}",
+            named(&meshes)
+        ));
+    }
+    let by_maps = |light: &Light| {
+        let Emitter::Sun { angular_radius } = light.emitter() else { return false };
+        light.shadow
+            && shadows.enabled
+            && match shadows.method {
+                ShadowMethod::Maps => true,
+                ShadowMethod::Auto => angular_radius == 0.0,
+                ShadowMethod::Traced => false,
+            }
+    };
+    let walk = scene.walk();
+    let mut lights = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
+    if lights.any(by_maps)
+        && let Some((low, high)) = scene.bounds()
+    {
+        let beyond: Vec<_> = placed
+            .iter()
+            .filter(|placed| {
+                placed.corners(scene).is_some_and(|corners| {
+                    corners.iter().any(|p| p.cmplt(low).any() || p.cmpgt(high).any())
+                })
+            })
+            .collect();
+        if !beyond.is_empty() {
+            warnings.push(format!(
+                "volumes: shadow maps of suns cover the bounding box of the surfaces; volumes \
+                 beyond it may be unshadowed there: {} (passes.shadows.method=traced has no such \
+                 limit)",
+                named(&beyond)
+            ));
+        }
+    }
+    warnings
 }
 
 fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
@@ -77,7 +140,7 @@ mod tests {
     use crate::{
         photometry::{Candela, Lux},
         scene::{
-            AlphaMode,
+            AlphaMode, MediumCoefficients, ParticipatingVolume,
             build::{SceneBuilder, dielectric},
             procedural::shapes,
             water::WaterSettings,
@@ -132,6 +195,39 @@ mod tests {
         assert!(warnings.len() == 1 && warnings[0].contains("first 4 of 5 suns"), "{warnings:?}");
         let warnings = told(2, true);
         assert!(warnings.len() == 1 && warnings[0].contains("strongest of 2 suns"), "{warnings:?}");
+    }
+
+    #[test]
+    fn volume_limits_are_reported_only_where_they_apply() {
+        let told = |side: f64, shape: Option<VolumeShape>, method| {
+            // A pane of 1 m with a sun, and a volume in or around it.
+            let mut scene = scene(0, 1, 0.0);
+            let shape = shape.unwrap_or_else(|| {
+                VolumeShape::Box(DMat4::from_scale(DVec3::new(side, 1e-3, side)))
+            });
+            scene.volumes = vec![ParticipatingVolume {
+                name: "fog".into(),
+                shape,
+                node: None,
+                medium: MediumCoefficients {
+                    scattering: DVec3::ONE,
+                    ..MediumCoefficients::default()
+                },
+                density: None,
+            }];
+            let bound = shapes::cuboid(Vec3::ONE);
+            let pane = &mut scene.meshes[0];
+            pane.primitives.push(bound);
+            let shadows = ShadowSettings { method, ..ShadowSettings::default() };
+            volume_limits(&scene, &shadows)
+        };
+        assert!(told(0.5, None, ShadowMethod::Maps).is_empty());
+        assert!(told(5.0, None, ShadowMethod::Traced).is_empty());
+        let warnings = told(5.0, None, ShadowMethod::Maps);
+        assert!(warnings.len() == 1 && warnings[0].contains("beyond"), "{warnings:?}");
+        assert!(warnings[0].contains("fog"), "{warnings:?}");
+        let warnings = told(0.5, Some(VolumeShape::Mesh(0)), ShadowMethod::Traced);
+        assert!(warnings.len() == 1 && warnings[0].contains("96 voxels"), "{warnings:?}");
     }
 
     #[test]

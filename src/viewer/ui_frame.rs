@@ -92,13 +92,19 @@ impl App {
         true
     }
 
-    /// Shows remarks of the device, each once.
+    /// Shows remarks of the device, and limits of the picture, each once.
     fn show_remarks(&mut self) {
         let remarks = self.engine.remarks();
         for remark in remarks.iter().skip(self.shown_remarks) {
             self.error(remark.clone());
         }
         self.shown_remarks = remarks.len();
+        let newest =
+            self.state.workspace.as_ref().and_then(|work| work.viewport.last_frame.as_ref());
+        let limits = newest.map(|frame| frame.limits.clone()).unwrap_or_default();
+        for limit in self.shown_limits.select(limits) {
+            self.info(limit);
+        }
     }
 
     /// Updates overlays and scopes to the picture.

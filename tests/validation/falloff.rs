@@ -169,7 +169,9 @@ fn one(kind: Kind) -> Case {
         scene: Some(scene),
         look,
         bounces: 1,
-        spp: 1024,
+        // Pixels and lights are sampled by the Sobol sequence. At 256 samples the tube would differ
+        // from its closed form by 0.17 % of a bound of 0.3 %, the others by much less.
+        spp: if kind.name == "tube" { 1024 } else { 256 },
         raster: true,
         references: vec![if kind.name == "tube" {
             Reference::mitsuba(32_768, "multi-jittered")

@@ -151,10 +151,7 @@ fn illuminance(phase_angle: f64, distance: f64, sun_distance: f64) -> Lux {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     /// Meeus, examples 47.a and 48.a: 1992 April 12, 0 h terrestrial time.
     #[test]

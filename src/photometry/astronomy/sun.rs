@@ -89,10 +89,7 @@ pub(super) fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    fn near(got: f64, want: f64, tolerance: f64) {
-        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-    }
+    use crate::testing::near;
 
     /// NREL/TP-560-34302, table A5.1.
     #[test]

@@ -7,10 +7,7 @@ use glam::DVec3;
 
 use super::*;
 use crate::photometry::units::{Candela, Lumen};
-
-fn near(got: f64, want: f64, tolerance: f64) {
-    assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
-}
+use crate::testing::near;
 
 fn parse(text: &str) -> Result<IesProfile, IesError> {
     IesProfile::parse(text.as_bytes())

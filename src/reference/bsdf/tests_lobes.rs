@@ -489,7 +489,8 @@ fn furnaces() {
     println!("|---|---|{}", "---|".repeat(roughnesses.len()));
     // Read at run time, so that an edited page needs no rebuild.
     let page =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/materials.md")).unwrap();
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/materials.md"))
+            .unwrap();
     let numbers = |row: &str| -> Vec<f64> {
         row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
     };

@@ -39,11 +39,12 @@ pub use origin::{Origin, Origins};
 pub use overrides::{Look, check_assignments, split_assignment};
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
-pub(crate) use properties::kinds;
-pub use properties::{choices, is_file_property, properties, range};
-pub use renamed::RenamedPaths;
-pub(crate) use renamed::{current_path, notice as renamed_notice, old_paths, old_properties};
+pub use properties::{choices, is_file_property, kinds, properties, range};
+pub(crate) use renamed::current_value;
+pub use renamed::{
+    Spelling, Spellings, current_path, notice as renamed_notice, old_paths, old_properties,
+};
 pub use scene_section::SceneLook;
 pub use suggestions::are_nearest;
-pub(crate) use toml_text::{flattened, syntax_error};
+pub use toml_text::{flattened, syntax_error};
 pub use volumes::VolumeLook;

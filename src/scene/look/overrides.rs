@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, RenamedPaths,
-    SceneLook, VolumeLook, WaterLook, current_path, lights, materials,
+    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook,
+    Spelling, Spellings, VolumeLook, WaterLook, current_path, current_value, lights, materials,
     origin::{Origin, Origins},
     probes,
     properties::{description, unknown_property},
@@ -47,8 +47,8 @@ pub struct Look {
     pub water: BTreeMap<String, WaterLook>,
     /// `volumes.NAME.*`.
     pub volumes: BTreeMap<String, VolumeLook>,
-    /// Properties that were set by an old name.
-    pub renamed: RenamedPaths,
+    /// Spellings that are read with a notice.
+    pub spellings: Spellings,
     /// Where properties are set.
     pub origins: Origins,
 }
@@ -143,13 +143,28 @@ impl Look {
                     )),
                 );
             }
-            if let Some(kinds) = property.mistaken_kind() {
-                let expected = format!("expected {kinds}");
-                let (path, value) = (path.clone(), value.clone());
-                return at(property, LookError::BadValue { path, value, expected });
-            }
-            if let Err(error) = self.set_in(folder, path, value) {
-                return at(property, error);
+            let mistaken = property.mistaken_kind();
+            let set = match mistaken {
+                // Only quotes can be overlooked.
+                Some(_) if !property.is_text() => Err(LookError::BadValue {
+                    path: path.clone(),
+                    value: value.clone(),
+                    expected: String::new(),
+                }),
+                _ => self.set_in(folder, path, value),
+            };
+            match (set, mistaken) {
+                (Ok(()), None) => {}
+                (Ok(()), Some(expected)) => {
+                    let (path, value) = (path.clone(), value.clone());
+                    self.spellings.add(Spelling::Quoted { path, value, expected });
+                }
+                // The kind explains more than the range.
+                (Err(LookError::BadValue { path, value, .. }), Some(kinds)) => {
+                    let expected = format!("expected {kinds}");
+                    return at(property, LookError::BadValue { path, value, expected });
+                }
+                (Err(error), _) => return at(property, error),
             }
             let origin = property.origin(name, text);
             self.origins.add(current.unwrap_or_else(|| path.clone()), origin);
@@ -163,10 +178,10 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
-    /// Notices of properties that were set by an old name, one line each.
+    /// Notices of spellings that are read, but are not the described ones; one line each.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
-        self.renamed.notices().collect()
+        self.spellings.notices().collect()
     }
 
     /// Sets `PATH=VALUE` from the command line.
@@ -223,7 +238,13 @@ impl Look {
         let bare = value.trim_matches('"');
         if let Some(new) = current_path(path) {
             self.set_in(folder, &new, value)?;
-            self.renamed.add(path, &new);
+            self.spellings.add(Spelling::OldPath { old: path.into(), new });
+            return Ok(());
+        }
+        if let Some(new) = current_value(path, bare) {
+            self.set_in(folder, path, new)?;
+            let (path, old) = (path.into(), bare.into());
+            self.spellings.add(Spelling::OldValue { path, old, new });
             return Ok(());
         }
         let read = Reader { path, value: bare, folder, expected: description(path) };
@@ -383,8 +404,8 @@ mod tests {
             ("camera.body.iso = 100\ncamera.lens.f_stp = 2\n", "line 2, column 13: "),
             ("[camera.lens]\nf_stop = {a = 1}\n", "line 2, column 11: "),
             ("[camera\n", "line 1, column "),
-            ("[camera.lens]\nf_stop = \"2\"\n", "expected a number without quotes"),
-            ("camera.exposure.auto_iso = \"true\"\n", "expected true or false, without quotes"),
+            ("[camera.lens]\nf_stop = \"wide\"\n", "expected a number without quotes"),
+            ("camera.exposure.auto_iso = \"yes\"\n", "expected true or false, without quotes"),
             ("camera.exposure.mode = 3\n", "expected text in quotes"),
         ] {
             let error = Look::default().parse("a.look.toml", text).unwrap_err().to_string();

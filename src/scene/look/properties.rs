@@ -46,7 +46,8 @@ pub fn range(path: &str) -> [f64; 2] {
 }
 
 /// The kinds of values that a look file may give a property; empty for an unknown path.
-pub(crate) fn kinds(path: &str) -> Vec<ValueKind> {
+#[must_use]
+pub fn kinds(path: &str) -> Vec<ValueKind> {
     property(path).map_or_else(Vec::new, |property| property.accepts.kinds())
 }
 

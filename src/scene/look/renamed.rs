@@ -1,4 +1,5 @@
-//! Property names of version 0.1 that have a new name. Version 0.2 still reads them, with a notice.
+//! Names of properties and values that are read with a notice: those of version 0.1 that have a new
+//! name, and values in quotes that the schema has without.
 
 /// (old path, new path); `*` stands for an address.
 const RENAMED: &[(&str, &str)] = &[
@@ -42,18 +43,34 @@ const RENAMED: &[(&str, &str)] = &[
     ("scene.emissive_patches", "scene.max_emissive_lights"),
 ];
 
+/// (path, old value, new value).
+const RENAMED_VALUES: &[(&str, &str, &str)] = &[
+    ("camera.metering.mode", "center-weighted", "center"),
+    ("camera.metering.mode", "centre", "center"),
+    ("camera.metering.mode", "centre-weighted", "center"),
+    ("camera.white_balance", "none", "neutral"),
+    ("gi.debug_view", "patches", "vpls"),
+    ("passes.tonemap.operator", "neutral", "pbr-neutral"),
+];
+
 /// The property's present path, where `path` is an old one. Addresses stay as written.
-pub(crate) fn current_path(path: &str) -> Option<String> {
+#[must_use]
+pub fn current_path(path: &str) -> Option<String> {
     RENAMED.iter().find_map(|(old, new)| renamed(path, old, new))
 }
 
 /// The old paths of a property, for editors of look files that still have them.
-pub(crate) fn old_paths(path: &str) -> impl Iterator<Item = String> {
+pub fn old_paths(path: &str) -> impl Iterator<Item = String> {
     RENAMED.iter().filter_map(move |(old, new)| renamed(path, new, old))
 }
 
+/// The value's present name, where `value` is an old one. `path` is a present one.
+pub(crate) fn current_value(path: &str, value: &str) -> Option<&'static str> {
+    RENAMED_VALUES.iter().find(|(of, old, _)| *of == path && *old == value).map(|(_, _, new)| *new)
+}
+
 /// Every old path; `*` stands for an address.
-pub(crate) fn old_properties() -> impl Iterator<Item = &'static str> {
+pub fn old_properties() -> impl Iterator<Item = &'static str> {
     RENAMED.iter().map(|(old, _)| *old)
 }
 
@@ -69,32 +86,78 @@ fn renamed(path: &str, from: &str, to: &str) -> Option<String> {
 }
 
 /// The notice of an old name, on one line.
-pub(crate) fn notice(old: &str, new: &str) -> String {
+#[must_use]
+pub fn notice(old: &str, new: &str) -> String {
     format!("{old} is now {new}; the old name is accepted until the next release")
 }
 
-/// Old names that a look was given, each with its present name. Looks that differ in nothing else
-/// are equal: a name changes no picture.
-#[derive(Clone, Debug, Default)]
-pub struct RenamedPaths(Vec<(String, String)>);
+/// How a look writes a property, where that is not as its description has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// An old name of the property.
+    OldPath {
+        /// Path as written.
+        old: String,
+        /// Present path.
+        new: String,
+    },
+    /// An old name of a value.
+    OldValue {
+        /// Path of the property.
+        path: String,
+        /// Value as written.
+        old: String,
+        /// Present value.
+        new: &'static str,
+    },
+    /// A value of another kind in quotes, such as a number.
+    Quoted {
+        /// Path as written.
+        path: String,
+        /// Value as text.
+        value: String,
+        /// Name of the kinds that the property takes.
+        expected: String,
+    },
+}
 
-impl PartialEq for RenamedPaths {
+impl Spelling {
+    /// The notice, on one line.
+    fn notice(&self) -> String {
+        match self {
+            Self::OldPath { old, new } => format!("look: {}", notice(old, new)),
+            Self::OldValue { path, old, new } => format!(
+                "look: {path} = {old} is now {new}; the old value is accepted until the next release"
+            ),
+            Self::Quoted { path, value, expected } => {
+                format!("look: {path}: expected {expected}; read as {value}")
+            }
+        }
+    }
+}
+
+/// Deviating spellings that a look was given. Looks that differ in nothing else are equal: a
+/// spelling changes no picture.
+#[derive(Clone, Debug, Default)]
+pub struct Spellings(Vec<Spelling>);
+
+impl PartialEq for Spellings {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl RenamedPaths {
-    /// Adds a property, once.
-    pub(super) fn add(&mut self, old: &str, new: &str) {
-        if !self.0.iter().any(|(known, _)| known == old) {
-            self.0.push((old.into(), new.into()));
+impl Spellings {
+    /// Adds a spelling, once.
+    pub(super) fn add(&mut self, spelling: Spelling) {
+        if !self.0.contains(&spelling) {
+            self.0.push(spelling);
         }
     }
 
     /// One line each.
     pub(super) fn notices(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|(old, new)| format!("look: {}", notice(old, new)))
+        self.0.iter().map(Spelling::notice)
     }
 }
 
@@ -102,7 +165,7 @@ impl RenamedPaths {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::scene::look::{Look, LookError, properties};
+    use crate::scene::look::{Look, LookError, flattened, properties};
 
     #[test]
     fn old_names_are_no_properties_and_new_names_are() {
@@ -143,6 +206,42 @@ mod tests {
                  until the next release"
             ]
         );
+    }
+
+    #[test]
+    fn old_values_set_the_new_one_and_leave_a_notice() {
+        for (path, old, new) in RENAMED_VALUES {
+            let (mut given, mut expected) = (Look::default(), Look::default());
+            assert!(expected.parse("a", &format!("{path} = \"{old}\"\n")).is_ok(), "{path} {old}");
+            given.set(path, old).unwrap();
+            given.set(path, old).unwrap();
+            expected.set(path, new).unwrap();
+            assert_eq!(given, expected);
+            let notices = given.notices();
+            assert_eq!(notices.len(), 1, "{notices:?}");
+            assert!(notices[0].contains(&format!("{path} = {old} is now {new};")), "{notices:?}");
+            assert_eq!(flattened(&format!("{path} = \"{old}\"\n"))[0].1, *new);
+        }
+        // The old path of a property takes the old values as well.
+        let mut look = Look::default();
+        look.set("gi.show", "patches").unwrap();
+        assert_eq!(look.notices().len(), 2);
+    }
+
+    #[test]
+    fn quoted_values_are_read_with_a_notice() {
+        let (mut given, mut expected) = (Look::default(), Look::default());
+        given.parse("a", "[camera.lens]\nf_stop = \"2\"\n[gi]\nenabled = \"true\"\n").unwrap();
+        expected.parse("a", "[camera.lens]\nf_stop = 2\n[gi]\nenabled = true\n").unwrap();
+        assert_eq!(given, expected);
+        assert_eq!(
+            given.notices(),
+            [
+                "look: camera.lens.f_stop: expected a number without quotes; read as 2",
+                "look: gi.enabled: expected true or false, without quotes; read as true"
+            ]
+        );
+        assert_eq!(expected.notices(), Vec::<String>::new());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, TableLike, TomlError, Value};
 
-use super::{Origin, current_path, kinds};
+use super::{Origin, current_path, current_value, kinds};
 use crate::settings::ValueKind;
 
 /// A property of a look file.
@@ -24,6 +24,11 @@ impl TomlProperty {
         Origin::File { file: file.into(), line, column }
     }
 
+    /// True if the value is text.
+    pub fn is_text(&self) -> bool {
+        self.kind == Some(ValueKind::Text)
+    }
+
     /// The kinds of values that the property takes in a look file, if the value has another.
     pub fn mistaken_kind(&self) -> Option<String> {
         let path = current_path(&self.path);
@@ -35,12 +40,17 @@ impl TomlProperty {
 }
 
 /// The properties that a look file's text sets, as (path, value); empty if it is not TOML.
-pub(crate) fn flattened(text: &str) -> Vec<(String, String)> {
+#[must_use]
+pub fn flattened(text: &str) -> Vec<(String, String)> {
     let mut flat = Vec::new();
     if let Ok(document) = Document::parse(text) {
         flatten("", document.as_table(), &mut flat);
     }
-    let current = |TomlProperty { path, value, .. }| (current_path(&path).unwrap_or(path), value);
+    let current = |TomlProperty { path, value, .. }| {
+        let path = current_path(&path).unwrap_or(path);
+        let value = current_value(&path, &value).map_or(value, str::to_owned);
+        (path, value)
+    };
     flat.into_iter().map(current).collect()
 }
 
@@ -77,7 +87,8 @@ pub(super) fn flatten(prefix: &str, table: &dyn TableLike, out: &mut Vec<TomlPro
 }
 
 /// A TOML error on one line, with its line and column.
-pub(crate) fn syntax_error(text: &str, error: &TomlError) -> String {
+#[must_use]
+pub fn syntax_error(text: &str, error: &TomlError) -> String {
     let (line, column) = error.span().map_or((1, 1), |span| place_at(text, span.start));
     let message = error.message().lines().next().unwrap_or_default();
     let source = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();

@@ -57,6 +57,18 @@ impl Scene {
     }
 }
 
+impl PlacedVolume<'_> {
+    /// Corners of its bounding box in world space; `None` for a mesh without triangles.
+    #[must_use]
+    pub fn corners(&self, scene: &Scene) -> Option<[DVec3; 8]> {
+        let (low, high) = self.volume.bounds(scene)?;
+        Some(std::array::from_fn(|i| {
+            let part = |axis: usize| if i >> axis & 1 == 0 { low[axis] } else { high[axis] };
+            self.world.transform_point3(DVec3::new(part(0), part(1), part(2)))
+        }))
+    }
+}
+
 impl ParticipatingVolume {
     /// Message if the optical depth exceeds `MAX_OPTICAL_DEPTH` in this transform.
     #[must_use]

@@ -35,6 +35,7 @@ use super::{
 };
 use crate::{
     camera::DisplayEncoding,
+    frame::limits::ShownLimits,
     gpu::{Gpu, shader::Replacement},
     passes::tonemap::DisplayTransform,
     session::OpenRequest,
@@ -81,6 +82,8 @@ pub struct App {
     pub(super) engine: Arc<Engine>,
     /// Number of the device's remarks that were shown.
     pub(super) shown_remarks: usize,
+    /// Limits of pictures that were shown.
+    pub(super) shown_limits: ShownLimits,
     pub(super) wake: Wake,
     pub(super) ctx: Context,
     pub(super) options: Options,
@@ -118,6 +121,7 @@ impl App {
             panels: PanelState::default(),
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             shown_remarks: 0,
+            shown_limits: ShownLimits::default(),
             wake,
             ctx,
             root: options.request.root.clone(),

@@ -272,6 +272,11 @@ impl<'a> RenderThread<'a> {
         let frames =
             if moving { &mut self.counts.moving_frames } else { &mut self.counts.still_frames };
         *frames += 1;
+        let limits = if moving {
+            Vec::new()
+        } else {
+            picture.limits.warnings().into_iter().chain(session.shadow_map_limit()).collect()
+        };
         let finished = RenderedFrame {
             image: picture,
             exposed,
@@ -279,6 +284,7 @@ impl<'a> RenderThread<'a> {
             samples: [number + 1, of],
             request_id: there.request_id,
             still: !moving,
+            limits,
             scene: (!moving).then(|| Arc::clone(&session.opened.scene)),
             camera: session.opened.camera,
             frame_ms,

@@ -47,6 +47,8 @@ pub struct RenderedFrame {
     pub request_id: u64,
     /// True if the view was still.
     pub still: bool,
+    /// Warnings of limits that took effect in a still view.
+    pub limits: Vec<String>,
     /// The scene at the picture's time, for a still view.
     pub scene: Option<Arc<Scene>>,
     /// Camera pose and projection.
