@@ -16,7 +16,7 @@ use crate::{
     camera::{Camera, EffectSettings},
     message::{read_input, utf8_text},
     scene::{Scene, address::AddressTable},
-    settings::{GiLook, PassesLook},
+    settings::{GiLook, PassesLook, QualityLook},
 };
 
 /// Maximum size of a look file (bytes).
@@ -25,6 +25,8 @@ const MAX_FILE: u64 = 16 << 20;
 /// Overrides by property path; absent ones keep their default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
+    /// `quality`; its values are in the sections, where the look sets none.
+    pub quality: QualityLook,
     /// `camera.*`.
     pub camera: CameraLook,
     /// `environment.*`.
@@ -226,8 +228,20 @@ impl Look {
             self.renamed.add(path, &new);
             return Ok(());
         }
+        self.set_value(folder, path, bare)?;
+        self.quality.state(path);
+        if path == QualityLook::PATH {
+            let below: Vec<_> = self.quality.values().collect();
+            below.into_iter().try_for_each(|(path, value)| self.set_value(folder, path, value))?;
+        }
+        Ok(())
+    }
+
+    /// Sets one property by its present path, without quotes.
+    fn set_value(&mut self, folder: &Path, path: &str, bare: &str) -> Result<(), LookError> {
         let read = Reader { path, value: bare, folder, expected: description(path) };
         let set = match path.split('.').next() {
+            Some("quality") => read.set(&mut self.quality)?,
             Some("effects") => read.set(&mut self.effects)?,
             Some("camera") => self.camera.set(&read)?,
             Some("passes") => read.set(&mut self.passes)?,
