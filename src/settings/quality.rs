@@ -23,24 +23,28 @@ choices! {
 }
 
 /// Values of the tiers: a property's path, and its values in the order of `Quality`.
-pub const TIERS: [(&str, [&str; 4]); 17] = [
-    ("passes.aa.samples", ["2", "8", "32", "64"]),
-    ("passes.shadows.method", ["traced", "traced", "traced", "traced"]),
+pub const TIERS: [(&str, [&str; 4]); 18] = [
+    ("passes.aa.samples", ["1", "4", "16", "32"]),
+    ("passes.aa.method", ["morphological", "taa", "taa", "none"]),
+    ("passes.shadows.method", ["traced"; 4]),
     ("passes.shadows.sampling", ["budget", "budget", "budget", "exact"]),
-    ("passes.shadows.rays", ["1", "2", "4", "4"]),
-    ("passes.shadows.samples", ["4", "16", "16", "64"]),
-    ("passes.ao.enabled", ["true", "true", "true", "true"]),
-    ("passes.ao.resolution", ["half", "full", "full", "full"]),
-    ("passes.ao.slices", ["1", "2", "2", "4"]),
-    ("passes.ssr.enabled", ["true", "true", "true", "true"]),
+    ("passes.shadows.rays", ["2", "2", "4", "4"]),
+    ("passes.shadows.samples", ["4", "4", "8", "16"]),
+    ("passes.ao.enabled", ["true"; 4]),
+    ("passes.ssr.enabled", ["true"; 4]),
     ("passes.ssr.resolution", ["half", "full", "full", "full"]),
+    ("passes.refraction.method", ["screen", "traced", "traced", "traced"]),
     ("passes.volumes.resolution", ["half", "full", "full", "full"]),
-    ("gi.enabled", ["true", "true", "true", "true"]),
-    ("gi.vpls", ["8192", "32768", "131072", "300000"]),
+    (
+        "passes.clustered_lights.cull_threshold",
+        ["0.0009765625", "0.0009765625", "0.0009765625", "0"],
+    ),
+    ("gi.enabled", ["true"; 4]),
+    ("gi.vpls", ["8192", "32768", "65536", "300000"]),
     ("gi.vpl_samples", ["1", "1", "2", "4"]),
+    ("gi.hit_samples", ["1", "4", "4", "4"]),
+    ("gi.specular", ["false", "true", "true", "true"]),
     ("gi.denoise", ["true", "true", "true", "false"]),
-    ("passes.clustered_lights.enabled", ["true", "true", "true", "false"]),
-    ("passes.lod.max_error_pixels", ["0", "0", "0", "0"]),
 ];
 
 section! {

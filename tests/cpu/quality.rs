@@ -76,6 +76,13 @@ fn a_tier_is_below_the_look_and_the_command_line_in_any_order() {
     // Old names of properties count as theirs.
     let old = look("gi.rays = 5", &["quality=standard"]);
     assert_eq!(old.gi.vpl_samples(), 5);
+    // Warnings are about properties of the look alone.
+    let warned = |set: &[&str]| {
+        let warnings = look("", set).gi_warnings();
+        warnings.iter().any(|text| text.contains("gi.vpls has no effect"))
+    };
+    assert!(warned(&["gi.enabled=true", "gi.photons=9", "gi.vpls=9"]));
+    assert!(!warned(&["quality=draft", "gi.photons=9"]));
 }
 
 #[test]
@@ -93,8 +100,7 @@ fn an_unknown_tier_is_refused_with_all_names_and_the_nearest() {
 
 #[test]
 fn stills_average_the_samples_of_the_tier() {
-    let (path, samples) = TIERS[0];
-    assert_eq!(path, "passes.aa.samples");
+    let (_, samples) = TIERS.into_iter().find(|(path, _)| *path == "passes.aa.samples").unwrap();
     let open = |set: &[String]| {
         let request = OpenRequest {
             scene: Some("builtin:cornell".into()),

@@ -165,6 +165,13 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
+    /// Warnings about properties of indirect light that have no effect; not about a tier's.
+    #[must_use]
+    pub fn gi_warnings(&self) -> Vec<String> {
+        let by_tier = self.quality.value("gi.vpls").is_some();
+        GiLook { vpls: self.gi.vpls.filter(|_| !by_tier), ..self.gi }.warnings()
+    }
+
     /// Notices of properties that were set by an old name, one line each.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
