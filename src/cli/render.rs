@@ -77,10 +77,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     check_outputs(args, exr, &names)?;
     let first = args.scene.time.unwrap_or(0.0);
-    let request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
+    let mut request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
+    request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
     let mut opened = scene_args::open_request(&request)?;
-    let samples = &mut opened.look.passes.aa.samples;
-    *samples = args.aa_samples.or(*samples);
     let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..count {
@@ -95,8 +94,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
     // Frames of a sequence share temporal history; each accumulates several samples only if
     // passes.aa.samples is set.
-    let accumulates = args.frames.is_none() || opened.look.passes.aa.samples.is_some();
-    let samples = accumulates.then(|| opened.still_samples());
+    let samples = match args.frames {
+        None => Some(opened.still_samples()),
+        Some(_) => opened.sequence_samples(),
+    };
     let sequence = SequenceSettings { first, fps, count, samples, aovs };
     let (renderer, notice) = args.device.open_renderer()?;
     let mut notice = (!args.quiet).then_some(notice);

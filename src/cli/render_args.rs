@@ -37,7 +37,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "N", value_parser = rate)]
     pub fps: Option<f64>,
     /// Frames to accumulate, each with one sample per pixel [default: the look's passes.aa.samples,
-    /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
+    /// else the tier's for a still, else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub aa_samples: Option<u32>,
     /// Print the time of each pass.

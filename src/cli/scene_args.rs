@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 
 use super::error::CliError;
-use crate::session::{self, OpenRequest, OpenScene, Size};
+use crate::{
+    session::{self, OpenRequest, OpenScene, Size},
+    settings::{Choice, Quality, QualityLook, tier_table},
+};
 
 /// Scene options, shared by every command that renders a scene.
 #[derive(Args, Clone, Debug)]
@@ -31,6 +34,11 @@ pub struct SceneArgs {
     /// and the camera's aspect].
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
+    /// Quality tier: values of properties that neither the look nor --set sets [default: the
+    /// look's, else the properties' defaults].
+    #[arg(long, value_name = "TIER", value_parser = PossibleValuesParser::new(Quality::NAMES),
+          long_help = quality_help())]
+    pub quality: Option<String>,
     /// Override a property of the look, e.g. camera.lens.f_stop=2.8; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
@@ -45,10 +53,24 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "expected seconds from 0 to 1e9, e.g. 2.5".into())
 }
 
+/// Help of `--quality`, with the values of all tiers.
+fn quality_help() -> String {
+    let mut help = "Quality tier: values of properties that neither the look nor --set sets \
+                    [default: the look's, else the properties' defaults].\n"
+        .to_owned();
+    for [property, tiers @ ..] in tier_table() {
+        let tiers = tiers.map(|value| format!("{value:>9}")).concat();
+        help.push_str(&format!("\n{property:<32}{tiers}"));
+    }
+    help + "\n"
+}
+
 impl SceneArgs {
     /// The session request of these options.
     pub fn request(&self) -> OpenRequest {
-        let Self { scene, look, root, camera, size, set, time } = self.clone();
+        let Self { scene, look, root, camera, size, quality, set, time } = self.clone();
+        let tier = quality.map(|tier| format!("{}={tier}", QualityLook::PATH));
+        let set = tier.into_iter().chain(set).collect();
         OpenRequest { scene, look, root, camera, size, set, time, is_sequence: false }
     }
 

@@ -32,6 +32,8 @@ use crate::{
 /// Output images and buffers of a declared frame.
 pub(super) struct FrameImages {
     pub(super) light: ImageHandle,
+    /// The mean of the frames so far, if they are accumulated; effects and display follow it.
+    pub(super) accumulated: Option<ImageHandle>,
     pub(super) display: ImageHandle,
     pub(super) aovs: Vec<(Aov, ImageHandle)>,
     pub(super) clustered_lights: ClusteredLights,
@@ -143,10 +145,9 @@ pub(super) fn declare_frame<'a>(
     };
     let motion = (passes.velocity.get(), &passes.skin);
     let (light, blurs) = camera.motion_blur(g, frame, motion, blurred, effects);
-    let light = match (settings.accumulated_frames, passes.accumulate.get()) {
-        (Some(frames), Some(pass)) => pass.declare(g, after, light, frames),
-        _ => light,
-    };
+    let accumulated = (settings.accumulated_frames.zip(passes.accumulate.get()))
+        .map(|(frames, pass)| pass.declare(g, after, light, frames));
+    let light = accumulated.unwrap_or(light);
     // The histogram excludes depth of field blur, unless frames are accumulated.
     let counted = if settings.accumulated_frames.is_some() { light } else { sharp };
     let histogram = passes.exposure_histogram.get().filter(|_| settings.histogram);
@@ -199,6 +200,7 @@ pub(super) fn declare_frame<'a>(
         LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
     FrameImages {
         light,
+        accumulated,
         display,
         aovs,
         clustered_lights: lists,

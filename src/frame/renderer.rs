@@ -254,7 +254,9 @@ impl Renderer {
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
-            graph.output(images.display);
+            // Of a frame whose mean alone goes on, nothing else is needed.
+            let is_part = !wanted.nits && !settings.histogram;
+            graph.output(images.accumulated.filter(|_| is_part).unwrap_or(images.display));
         }
         let aovs = images
             .aovs

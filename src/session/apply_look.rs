@@ -87,7 +87,7 @@ fn assemble(
     if dials.white_balance.gray_card.is_none() {
         dials.white_balance.matrix(None)?;
     }
-    warnings.extend(look.gi.warnings());
+    warnings.extend(look.gi_warnings());
     warnings.extend(scene.water_warnings());
     let shadows = look.passes.shadows.resolve();
     if shadows.method == ShadowMethod::Maps && shadows.enabled {

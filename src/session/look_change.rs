@@ -59,7 +59,9 @@ fn changed_in_frame_sections(old: &Look, new: &Look) -> Vec<Property> {
 
 fn differs_in_frame_sections_alone(old: &Look, new: &Look) -> bool {
     let (camera, effects, passes, gi) = (new.camera.clone(), new.effects, new.passes, new.gi);
-    Look { camera, effects, passes, gi, ..old.clone() } == *new
+    // A tier changes these sections alone.
+    let quality = new.quality.clone();
+    Look { quality, camera, effects, passes, gi, ..old.clone() } == *new
 }
 
 fn has_gi(look: &Look) -> bool {

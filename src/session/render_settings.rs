@@ -53,6 +53,15 @@ impl OpenScene {
         })
     }
 
+    /// Number of frames accumulated for each picture of a sequence: the look's
+    /// `passes.aa.samples`. `None` renders one frame for each, with histories; a tier's samples are
+    /// those of stills.
+    #[must_use]
+    pub fn sequence_samples(&self) -> Option<u32> {
+        let by_tier = self.look.quality.value("passes.aa.samples");
+        self.look.passes.aa.samples.filter(|_| by_tier.is_none())
+    }
+
     /// Render settings of the final picture, with camera effects for the solved dials.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ pub(crate) mod define;
 mod gi;
 mod passes;
 pub(crate) mod property;
+mod quality;
 pub(crate) mod value;
 
 pub use choices::Choice;
@@ -20,5 +21,6 @@ pub use passes::{
     TonemapSettings, VolumeSettings,
 };
 pub use property::{Accepts, Affects, Property, ValueKind};
+pub use quality::{Quality, QualityLook, TIERS, tier_table};
 pub(crate) use value::number;
 pub use value::{BUILTIN, Input, InvalidValue, Setting};

@@ -41,6 +41,12 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
         ("-o out.png --set camera.body.iso=nan", &["camera.body.iso"]),
         ("-o out.png --set camera.body.iso", &["PATH=VALUE"]),
         (
+            "-o out.png --quality standrd",
+            &["--quality", "standrd", "draft, standard, final, exact"],
+        ),
+        ("-o out.png --set quality=finl", &["draft, standard, final or exact", "mean final?"]),
+        ("-o out.png --set qualty=final", &["'qualty'", "did you mean quality?"]),
+        (
             "-o out.png --set lights.bulp.lumens=3",
             &["--set lights.bulp.lumens=3: ", "'lights.bulp'", "lights.bulb"],
         ),

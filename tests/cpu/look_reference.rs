@@ -1,12 +1,12 @@
-//! docs/look.md and assets/look.schema.json agree with the tables of `scene::look`.
-//! `SUNNY16_WRITE=1 cargo test --test cpu look_reference` writes both.
+//! docs/look.md, assets/look.schema.json and the table of docs/quality.md agree with the tables of
+//! `scene::look`. `SUNNY16_WRITE=1 cargo test --test cpu look_reference` writes them.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
 use sunny16::{
     scene::look::{Look, properties, range},
-    settings::{Accepts, GiSettings, PassesSettings, Property},
+    settings::{Accepts, GiSettings, PassesSettings, Property, tier_table},
 };
 
 const HEAD: &str = "# The look file\n\n\
@@ -15,9 +15,10 @@ A look file sets a scene's camera, lights, environment and passes.\n\
 `--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
 `[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON\n\
 Schema for editors.\n\n\
-An absent property keeps the value of the scene file, its default, or one that the camera implies: a\n\
-focal length sets the field of view and enables depth of field and vignetting, a shutter time enables\n\
-motion blur, an ISO speed enables grain. `effects.X.enabled = false` switches an effect off.\n\n\
+An absent property keeps the value of the [quality tier](quality.md), of the scene file, its default,\n\
+or one that the camera implies: a focal length sets the field of view and enables depth of field and\n\
+vignetting, a shutter time enables motion blur, an ISO speed enables grain.\n\
+`effects.X.enabled = false` switches an effect off.\n\n\
 A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
 several times, the last one wins. In a file, numbers, `true` and `false` stand without quotes;\n\
 quoted ones are read with a notice.\n\n\
@@ -47,6 +48,22 @@ fn page() -> String {
         writeln!(out, "| `{path}` | {description} |{default} |").unwrap();
     }
     out
+}
+
+/// docs/quality.md with the table of the tiers between its marks.
+fn quality_page(there: &str) -> String {
+    let marks = ["<!-- tiers: generated -->\n", "<!-- end of tiers -->\n"];
+    let (head, rest) = there.split_once(marks[0]).unwrap();
+    let (_, tail) = rest.split_once(marks[1]).unwrap();
+    let mut table = String::new();
+    for (index, row) in tier_table().into_iter().enumerate() {
+        let code = |text: &str| if index == 0 { text.into() } else { format!("`{text}`") };
+        writeln!(table, "| {} |", row.map(code).join(" | ")).unwrap();
+        if index == 0 {
+            table += "|---|---|---|---|---|\n";
+        }
+    }
+    format!("{head}{}{table}{}{tail}", marks[0], marks[1])
 }
 
 /// Schema of values.
@@ -143,7 +160,12 @@ fn schema() -> Value {
 fn page_and_schema_match_the_tables() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let schema = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-    for (file, text) in [("docs/look.md", page()), ("assets/look.schema.json", schema)] {
+    let quality = fs::read_to_string(root.join("docs/quality.md")).unwrap();
+    for (file, text) in [
+        ("docs/look.md", page()),
+        ("assets/look.schema.json", schema),
+        ("docs/quality.md", quality_page(&quality)),
+    ] {
         let file = root.join(file);
         if std::env::var_os("SUNNY16_WRITE").is_some() {
             fs::write(&file, &text).unwrap();

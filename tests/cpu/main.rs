@@ -19,5 +19,6 @@ mod instant_radiosity;
 mod layout;
 mod lens_ghosts;
 mod look_reference;
+mod quality;
 mod shader_sizes;
 mod virtual_image;

@@ -16,7 +16,7 @@ use crate::{
     camera::{Camera, EffectSettings},
     message::{read_input, utf8_text},
     scene::{Scene, address::AddressTable},
-    settings::{GiLook, PassesLook},
+    settings::{GiLook, PassesLook, QualityLook},
 };
 
 /// Maximum size of a look file (bytes).
@@ -25,6 +25,8 @@ const MAX_FILE: u64 = 16 << 20;
 /// Overrides by property path; absent ones keep their default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
+    /// `quality`; its values are in the sections, where the look sets none.
+    pub quality: QualityLook,
     /// `camera.*`.
     pub camera: CameraLook,
     /// `environment.*`.
@@ -178,6 +180,13 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.warning(name)).collect()
     }
 
+    /// Warnings about properties of indirect light that have no effect; not about a tier's.
+    #[must_use]
+    pub fn gi_warnings(&self) -> Vec<String> {
+        let by_tier = self.quality.value("gi.vpls").is_some();
+        GiLook { vpls: self.gi.vpls.filter(|_| !by_tier), ..self.gi }.warnings()
+    }
+
     /// Notices of spellings that are read, but are not the described ones; one line each.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
@@ -247,8 +256,20 @@ impl Look {
             self.spellings.add(Spelling::OldValue { path, old, new });
             return Ok(());
         }
+        self.set_value(folder, path, bare)?;
+        self.quality.state(path);
+        if path == QualityLook::PATH {
+            let below: Vec<_> = self.quality.values().collect();
+            below.into_iter().try_for_each(|(path, value)| self.set_value(folder, path, value))?;
+        }
+        Ok(())
+    }
+
+    /// Sets one property by its present path, without quotes.
+    fn set_value(&mut self, folder: &Path, path: &str, bare: &str) -> Result<(), LookError> {
         let read = Reader { path, value: bare, folder, expected: description(path) };
         let set = match path.split('.').next() {
+            Some("quality") => read.set(&mut self.quality)?,
             Some("effects") => read.set(&mut self.effects)?,
             Some("camera") => self.camera.set(&read)?,
             Some("passes") => read.set(&mut self.passes)?,

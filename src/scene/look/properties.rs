@@ -8,13 +8,14 @@ use super::{
 };
 use crate::{
     camera::EffectSettings,
-    settings::{Accepts, BUILTIN, GiLook, PassesLook, Property, Section, ValueKind},
+    settings::{Accepts, BUILTIN, GiLook, PassesLook, Property, QualityLook, Section, ValueKind},
 };
 
 /// Every property, in the order of the reference; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = Property> {
     static ALL: LazyLock<Vec<Property>> = LazyLock::new(|| {
         [
+            QualityLook::properties(),
             SceneLook::properties(),
             CameraLook::properties(),
             EffectSettings::properties(),

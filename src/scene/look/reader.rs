@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::LookError;
+use super::{LookError, choices, suggestions::close_name};
 use crate::settings::{Input, Section};
 
 /// One value with its path, for checks whose messages name both.
@@ -19,10 +19,12 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     pub fn bad_value(&self) -> LookError {
+        let close = close_name(self.value, choices(self.path));
+        let hint = close.map_or_else(String::new, |name| format!("; did you mean {name}?"));
         LookError::BadValue {
             path: self.path.into(),
             value: self.value.into(),
-            expected: format!("expected {}", self.expected),
+            expected: format!("expected {}{hint}", self.expected),
         }
     }
 

@@ -22,11 +22,19 @@ pub(super) fn unknown_address(
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
 }
 
+/// Maximum edit distance (Levenshtein) of close names.
+const CLOSE: usize = 2;
+
+/// The name nearest to `wanted`, if it is close.
+pub(super) fn close_name<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
+    let distance = |name: &&str| strsim::levenshtein(wanted, name);
+    names.iter().copied().min_by_key(distance).filter(|name| distance(name) <= CLOSE)
+}
+
 /// Up to three names to suggest for `wanted`, each once: those within edit distance 2
 /// (Levenshtein), that continue it, or with one group too many or too few; else the three of least
 /// edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    const CLOSE: usize = 2;
     let ends_with =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
     let distance = |name: &str| {

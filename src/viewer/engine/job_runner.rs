@@ -153,7 +153,7 @@ fn frames(
         first: sequence.first,
         fps: sequence.fps,
         count: sequence.count,
-        samples: session.opened.look.passes.aa.samples,
+        samples: session.opened.sequence_samples(),
         aovs: Vec::new(),
     };
     session.sequence(&settings, (exposed, white_balance), |_, shot| {

@@ -16,7 +16,7 @@ use crate::{
     camera::{ExposureControl, body::Dial},
     photometry::{color, lights::Emitter},
     scene::{Projection, address::AddressTable, look},
-    settings::{Choice, Property},
+    settings::{Choice, Property, Quality, QualityLook},
     viewer::{
         action::{Actions, DocumentAction, SelectionAction},
         light_strength::{authored, strengths},
@@ -416,13 +416,23 @@ fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut 
         (Some(_), true) => "sky or map, with a sun",
         (Some(_), false) => "sky or map",
     });
-    listed(ui, "environment.", values, changes);
+    listed(ui, "environment.", (values, &viewport.session.look.quality), changes);
 }
 
 fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
+        ui.label("Quality");
+        let (tier, path) = (session.look.quality.tier.map(Choice::name), QualityLook::PATH);
+        let mut entries = vec![Entry::new(NO_TIER, tier.is_none(), path, None)];
+        entries.extend(
+            Quality::NAMES
+                .iter()
+                .map(|&name| Entry::new(name, tier == Some(name), path, Some(name.to_owned()))),
+        );
+        choice(ui, path, (tier.unwrap_or(NO_TIER), None), entries, changes);
+        ui.end_row();
         pass(
             ui,
             viewport,
@@ -465,9 +475,9 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
         listing(ui, now, look::choices(path), path, changes);
         ui.end_row();
     });
-    listed(ui, "effects.", values, changes);
-    listed(ui, "gi.", values, changes);
-    listed(ui, "passes.", values, changes);
+    for section in ["effects.", "gi.", "passes."] {
+        listed(ui, section, (values, &viewport.session.look.quality), changes);
+    }
 }
 
 fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes) {
@@ -550,6 +560,15 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.weak("In 1/m and nits per meter; empty keeps the file's value.");
 }
 
+/// Entry of the list of tiers for looks without one.
+const NO_TIER: &str = "no tier";
+
+/// The tier's value of a property, with the tier, unless the look sets the property.
+fn tier_value(quality: &QualityLook, path: &str) -> Option<String> {
+    let tier = quality.tier?.name();
+    quality.value(path).map(|value| format!("{value} (quality {tier})"))
+}
+
 /// A switch of a feature, with the device time of its passes in the last frame.
 fn pass(
     ui: &mut Ui,
@@ -568,6 +587,9 @@ fn pass(
         if ui.checkbox(&mut now, "").changed() {
             changes.push((path.into(), Some(now.to_string())));
         }
+        if let Some(by_tier) = tier_value(&viewport.session.look.quality, path) {
+            ui.weak(by_tier);
+        }
         let (count, ms) = own.fold((0, 0.0), |(count, sum), pass| (count + 1, sum + pass.ms));
         if count > 0 {
             ui.weak(format!("{ms:.2} ms"))
@@ -577,13 +599,21 @@ fn pass(
     ui.end_row();
 }
 
-/// All properties of a section by name, with their values in the look, or the accepted values.
-fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
+/// All properties of a section by name, with their values in the look; else the tier's value, or
+/// the accepted values.
+fn listed(
+    ui: &mut Ui,
+    section: &str,
+    (values, quality): (&Values, &QualityLook),
+    changes: &mut Changes,
+) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
             for Property { path, description, .. } in look::properties() {
                 if let Some(property) = path.strip_prefix(section) {
-                    text(ui, property, set(values, path), description, path, changes);
+                    let by_tier = tier_value(quality, path);
+                    let hint = by_tier.as_deref().unwrap_or(description);
+                    text(ui, property, set(values, path), hint, path, changes);
                 }
             }
         });
