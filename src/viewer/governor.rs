@@ -66,8 +66,8 @@ const LADDER: [Rung; Level::COUNT] = [
     rung(0.375, 4, 0.0563),
     rung(0.25, 4, 0.025),
     rung(0.25, 8, 0.0175),
-    rung(0.1875, 8, 0.0098),
-    rung(0.125, 8, 0.0044),
+    rung(0.1875, 16, 0.008),
+    rung(0.125, 16, 0.0036),
 ];
 
 /// A level of the ladder: 0 is full quality, higher ones are faster.
@@ -100,7 +100,7 @@ impl Level {
         self.rung().scale
     }
 
-    /// Divisor of the sampling budgets, 1 to 8.
+    /// Divisor of the sampling budgets, 1 to 16.
     #[must_use]
     pub fn divisor(self) -> u32 {
         self.rung().divisor
@@ -580,8 +580,8 @@ mod tests {
         assert_eq!((settings.ao.slices, settings.ao.steps), (1, 2));
         assert_eq!((settings.volumes.steps, settings.volumes.shadow_steps), (8, 3));
         settings.shadows.sampling = ShadowSampling::Budget;
-        Level(7).reduce(&mut settings);
-        assert_eq!(settings.shadows.rays, 1);
+        Level(9).reduce(&mut settings);
+        assert_eq!((settings.shadows.rays, settings.shadows.samples), (1, 2));
     }
 
     #[test]
