@@ -42,6 +42,19 @@ impl ImagePosition {
         };
         Some([of(self.0[0], width)?, of(self.0[1], height)?])
     }
+
+    /// The same position in images of other sizes: pixels of an image of this size become fractions
+    /// at their centers.
+    #[must_use]
+    pub fn resizable(self, width: u32, height: u32) -> Self {
+        let of = |coordinate, size: u32| match coordinate {
+            Coordinate::Pixel(pixel) => {
+                Coordinate::Part(((f64::from(pixel) + 0.5) / f64::from(size.max(1))).min(1.0))
+            }
+            part @ Coordinate::Part(_) => part,
+        };
+        Self([of(self.0[0], width), of(self.0[1], height)])
+    }
 }
 
 impl FromStr for ImagePosition {
@@ -371,6 +384,10 @@ mod tests {
             assert!(bad.parse::<ImagePosition>().is_err(), "{bad}");
         }
         assert_eq!(ImagePosition::CENTER.pixel(1, 1), Some([0, 0]));
+        let resizable = |text: &str| text.parse::<ImagePosition>().unwrap().resizable(640, 360);
+        assert_eq!(resizable("320,180").pixel(640, 360), Some([320, 180]));
+        assert_eq!(resizable("639,1").pixel(160, 90), Some([159, 0]));
+        assert_eq!(resizable("25%,50%").pixel(160, 90), Some([40, 45]));
     }
 
     #[test]

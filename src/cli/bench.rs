@@ -22,6 +22,7 @@ mod threads;
 mod timed_frame;
 mod units;
 mod warm_up;
+mod window;
 
 use std::time::Instant;
 
@@ -67,7 +68,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
                 Benchmark::Rays => rays::run(args, &opened)?,
                 Benchmark::Gi => gi::run(args, &opened)?,
                 Benchmark::Effects => effects::run(args, &opened)?,
-                Benchmark::Bvh | Benchmark::Lights | Benchmark::Instances => continue,
+                Benchmark::Bvh | Benchmark::Lights | Benchmark::Instances | Benchmark::Window => {
+                    continue;
+                }
             };
             append(args, what, &settings, measured)?;
         }
@@ -81,6 +84,10 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     if wants(&Benchmark::Instances) {
         append(args, Benchmark::Instances, &none, instances::run(args)?)?;
+    }
+    if wants(&Benchmark::Window) {
+        let (_, settings) = open(args)?;
+        append(args, Benchmark::Window, &settings, window::run(args)?)?;
     }
     Ok(())
 }

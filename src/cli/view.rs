@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{device_args::DeviceArgs, error::CliError, scene_args::SceneArgs};
-use crate::viewer::{self, Options, recent::state_folder};
+use crate::viewer::{self, Options, governor::GovernorMode, recent::state_folder};
 
 const SCENE_HELP: &str = "Scene: a .glb or .gltf file, or a demo such as builtin:street \
                           [default: the gallery of demos]";
@@ -19,10 +19,18 @@ pub struct ViewArgs {
     /// (median, 99th percentile, maximum), without and with the path tracer.
     #[arg(long)]
     pacing: bool,
+    /// Quality in motion: auto (by frame time), off (full quality), or 0 (full) to 9 to pin a level
+    /// (docs/view.md) [default: the setting window.governor].
+    #[arg(long, value_name = "MODE", value_parser = governor_mode)]
+    governor: Option<GovernorMode>,
     #[command(flatten)]
     scene: SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
+}
+
+fn governor_mode(text: &str) -> Result<GovernorMode, String> {
+    GovernorMode::parse(text).ok_or_else(|| format!("expected {}", GovernorMode::VALUES))
 }
 
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
@@ -34,6 +42,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         state,
         print_readings: true,
         pacing: args.pacing,
+        governor: args.governor,
     };
     Ok(viewer::run(options, args.device.options()?)?)
 }

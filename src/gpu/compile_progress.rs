@@ -67,6 +67,8 @@ struct State {
     since: Option<Instant>,
     last: Option<Instant>,
     frame: Option<FirstUse>,
+    /// Number of submitted frames with new pipelines.
+    first_uses: usize,
     remarks: Vec<String>,
 }
 
@@ -128,6 +130,7 @@ impl CompileLog {
     pub(super) fn submitted(&self, frame: FirstUse) {
         let mut state = lock(&self.0);
         state.touch();
+        state.first_uses += 1;
         let last = state.frame.replace(frame);
         // Dropped without the lock: it may hold the last object of the device.
         drop(state);
@@ -165,6 +168,12 @@ impl CompileLog {
 
     pub(super) fn count(&self) -> usize {
         lock(&self.0).times.len()
+    }
+
+    /// Number of pipelines created and of frames with new pipelines.
+    pub(super) fn compilations(&self) -> usize {
+        let state = lock(&self.0);
+        state.times.len() + state.first_uses
     }
 
     pub(super) fn remark(&self, text: String) {

@@ -388,6 +388,13 @@ impl Inner {
         self.compiles.progress()
     }
 
+    /// Number of pipelines created so far, and of frames that first used pipelines. Frames between
+    /// which it differs contain compilation.
+    #[must_use]
+    pub fn compilations(&self) -> usize {
+        self.compiles.compilations()
+    }
+
     /// Announces pipelines that are about to be created, for [`Inner::compile_progress`].
     pub fn announce_pipelines(&self, count: usize) {
         self.compiles.announce(count);

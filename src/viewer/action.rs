@@ -165,8 +165,10 @@ pub enum ViewAction {
     Fader(usize, Fader),
     /// Resets all faders.
     ResetFaders,
-    /// Sets the picture's size (pixels) and its reduction per side.
-    Resize([u32; 2], u32),
+    /// Sets the picture's full size (pixels).
+    Resize([u32; 2]),
+    /// Sets whether a pointer button is held, which postpones pictures that take long.
+    Hold(bool),
 }
 
 /// An action on the engine's work.

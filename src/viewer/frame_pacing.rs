@@ -68,6 +68,8 @@ pub struct FramePacing {
     /// the frame of the input, the last index counts all later ones.
     answered: [u64; 4],
     idle: Times,
+    /// Time of the last frame (ms).
+    last_ms: f64,
     /// Median of the idle times (ms), cached until the next one.
     usual_ms: Option<f64>,
     traced: Times,
@@ -101,6 +103,7 @@ impl FramePacing {
     /// work.
     pub fn record_frame_time(&mut self, time: Duration, traces: bool) {
         let ms = time.as_secs_f64() * 1e3;
+        self.last_ms = ms;
         if !traces {
             self.usual_ms = None;
             return self.idle.push(ms);
@@ -110,6 +113,12 @@ impl FramePacing {
             self.stutters += 1;
         }
         self.traced.push(ms);
+    }
+
+    /// Time of the last frame on the window's thread (ms); 0 before the first.
+    #[must_use]
+    pub const fn last_ms(&self) -> f64 {
+        self.last_ms
     }
 
     /// Frames so far.

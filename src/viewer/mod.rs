@@ -17,6 +17,7 @@ mod error;
 pub mod flow;
 pub mod frame_pacing;
 pub mod gallery;
+pub mod governor;
 pub mod handles;
 pub mod light_placement;
 mod light_strength;

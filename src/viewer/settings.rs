@@ -1,7 +1,7 @@
 //! The window's own settings, kept between runs in the program's state folder.
 //!
-//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. An
-//! unreadable file is reported and the defaults apply; the window opens anyway.
+//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`,
+//! `governor = "auto"`. An unreadable file is reported and the defaults apply; the window opens anyway.
 
 use std::{
     fs,
@@ -10,16 +10,21 @@ use std::{
 
 use toml_edit::{Document, Item};
 
+use super::governor::GovernorMode;
 use crate::{camera::DisplayRange, output, photometry::Nit, scene::look::flattened};
 
 /// All settings: path and accepted values.
-pub const SETTINGS: [(&str, &str); 3] = [
+pub const SETTINGS: [(&str, &str); 4] = [
     ("window.hdr", "true or false: HDR output, where the window's display offers HDR10 or scRGB"),
     (
         "window.paper_white",
         "nit, 40 to 1000: luminance of the interface's white; 203 by ITU-R BT.2408",
     ),
     ("window.peak", "nit, 40 to 10000: maximum luminance of the display"),
+    (
+        "window.governor",
+        "quality in motion: auto (by frame time), off (full quality), or 0 (full) to 9 to pin a level",
+    ),
 ];
 
 /// Maximum size of the file (bytes).
@@ -32,6 +37,8 @@ pub struct WindowSettings {
     pub hdr: bool,
     /// Luminance range of the HDR display.
     pub range: DisplayRange,
+    /// Quality of a moving view.
+    pub governor: GovernorMode,
 }
 
 impl WindowSettings {
@@ -54,6 +61,12 @@ impl WindowSettings {
             "window.hdr" => {
                 self.hdr =
                     value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| invalid()))?;
+            }
+            "window.governor" => {
+                self.governor = match value {
+                    Some(text) => GovernorMode::parse(text).ok_or_else(invalid)?,
+                    None => default.governor,
+                };
             }
             "window.paper_white" => {
                 let white = number(default.range.paper_white())?;
@@ -87,9 +100,10 @@ impl WindowSettings {
 
     fn text(self) -> String {
         let (white, peak) = (self.range.paper_white().get(), self.range.peak().get());
-        let hdr = self.hdr;
+        let Self { hdr, governor, .. } = self;
         format!(
-            "# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n"
+            "# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n\
+             governor = \"{governor}\"\n"
         )
     }
 }
@@ -187,9 +201,12 @@ mod tests {
             "off, with the white of BT.2408"
         );
         let mut settings = kept.now();
-        for (path, value) in
-            [("window.hdr", "true"), ("window.paper_white", "150"), ("window.peak", "620.5")]
-        {
+        for (path, value) in [
+            ("window.hdr", "true"),
+            ("window.paper_white", "150"),
+            ("window.peak", "620.5"),
+            ("window.governor", "4"),
+        ] {
             settings.set(path, Some(value)).unwrap();
         }
         kept.put(settings);
@@ -214,6 +231,8 @@ mod tests {
             ("window.paper_white", "NaN"),
             ("window.peak", "20000"),
             ("window.peak", ""),
+            ("window.governor", "10"),
+            ("window.governor", "fast"),
             ("window.size", "3"),
         ] {
             let said = settings.set(path, Some(value)).unwrap_err();

@@ -86,6 +86,8 @@ pub struct ViewState {
     pub(super) pacing: FramePacing,
     /// True if shaders can be recompiled.
     pub(super) can_reload: bool,
+    /// True if the next picture of full quality is to be saved.
+    pub(super) screenshot_due: bool,
 }
 
 impl ViewState {
@@ -112,6 +114,7 @@ impl ViewState {
             viewport_rect: Rect::ZERO,
             pacing: FramePacing::default(),
             can_reload: false,
+            screenshot_due: false,
         }
     }
 

@@ -7,13 +7,38 @@ use egui::{ColorImage, FullOutput, RawInput, TextureOptions};
 use super::{
     action::SceneAction,
     app::{App, shaders::WATCH},
+    governor::Level,
 };
 use crate::{frame::Aov, passes::gbuffer_channel::GbufferChannel};
 
 /// Redraw interval while a result is pending.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
+/// Minimum interval of redraws by input alone, while a picture of a moving view is awaited in a
+/// window that draws slowly.
+const INPUT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A window draws slowly if its own frames take longer (ms).
+const SLOW_WINDOW_MS: f64 = 8.0;
+
 impl App {
+    /// Time until input redraws the window. It is zero unless the moving view awaits a picture, whose
+    /// wake-up redraws the window at once: a software device would draw the window and not the
+    /// picture.
+    #[must_use]
+    pub fn input_redraw_delay(&self) -> Duration {
+        let waits = self
+            .state
+            .workspace
+            .as_ref()
+            .is_some_and(|work| work.viewport.moving() && work.viewport.level() != Level::FULL);
+        if waits && self.state.pacing.last_ms() > SLOW_WINDOW_MS {
+            INPUT_INTERVAL.saturating_sub(self.last_frame.elapsed())
+        } else {
+            Duration::ZERO
+        }
+    }
+
     /// Time until the next redraw without input: while the scene plays or a result is pending.
     fn next_redraw_in(&self) -> Option<Duration> {
         let work = self.state.workspace.as_ref().filter(|_| self.state.fatal.is_none())?;
@@ -156,7 +181,7 @@ impl App {
             // This frame displays it.
             output.textures_delta.append(ctx.tex_manager().write().take_delta());
             // Panels were laid out before the picture came; the next frame updates them.
-            ctx.request_repaint();
+            ctx.request_repaint_after(self.input_redraw_delay());
         }
         if !ctx.input(|i| i.pointer.any_down())
             && let Err(error) = self.state.kept.keep()

@@ -17,6 +17,7 @@ pub use super::engine::{
 use super::{
     engine::{Engine, RenderRequest},
     error::ViewError,
+    governor::{Governor, GovernorMode, LIMIT_MS, Level, Sample},
 };
 use crate::{
     frame::Aov,
@@ -34,12 +35,12 @@ use crate::{
 /// alone.
 const STILL_AFTER: Duration = Duration::from_millis(150);
 
-/// Above this frame time at full size (ms), moving views are drawn at a half or a quarter of the
-/// size.
-const SLOW_MS: f64 = 80.0;
+/// Maximum expected frame time (ms) of the picture that is shown at rest before slow pictures of
+/// full quality.
+const STEP_MS: f64 = 200.0;
 
-/// Maximum reduction of the size per side.
-const MAX_DOWNSCALE: u32 = 4;
+/// Maximum time of rest before a slow picture of full quality, which input has to wait for.
+const MAX_REST: Duration = Duration::from_secs(1);
 
 /// Below this frame time (ms), the window waits for the frame that the input requested.
 const QUICK_MS: f64 = 40.0;
@@ -56,9 +57,15 @@ pub struct Viewport {
     pub session: OpenScene,
     /// The user's camera pose; none is the look's.
     pose: Option<DMat4>,
-    /// Size of requested pictures (pixels), and their reduction per side.
+    /// Full size, and size of requested pictures (pixels).
+    full_size: [u32; 2],
     size: [u32; 2],
-    downscale: u32,
+    /// Quality of requested pictures.
+    level: Level,
+    governor: Governor,
+    governor_mode: GovernorMode,
+    /// True while a pointer button is held: the hand may move on.
+    held: bool,
     /// The newest picture.
     pub last_frame: Option<Arc<RenderedFrame>>,
     /// The current request, and the last one sent.
@@ -69,8 +76,6 @@ pub struct Viewport {
     playing: Option<Instant>,
     /// Animation time (s), if the scene is animated.
     time: Option<f64>,
-    /// Time of the last frame at full size (ms).
-    full_ms: f64,
     /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
     /// Maximum wait for the requested picture; none derives it from the frame time.
@@ -126,15 +131,18 @@ impl Viewport {
             warnings,
             session,
             pose: None,
+            full_size: size,
             size,
-            downscale: 1,
+            level: Level::FULL,
+            governor: Governor::default(),
+            governor_mode: GovernorMode::Auto,
+            held: false,
             last_frame: None,
             request_id: order,
             sent: 0,
             moved: None,
             playing: None,
             time,
-            full_ms: 0.0,
             frame_ms: 0.0,
             max_wait: None,
             aovs: Vec::new(),
@@ -187,13 +195,35 @@ impl Viewport {
     #[must_use]
     pub fn view(&self) -> View {
         let (pose, projection) = self.moment().map_or(self.session.camera, |(_, camera)| camera);
-        View::new(pose, &projection, self.session.size.width, self.session.size.height)
+        View::new(pose, &projection, self.full_size[0], self.full_size[1])
     }
 
     /// Size of a still picture (pixels).
     #[must_use]
     pub fn full_size(&self) -> [u32; 2] {
-        self.size.map(|side| side * self.downscale)
+        self.full_size
+    }
+
+    /// Quality of the requested picture.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How the quality of a moving view is chosen.
+    #[must_use]
+    pub fn governor_mode(&self) -> GovernorMode {
+        self.governor_mode
+    }
+
+    /// Sets how the quality of a moving view is chosen.
+    pub fn set_governor_mode(&mut self, mode: GovernorMode) {
+        self.governor_mode = mode;
+    }
+
+    /// Sets whether a pointer button is held, which postpones pictures that take long.
+    pub fn set_held(&mut self, held: bool) {
+        self.held = held;
     }
 
     /// Moves the camera; none returns to the look's.
@@ -204,9 +234,9 @@ impl Viewport {
                 self.mark_moving();
             }
             None if self.pose.is_some() => {
-                let look = self.session.look.clone();
                 // This look was applied before, so it fits.
-                if self.session.set_look(look, self.session.size).is_ok() {
+                self.pose = None;
+                if self.set_session_size(self.size).is_ok() {
                     self.mark_moving();
                 }
             }
@@ -250,18 +280,103 @@ impl Viewport {
             session.request = self.session.request.clone();
             self.session = session;
         }
-        if let Some(pose) = self.pose {
-            self.session.camera.0 = pose;
-        }
+        self.adapt_session();
         self.mark_moving();
         Ok(change)
     }
 
-    /// Reduction of the picture's size per side: above 1 while the view moves on a slow device.
+    /// Sets what the look does not have: the user's pose, and metering positions in pixels of the
+    /// full size.
+    fn adapt_session(&mut self) {
+        if let Some(pose) = self.pose {
+            self.session.camera.0 = pose;
+        }
+        if self.size != self.full_size {
+            let [width, height] = self.full_size;
+            let dials = &mut self.session.physical_camera.dials;
+            dials.metering.position = dials.metering.position.resizable(width, height);
+            let gray_card = dials.white_balance.gray_card;
+            dials.white_balance.gray_card = gray_card.map(|at| at.resizable(width, height));
+        }
+    }
+
+    /// Applies the session's look at a picture size (pixels).
+    fn set_session_size(&mut self, size: [u32; 2]) -> Result<(), ViewError> {
+        let look = self.session.look.clone();
+        self.session.set_look(look, Size { width: size[0], height: size[1] })?;
+        self.size = size;
+        self.adapt_session();
+        Ok(())
+    }
+
+    /// The quality that the view needs: that of the governor while it moves, full quality at rest.
+    /// On a slow device, a quick picture comes before the one of full quality, which starts after a
+    /// longer rest and not while a pointer button is held.
+    fn needed_level(&self) -> Level {
+        let auto = match self.governor_mode {
+            GovernorMode::Auto => true,
+            GovernorMode::Off => return Level::FULL,
+            GovernorMode::Pinned(level) if self.moving() => return level,
+            GovernorMode::Pinned(_) => false,
+        };
+        if auto && self.moving() {
+            return self.governor.level();
+        }
+        let slow = self.slow_ms();
+        if self.level == Level::FULL || slow.is_none() {
+            return Level::FULL;
+        }
+        let expected = |level| self.governor.expected_ms(level);
+        let quick = |level: &Level| expected(*level).is_some_and(|ms| ms <= STEP_MS);
+        let step = Level::all().find(quick).filter(|level| *level < self.level);
+        if auto && let Some(step) = step {
+            step
+        } else if self.held || !self.is_answered() || self.time_until_full().is_some() {
+            self.level
+        } else {
+            Level::FULL
+        }
+    }
+
+    /// Expected frame time of full quality (ms), if that takes long.
+    fn slow_ms(&self) -> Option<f64> {
+        self.governor.expected_ms(Level::FULL).filter(|ms| *ms > LIMIT_MS)
+    }
+
+    /// Time of rest that a slow picture of full quality still needs: a quarter of its own time.
+    fn time_until_full(&self) -> Option<Duration> {
+        let rest = Duration::from_secs_f64((self.slow_ms()? / 4e3).min(MAX_REST.as_secs_f64()));
+        let left = rest.max(STILL_AFTER).saturating_sub(self.moved?.elapsed());
+        (self.level != Level::FULL && !left.is_zero()).then_some(left)
+    }
+
+    /// True if the current request has its first picture, or has failed.
+    fn is_answered(&self) -> bool {
+        self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
+            || (self.sent == self.request_id && self.engine.failed(self.request_id))
+    }
+
+    /// Requests pictures of another quality.
+    fn set_level(&mut self, level: Level) -> Result<(), ViewError> {
+        if level == self.level {
+            return Ok(());
+        }
+        let size = level.size(self.full_size);
+        if size != self.size {
+            self.set_session_size(size)?;
+        }
+        self.level = level;
+        self.invalidate();
+        Ok(())
+    }
+
+    /// What the governor does, as text: quality and time of the newest picture; none at full
+    /// quality.
     #[must_use]
-    pub fn downscale(&self) -> u32 {
-        let fits = |fewer: &u32| self.full_ms / f64::from(fewer * fewer) < SLOW_MS;
-        if self.moving() { [1, 2, 4].into_iter().find(fits).unwrap_or(MAX_DOWNSCALE) } else { 1 }
+    pub fn governor_text(&self) -> Option<String> {
+        let finished = self.last_frame.as_ref()?;
+        (finished.level != Level::FULL)
+            .then(|| format!("{}, {:.0} ms", finished.level, finished.request_ms))
     }
 
     /// True if the view or the scene has just moved.
@@ -270,23 +385,22 @@ impl Viewport {
         self.playing.is_some() || self.moved.is_some_and(|moved| moved.elapsed() < STILL_AFTER)
     }
 
-    /// Sets the picture size (pixels) and its reduction per side.
+    /// Sets the full size of the picture (pixels).
     ///
     /// # Errors
     /// A lens that has no image of this shape.
-    pub fn resize(&mut self, size: [u32; 2], downscale: u32) -> Result<(), ViewError> {
-        let size = size.map(|side| side.max(1));
-        if (size, downscale) == (self.size, self.downscale) {
+    pub fn resize(&mut self, full_size: [u32; 2]) -> Result<(), ViewError> {
+        let full_size = full_size.map(|side| side.max(1));
+        if full_size == self.full_size {
             return Ok(());
         }
-        if size != self.size {
-            let look = self.session.look.clone();
-            self.session.set_look(look, Size { width: size[0], height: size[1] })?;
-            if let Some(pose) = self.pose {
-                self.session.camera.0 = pose;
-            }
+        let before = std::mem::replace(&mut self.full_size, full_size);
+        if let Err(error) = self.set_session_size(self.level.size(full_size)) {
+            self.full_size = before;
+            return Err(error);
         }
-        (self.size, self.downscale) = (size, downscale);
+        let pixels = |[width, height]: [u32; 2]| f64::from(width) * f64::from(height);
+        self.governor.resized(pixels(full_size) / pixels(before));
         self.invalidate();
         Ok(())
     }
@@ -346,11 +460,12 @@ impl Viewport {
             || !(over || self.last_frame.as_ref().is_some_and(whole))
     }
 
-    /// Time until the view is still, when the window must redraw without the engine's wake-up.
+    /// Time until the view is still, or until it needs full quality, when the window must redraw
+    /// without the engine's wake-up.
     #[must_use]
     pub fn time_until_still(&self) -> Option<Duration> {
         let left = STILL_AFTER.saturating_sub(self.moved?.elapsed());
-        (!left.is_zero()).then_some(left)
+        if left.is_zero() { self.time_until_full() } else { Some(left) }
     }
 
     /// The engine's task, if it takes long.
@@ -377,16 +492,16 @@ impl Viewport {
     /// Errors of the engine since the last call: settings without an exposure; out of memory; a
     /// lost device.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
-        let answered =
-            self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
-                || (self.sent == self.request_id && self.engine.failed(self.request_id));
-        if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
+        if self.is_answered()
+            && let (Some(since), Some(time)) = (self.playing, &mut self.time)
+        {
             // The next time is requested when the last is shown: slow devices skip frames and do
             // not lag.
             *time += since.elapsed().as_secs_f64();
             self.playing = Some(Instant::now());
             self.invalidate();
         }
+        self.set_level(self.needed_level())?;
         if self.sent != self.request_id {
             let rest = if self.playing.is_some() { Some(Instant::now()) } else { self.moved };
             self.engine.send(RenderRequest {
@@ -396,7 +511,7 @@ impl Viewport {
                 time: self.time,
                 pose: self.pose,
                 still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
-                full: self.downscale == 1,
+                level: self.level,
                 aovs: self.aovs.clone(),
             });
             self.sent = self.request_id;
@@ -418,13 +533,12 @@ impl Viewport {
         let another = news.as_ref().is_some_and(|finished| Some(finished.number) != old);
         if another && let Some(finished) = news {
             self.frame_ms = finished.frame_ms;
-            let pixels = finished.image.width * finished.image.height;
-            let whole =
-                f64::from(self.size[0] * self.downscale) * f64::from(self.size[1] * self.downscale);
-            // Frame time is not proportional to the pixels; only full-size pictures are measured.
-            let full = (pixels as f64 / whole.max(1.0)) > 0.9;
-            if full || self.full_ms == 0.0 {
-                self.full_ms = finished.frame_ms;
+            let size = [finished.image.width, finished.image.height];
+            // Not of a former size. A still view is metered and updated once, not in each frame.
+            if size == finished.level.size(self.full_size).map(|side| side as usize) {
+                let ms = if finished.still { finished.frame_ms } else { finished.request_ms };
+                let (level, compiled) = (finished.level, finished.compiled);
+                self.governor.record(Sample { level, ms, compiled });
             }
             self.last_frame = Some(finished);
         }
@@ -455,7 +569,9 @@ impl Viewport {
             if self.engine.failed(order) {
                 return self.receive().map(|_| ());
             }
-            self.engine.wait(order, holds, Duration::from_secs(1));
+            // The level may change without a wake-up.
+            let most = self.time_until_still().unwrap_or(Duration::from_secs(1));
+            self.engine.wait(order, holds, most);
         }
     }
 

@@ -274,7 +274,13 @@ impl ApplicationHandler<WakeEvent> for Handler {
         open.clipboard.paste(&event, &mut open.input);
         let response = open.input.on_window_event(&open.window, &event);
         if event_needs_redraw(&event, response.repaint) {
-            open.window.request_redraw();
+            let delay = open.app.input_redraw_delay();
+            if delay.is_zero() {
+                open.window.request_redraw();
+            } else {
+                let at = Instant::now() + delay;
+                open.redraw_at = Some(open.redraw_at.map_or(at, |earlier| earlier.min(at)));
+            }
         }
         match event {
             WindowEvent::CloseRequested => {

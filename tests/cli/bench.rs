@@ -164,6 +164,22 @@ fn records_of_the_device_have_the_documented_fields() {
 }
 
 #[test]
+fn pictures_of_the_window_are_counted() {
+    if no_gpu("pictures_of_the_window_are_counted") {
+        return;
+    }
+    let dir = Folder::with_scene(3);
+    dir.run("bench small.glb --what window --size 700x380 --frames 3 --json log.jsonl").ok();
+    let log = records(&dir, "log.jsonl");
+    log.iter().for_each(is_documented);
+    let result = &log[0]["result"];
+    assert_eq!(log[0]["size"], serde_json::json!([700, 380]));
+    let pictures = number(&result["pictures"]);
+    assert!((1.0..=3.0).contains(&pictures) && number(&result["pictures_per_second"]) > 0.0);
+    assert!(result["level"].as_str().unwrap().contains(" % resolution"), "{result}");
+}
+
+#[test]
 fn a_camera_path_drives_the_flythrough() {
     if no_gpu("a_camera_path_drives_the_flythrough") {
         return;

@@ -279,7 +279,7 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [1280, 240]);
-    bench.workspace_mut().viewport.resize([64, 48], 1).unwrap();
+    bench.workspace_mut().viewport.resize([64, 48]).unwrap();
     bench.workspace_mut().select(Selection::Environment);
     bench.frame(vec![]);
     let header = bench.text("environment.*").expect("the list of the environment");
@@ -503,7 +503,7 @@ fn closing_does_not_wait_for_the_current_frame() {
     bench.rest();
     // Many slow frames.
     bench.app.set(&[("passes.aa.samples", Some("64"))]);
-    bench.workspace_mut().viewport.resize([1600, 1200], 1).unwrap();
+    bench.workspace_mut().viewport.resize([1600, 1200]).unwrap();
     bench.app.draw();
     // The engine reports tasks that take long; a fast device may be done before.
     let drawing = |app: &App| {

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod governor;
 mod interaction;
 mod look_changes;
 mod pace;

@@ -464,7 +464,7 @@ fn resizing_does_not_grow_memory() {
     bench.rest();
     let viewport = &mut bench.workspace_mut().viewport;
     for size in [[1, 1], [3, 200], [200, 3], [0, 0], [64, 48]] {
-        viewport.resize(size, 1).unwrap();
+        viewport.resize(size).unwrap();
         viewport.settle(false).unwrap();
         let picture = &viewport.last_frame.as_ref().unwrap().image;
         assert_eq!([picture.width, picture.height], size.map(|side: u32| side.max(1) as usize));
@@ -492,7 +492,7 @@ fn resizing_does_not_grow_memory() {
     for reload in 0..if long { 100 } else { 2 } {
         bench.app.open(&request(&file));
         bench.app.finish_opening();
-        bench.workspace_mut().viewport.resize([64, 48], 1).unwrap();
+        bench.workspace_mut().viewport.resize([64, 48]).unwrap();
         let viewport = &mut bench.workspace_mut().viewport;
         for _ in 0..9 {
             viewport.invalidate();
@@ -570,7 +570,7 @@ fn playback_and_paused_views_match_render() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request.clone());
     let engine_time = |bench: &HeadlessViewer| bench.workspace().viewport.time();
     assert_eq!(engine_time(&bench), Some(0.0));
-    bench.workspace_mut().viewport.resize([64, 36], 1).unwrap();
+    bench.workspace_mut().viewport.resize([64, 36]).unwrap();
     let viewport = &mut bench.workspace_mut().viewport;
     viewport.settle(true).unwrap();
     let first = viewport.last_frame.as_ref().unwrap().image.display.clone();
@@ -619,7 +619,7 @@ fn mixer_matches_the_renderer() {
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     let small = |bench: &mut HeadlessViewer| {
         let viewport = &mut bench.workspace_mut().viewport;
-        viewport.resize([96, 54], 1).unwrap();
+        viewport.resize([96, 54]).unwrap();
         viewport.settle(true).unwrap();
     };
     small(&mut bench);

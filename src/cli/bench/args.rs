@@ -28,6 +28,8 @@ pub enum Benchmark {
     Lights,
     /// Frames on the device along a camera path: median, 95th percentile and slowest frame.
     Flythrough,
+    /// Pictures per second of the look-dev window while a drag orbits.
+    Window,
 }
 
 const NUMBERS: &str = "\
@@ -105,6 +107,13 @@ Values (by the host's clock unless device timestamps are stated):
   --what flythrough, along the keyframes of a camera path (docs/bench.md)
     median, p95, max ms  measured frames; passes by the device's timestamps
     slowest frame   its number, its time on the path, its most expensive pass
+  --what window, a window of --size [default: 1280x800] without a display; a drag
+  orbits, with pointer input at 60 Hz. At most 12 s
+    pictures/s      new pictures in the window; size and quality of the last one
+    interval        time between two new pictures
+    picture         the render thread's time, device and host
+    window thread   input, layout and drawing of a frame of the window
+    first picture   from the press of the button
 
 Warm-up: on a device, frames or submissions are repeated for 0.2 s and until three
 times in a row differ by at most 5 % (at most 1 s). No figure contains them.

@@ -158,9 +158,14 @@ impl App {
                 }
             }
             ViewAction::ResetFaders => state.mixer.faders.fill(Fader::default()),
-            ViewAction::Resize(size, downscale) => {
+            ViewAction::Hold(held) => {
                 if let Some(work) = &mut state.workspace {
-                    let resized = work.viewport.resize(size, downscale);
+                    work.viewport.set_held(held);
+                }
+            }
+            ViewAction::Resize(size) => {
+                if let Some(work) = &mut state.workspace {
+                    let resized = work.viewport.resize(size);
                     // Reported until it fits again.
                     work.misfit = resized.err().map(|error| error.to_string());
                 }

@@ -24,6 +24,7 @@ use super::{
     engine::Engine,
     error::ViewError,
     frame_pacing::FramePacing,
+    governor::{GovernorMode, Level},
     painter::HdrImage,
     pointer::IncidentReading,
     recent::RecentScenes,
@@ -54,6 +55,8 @@ pub struct Options {
     pub print_readings: bool,
     /// True if frame-pacing statistics go to standard output at exit.
     pub pacing: bool,
+    /// Quality in motion for this run; none is the setting `window.governor`.
+    pub governor: Option<GovernorMode>,
 }
 
 /// The thread that finishes the work of a closed window.
@@ -173,6 +176,10 @@ impl App {
 
     /// Replaces the window's settings.
     pub(super) fn set_settings(&mut self, settings: WindowSettings) {
+        if settings.governor != self.settings().governor {
+            // The user's newer choice.
+            self.options.governor = None;
+        }
         self.state.kept.put(settings);
         self.ctx.request_repaint();
     }
@@ -180,7 +187,7 @@ impl App {
     /// Sets the encoding of the window's display and reports whether it matches the HDR setting.
     pub fn set_display_encoding(&mut self, encoding: DisplayEncoding) {
         self.state.encoding = encoding;
-        let WindowSettings { hdr, range } = self.settings();
+        let WindowSettings { hdr, range, .. } = self.settings();
         if self.said_of == hdr {
             return;
         }
@@ -280,7 +287,9 @@ impl App {
         if self.state.fatal.is_some() {
             return;
         }
+        let governor = self.options.governor.unwrap_or(self.settings().governor);
         let Some(work) = &mut self.state.workspace else { return };
+        work.viewport.set_governor_mode(governor);
         let drawn = work.viewport.draw();
         for outcome in work.viewport.job_results() {
             self.take(outcome);
@@ -296,6 +305,12 @@ impl App {
                     .is_some_and(|finished| finished.request_id == order)
                 {
                     work.trouble = None;
+                }
+                let newest = work.viewport.last_frame.as_ref();
+                if self.state.screenshot_due
+                    && newest.is_some_and(|finished| finished.level == Level::FULL)
+                {
+                    self.screenshot();
                 }
             }
             Err(error) if error.is_fatal() => self.lost(error.to_string()),

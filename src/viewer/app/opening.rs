@@ -130,6 +130,7 @@ impl App {
             solo: None,
         });
         self.state.displayed_frame = None;
+        self.state.screenshot_due = false;
         self.state.reference_view.restart();
         self.state.scopes.forget();
         self.state.gallery = false;

@@ -3,7 +3,10 @@
 use std::{io::Write, path::PathBuf};
 
 use super::App;
-use crate::{output, viewer::workspace::Workspace};
+use crate::{
+    output,
+    viewer::{governor::Level, workspace::Workspace},
+};
 
 impl App {
     /// Copies the meter readings of the pixel under the pointer.
@@ -36,10 +39,16 @@ impl App {
         }
     }
 
-    /// Writes the current picture beside the look, accumulated or not.
+    /// Writes the current picture beside the look, accumulated or not. A picture of reduced quality
+    /// is not written: the next one of full quality is.
     pub(super) fn screenshot(&mut self) {
         let Some(work) = &self.state.workspace else { return };
         let Some(finished) = &work.viewport.last_frame else { return };
+        self.state.screenshot_due = finished.level != Level::FULL;
+        if self.state.screenshot_due {
+            return self
+                .info("the picture is saved at full quality, when the view is still".into());
+        }
         let name = work.document.file().map_or_else(
             || PathBuf::from("picture"),
             |file| {

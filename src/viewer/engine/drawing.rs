@@ -15,7 +15,7 @@ use crate::{
         expose::{self, ExposureState},
         look_change::LookChange,
     },
-    viewer::error::ViewError,
+    viewer::{error::ViewError, governor::Level},
 };
 
 /// Maximum time step of exposure adaptation in one frame (s), for a window that was hidden.
@@ -34,7 +34,9 @@ pub(super) struct SceneState {
     pub white_balance: Mat3,
     pub request_id: u64,
     pub still_at: Instant,
-    pub full: bool,
+    pub level: Level,
+    /// Time at which the request was taken, and the device's compilations until then.
+    pub taken: (Instant, usize),
     pub aovs: Vec<Aov>,
     /// The exposure's settings have changed, but not the light that it is metered from.
     pub settings_changed: bool,
@@ -97,8 +99,17 @@ impl<'a> RenderThread<'a> {
 
     /// Updates the scene on the device to a request.
     pub fn follow(&mut self, order: RenderRequest) -> Result<(), ViewError> {
-        let RenderRequest { id: number, base, session: mut next, time, pose, still_at, full, aovs } =
-            order;
+        let RenderRequest {
+            id: number,
+            base,
+            session: mut next,
+            time,
+            pose,
+            still_at,
+            level,
+            aovs,
+        } = order;
+        let taken = (Instant::now(), self.gpu.compilations());
         let source = Arc::clone(&next.scene);
         if self.scene_state.as_ref().is_some_and(|there| !Arc::ptr_eq(&there.base, &base)) {
             self.release_scene();
@@ -141,7 +152,8 @@ impl<'a> RenderThread<'a> {
                 there.exposed = None;
             }
             (there.source, there.request_id) = (source, number);
-            (there.still_at, there.full, there.aovs) = (still_at, full, aovs);
+            (there.still_at, there.level, there.aovs) = (still_at, level, aovs);
+            there.taken = taken;
             return Ok(());
         }
         let renderer = match self.renderer.take() {
@@ -160,7 +172,8 @@ impl<'a> RenderThread<'a> {
             white_balance: Mat3::IDENTITY,
             request_id: number,
             still_at,
-            full,
+            level,
+            taken,
             aovs,
             settings_changed: false,
             reading: None,
@@ -175,9 +188,10 @@ impl<'a> RenderThread<'a> {
         let of = there.session.opened.still_samples().max(1);
         let moving = Instant::now() < there.still_at;
         let fresh = self.drawn != there.request_id;
-        // A moving view needs one frame. A view at reduced size is moving, or is soon requested at
-        // full size.
-        if !fresh && (moving || !there.full || self.still >= of) {
+        let full = there.level == Level::FULL;
+        // A moving view needs one frame. A view of reduced quality is moving, or is soon requested
+        // at full quality.
+        if !fresh && (moving || !full || self.still >= of) {
             self.resumes_at = moving.then_some(there.still_at);
             return Ok(false);
         }
@@ -188,7 +202,7 @@ impl<'a> RenderThread<'a> {
         self.drawn = there.request_id;
         let session = &mut there.session;
         session.check_size()?;
-        let moving = moving || !there.full;
+        let moving = moving || !full;
         let by_hand = !expose::is_adaptive(&session.opened);
         let last_reading = there.reading.as_ref();
         let last_reading = last_reading.filter(|last| last.holds(&session.opened, moving));
@@ -234,9 +248,14 @@ impl<'a> RenderThread<'a> {
             && !settled
             && session.opened.physical_camera.dials.metering.mode != MeteringMode::Incident;
         settings.histogram = follows;
+        if moving {
+            there.level.reduce(&mut settings);
+        }
         let number = if moving { 0 } else { self.still };
         self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
         let begun = Instant::now();
+        let (since, compilations) =
+            if fresh { there.taken } else { (begun, self.gpu.compilations()) };
         let picture = if moving {
             session.frame(&settings)?
         } else {
@@ -266,6 +285,7 @@ impl<'a> RenderThread<'a> {
             exposed.adapted = metered;
             there.exposed = Some(exposed);
         }
+        let request_ms = since.elapsed().as_secs_f64() * 1e3;
         there.drawn_at = Instant::now();
         self.still = if restarts { 0 } else { number + 1 };
         self.number += 1;
@@ -288,6 +308,9 @@ impl<'a> RenderThread<'a> {
             scene: (!moving).then(|| Arc::clone(&session.opened.scene)),
             camera: session.opened.camera,
             frame_ms,
+            request_ms,
+            level: if moving { there.level } else { Level::FULL },
+            compiled: self.gpu.compilations() != compilations,
             number: self.number,
             counts: self.counts,
         };

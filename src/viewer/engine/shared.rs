@@ -10,7 +10,7 @@ use crate::{
     gpu::shader::Replacement,
     scene::{Projection, Scene},
     session::{OpenScene, expose::ExposureState},
-    viewer::{error::ViewError, worker::Link},
+    viewer::{error::ViewError, governor::Level, worker::Link},
 };
 
 /// A request of the window for pictures.
@@ -27,8 +27,8 @@ pub(crate) struct RenderRequest {
     pub pose: Option<DMat4>,
     /// Time at which the view counts as still; until then each frame stands alone.
     pub still_at: Instant,
-    /// True if the size is that of a still view.
-    pub full: bool,
+    /// Quality of a moving view. Below full quality, the view counts as moving.
+    pub level: Level,
     /// Further outputs.
     pub aovs: Vec<Aov>,
 }
@@ -55,6 +55,13 @@ pub struct RenderedFrame {
     pub camera: (DMat4, Projection),
     /// Frame time, from the first command to the last byte read back (ms).
     pub frame_ms: f64,
+    /// Time from the request to the picture (ms), with updates of the scene and the meter; of
+    /// further frames of a request, the frame time.
+    pub request_ms: f64,
+    /// Quality of the picture; a still picture has full quality.
+    pub level: Level,
+    /// True if pipelines were compiled for the picture.
+    pub compiled: bool,
     /// Unique number of the picture.
     pub number: u64,
     /// Work of the engine up to this picture.

@@ -6,15 +6,19 @@ use crate::{
     frame::Aov,
     viewer::{
         action::{Actions, Changes, SelectionAction, ViewAction},
-        frame_pacing::FramePacing,
         scene_items::{lights, materials, volumes, waters},
         selection::Selection,
         state::ViewState,
+        viewport::Viewport,
     },
 };
 
-/// Frame-pacing statistics.
-fn pace(ui: &mut Ui, pulse: &FramePacing) {
+/// The governor, and frame-pacing statistics.
+fn pace(ui: &mut Ui, state: &ViewState, viewport: &Viewport) {
+    let pulse = &state.pacing;
+    let quality = viewport.governor_text().unwrap_or_else(|| "full quality".into());
+    ui.label(format!("governor: {}; {quality}", viewport.governor_mode()))
+        .on_hover_text("quality of a moving view: window.governor in the palette");
     let [first, second, third, later] = pulse.answered();
     ui.label(format!("{} frames", pulse.frames()));
     ui.label(format!("inputs shown in 1 frame: {first}"))
@@ -146,7 +150,9 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
                 ));
             },
         );
-        egui::CollapsingHeader::new("Frame pacing").show(ui, |ui| pace(ui, &state.pacing));
+        egui::CollapsingHeader::new("Frame pacing").show(ui, |ui| {
+            pace(ui, state, &work.viewport);
+        });
         actions.set(changes);
     });
 }

@@ -55,13 +55,12 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         // The right end is laid out first; readings under the pointer take the remaining room.
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let [have, of] = finished.samples;
-            ui.label(
-                RichText::new(format!(
-                    "{}x{}  {have}/{of} frames  {:.0} ms",
-                    picture.width, picture.height, work.viewport.frame_ms
-                ))
-                .weak(),
-            );
+            let quality = work
+                .viewport
+                .governor_text()
+                .unwrap_or_else(|| format!("{have}/{of} frames  {:.0} ms", work.viewport.frame_ms));
+            let text = format!("{}x{}  {quality}", picture.width, picture.height);
+            ui.label(RichText::new(text).weak());
             if busy(ui, state, &work.viewport) {
                 actions.push(EngineAction::CancelJob);
             }

@@ -55,21 +55,20 @@ pub(super) fn fit(ui: &Ui, whole: Rect, state: &ViewState, actions: &mut Actions
         }
         None => pixels,
     };
-    let coarse = work.viewport.downscale();
     // During a resize of the window the picture keeps its size.
-    let waits = coarse == 1
-        && ui.input(|input| input.pointer.any_down())
-        && work.viewport.last_frame.is_some();
-    if !waits {
-        actions.push(ViewAction::Resize(size.map(|side| (side / coarse).max(1)), coarse));
+    let held = ui.input(|input| input.pointer.any_down());
+    actions.push(ViewAction::Hold(held));
+    if !held || work.viewport.last_frame.is_none() {
+        actions.push(ViewAction::Resize(size));
     }
 }
 
 /// The picture's rectangle in its panel.
 pub(super) fn picture_rect(ui: &Ui, whole: Rect, state: &ViewState) -> Option<Rect> {
-    let shown = state.workspace.as_ref()?.viewport.session.size;
-    let within = fitted(whole, shown.width as f32 / shown.height.max(1) as f32);
-    Some(on_pixels(within, [shown.width, shown.height], ui.ctx().pixels_per_point()))
+    // The same rectangle at each resolution in motion.
+    let [width, height] = state.workspace.as_ref()?.viewport.full_size();
+    let within = fitted(whole, width as f32 / height.max(1) as f32);
+    Some(on_pixels(within, [width, height], ui.ctx().pixels_per_point()))
 }
 
 /// The position of the pointer in the picture.

@@ -1,0 +1,133 @@
+//! The frame governor in the window: quality falls in motion, and the picture at rest is the same.
+
+use std::{fs, time::Duration};
+
+use egui::{Event, Key, Modifiers, PointerButton};
+use glam::{DMat4, DVec3};
+use sunny16::{
+    scene::build::look_at_transform,
+    viewer::{
+        action::WindowAction,
+        governor::{GovernorMode, LIMIT_MS, Level},
+        settings::WindowSettings,
+    },
+};
+
+use crate::{
+    common::headless_viewer::{HANG, HeadlessViewer, request},
+    pace::lights_scene,
+};
+
+fn set_mode(bench: &mut HeadlessViewer, mode: &str) {
+    let governor = GovernorMode::parse(mode).unwrap();
+    let settings = WindowSettings { governor, ..bench.app.settings() };
+    bench.app.apply(WindowAction::Settings(settings));
+}
+
+/// Moves the camera; the frame waits for its picture.
+fn go_to(bench: &mut HeadlessViewer, pose: DMat4) {
+    let viewport = &mut bench.workspace_mut().viewport;
+    viewport.set_max_wait(Some(HANG));
+    viewport.set_pose(Some(pose));
+    bench.frame(vec![]);
+    bench.workspace_mut().viewport.set_max_wait(None);
+}
+
+fn level(bench: &HeadlessViewer) -> Level {
+    bench.workspace().viewport.last_frame.as_ref().unwrap().level
+}
+
+#[test]
+fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    bench.rest();
+    let pose = |x| look_at_transform(DVec3::new(x, 1.6, 3.0), DVec3::new(0.0, 0.4, 0.0));
+    let at = bench.middle();
+    bench.frame(vec![Event::PointerMoved(at)]);
+    set_mode(&mut bench, "off");
+    go_to(&mut bench, pose(0.8));
+    assert_eq!(level(&bench), Level::FULL, "in motion, without the governor");
+    bench.rest();
+    let surface = bench.workspace().pointer.surface.expect("a surface").point;
+    let (still, rect) = (bench.picture().clone(), bench.app.viewport_rect());
+    set_mode(&mut bench, "7");
+    for x in [-0.8, 0.8] {
+        go_to(&mut bench, pose(x));
+    }
+    let fast = level(&bench);
+    assert_eq!((fast.scale(), fast.divisor()), (0.25, 8));
+    let picture = bench.picture();
+    assert_eq!(
+        [picture.width, picture.height],
+        fast.size([still.width as u32, still.height as u32]).map(|side| side as usize)
+    );
+    // Picking, the frame of the picture and the export know the full size.
+    bench.press(Key::F12, Modifiers::NONE);
+    let exported = dir.path().join("lamps.0000.png");
+    if level(&bench) == fast {
+        assert!(!exported.exists(), "a reduced picture is not exported");
+        let text = "25 % resolution, 1/8 budgets";
+        assert!(bench.texts.iter().any(|(shown, _)| shown.contains(text)), "{:?}", bench.texts);
+        let there = bench.workspace().pointer.surface.expect("a surface").point;
+        assert!(there.distance(surface) < 0.15, "{there} and {surface}");
+        assert_eq!(bench.app.viewport_rect(), rect);
+    }
+    bench.rest();
+    assert_eq!(level(&bench), Level::FULL);
+    let picture = bench.picture();
+    assert_eq!(picture.nits, still.nits, "bit for bit the picture without the governor");
+    assert_eq!(picture.display, still.display);
+    let written = image::load_from_memory(&fs::read(&exported).unwrap()).unwrap();
+    assert_eq!([written.width() as usize, written.height() as usize], [still.width, still.height]);
+}
+
+#[test]
+fn quality_falls_in_motion_and_returns_at_rest() {
+    let Some(guard) = crate::common::gpu() else { return };
+    // Slow at full quality on software devices.
+    let (_dir, file) = lights_scene(
+        "[passes.shadows]\nsamples = 32\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n",
+    );
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    bench.rest();
+    set_mode(&mut bench, "off");
+    let pose = |x| look_at_transform(DVec3::new(x, 1.6, 3.0), DVec3::new(0.0, 0.4, 0.0));
+    go_to(&mut bench, pose(0.5));
+    bench.rest();
+    let still = bench.picture().clone();
+    let full_ms = bench.workspace().viewport.frame_ms;
+    set_mode(&mut bench, "auto");
+    let mut levels = Vec::new();
+    for step in 0..12 {
+        go_to(&mut bench, pose(-0.5 + f64::from(step) / 11.0));
+        levels.push((level(&bench), bench.workspace().viewport.frame_ms));
+    }
+    println!("{full_ms:.0} ms at full quality, then {levels:?}");
+    if full_ms > 3.0 * LIMIT_MS {
+        let (last, ms) = levels[11];
+        assert!(last > Level::FULL && ms < full_ms / 2.0, "{full_ms} ms: {levels:?}");
+    }
+    // A held button postpones slow pictures.
+    let at = bench.middle();
+    let button = |pressed| {
+        let (button, modifiers) = (PointerButton::Middle, Modifiers::NONE);
+        Event::PointerButton { pos: at, button, pressed, modifiers }
+    };
+    bench.frame(vec![Event::PointerMoved(at), button(true)]);
+    if full_ms > 3.0 * LIMIT_MS {
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_secs(3) {
+            bench.wait();
+            bench.frame(vec![]);
+            assert!(level(&bench) > Level::FULL, "the hand may move on");
+        }
+    }
+    bench.frame(vec![button(false)]);
+    bench.rest();
+    assert_eq!(level(&bench), Level::FULL);
+    let picture = bench.picture();
+    assert_eq!(picture.nits, still.nits, "bit for bit the picture without the governor");
+    assert_eq!(picture.display, still.display);
+}
