@@ -21,12 +21,16 @@ layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slic
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
 layout(set = 0, binding = 9) uniform texture2D ao_image;
+#ifdef RAY_BUDGET
+layout(set = 0, binding = 10, scalar) readonly buffer node_block { LightNode nodes[]; };
+#endif
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
 #include "lib/depth_span.glsl"
 #ifdef RAY_BUDGET
 #include "lib/light_reservoirs.glsl"
+#include "lib/light_cuts.glsl"
 #endif
 
 layout(location = 0) out vec4 out_light;
@@ -39,11 +43,35 @@ layout(location = 4) out vec4 out_specular;
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #endif
-// Adds a light to the sums, or offers it to the shadow rays.
-void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 specular) {
+
+// The light list of the pixel's cluster: its start, and whether it has all lights.
+uint list_start = 0u;
+bool list_has_all = false;
+// Lights of the list; sampled ones come after them.
+uint listed_count = 0u;
+
+uint listed_light(uint place) {
 #ifdef RAY_BUDGET
+    if (place >= listed_count) {
+        return sampled_light(place - listed_count);
+    }
+#endif
+    return list_has_all ? frame.directional_count + place : entries[list_start + place];
+}
+
+// Adds a light to the sums, or offers it to the shadow rays. `place`: in the list.
+void add_light(uint light_index, uint place, vec3 d, vec3 r, inout vec3 diffuse,
+    inout vec3 specular) {
+#ifdef RAY_BUDGET
+    if (place >= listed_count && place != NONE) {
+        add_sampled_light(place - listed_count, light_index, uvec2(gl_FragCoord.xy), d, r);
+        return;
+    }
     if (needs_shadow_ray(lights[light_index])) {
-        offer_light(light_index, uvec2(gl_FragCoord.xy), d, r);
+        if (offer_light(light_index, uvec2(gl_FragCoord.xy), d, r)) {
+            offered_diffuse += d;
+            offered_specular += r;
+        }
         return;
     }
 #endif
@@ -88,18 +116,28 @@ void main() {
         }
         for (uint i = 0u; i < frame.directional_count; ++i) {
             direct_light(lights[i], lights[i].half_width, s, d, r);
-            add_light(i, d, r, diffuse, specular);
+            add_light(i, NONE, d, r, diffuse, specular);
         }
         uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
         uint slice = min(tile_slices[tile] - depth_slice(depth), SLICES - 1u);
         uvec2 list = clusters[tile * SLICES + slice];
-        bool all = list.y == ALL_LIGHTS;
-        uint count = all ? frame.light_count - frame.directional_count : list.y;
+        list_start = list.x;
+        list_has_all = list.y == ALL_LIGHTS;
+        listed_count = list_has_all ? frame.light_count - frame.directional_count : list.y;
+        uint count = listed_count;
+#ifdef RAY_BUDGET
+        if (has_light_cut(list)) {
+            uint node_count = list.y >> 16 & 0x7fffu;
+            listed_count = list.y & 0xffffu;
+            count = listed_count + LIGHT_SAMPLES;
+            sample_light_cut(list_start + listed_count, node_count, uvec2(pixel), s);
+        }
+#endif
         for (uint i = 0u; i < count; ++i) {
-            uint light_index = all ? frame.directional_count + i : entries[list.x + i];
-            if (!has_surface(lights[light_index])) {
+            uint light_index = listed_light(i);
+            if (light_index != NONE && !has_surface(lights[light_index])) {
                 direct_light(lights[light_index], 0.0, s, d, r);
-                add_light(light_index, d, r, diffuse, specular);
+                add_light(light_index, i, d, r, diffuse, specular);
             }
         }
         // Area lights use their own loop, so that drivers that run both sides of a branch do not
@@ -109,13 +147,13 @@ void main() {
             uint light_index = 0u;
             bool found = false;
             while (!found && next < count) {
-                light_index = all ? frame.directional_count + next : entries[list.x + next];
-                found = has_surface(lights[light_index]);
+                light_index = listed_light(next);
+                found = light_index != NONE && has_surface(lights[light_index]);
                 ++next;
             }
             if (found) {
                 direct_area_light(lights[light_index], s, d, r);
-                add_light(light_index, d, r, diffuse, specular);
+                add_light(light_index, next - 1u, d, r, diffuse, specular);
             }
         } while (next < count);
         AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
@@ -132,8 +170,9 @@ void main() {
         diffuse *= water_returns(s.position);
 #ifdef RAY_BUDGET
         out_unshadowed_diffuse = vec4(to_half_range(
-            offered_diffuse * water_returns(s.position) * frame.pre_exposure), 1.0);
-        out_unshadowed_specular = vec4(to_half_range(offered_specular * frame.pre_exposure), 1.0);
+            unshadowed_diffuse() * water_returns(s.position) * frame.pre_exposure), 1.0);
+        out_unshadowed_specular =
+            vec4(to_half_range(unshadowed_specular() * frame.pre_exposure), 1.0);
 #endif
         if (apart) {
             environment_specular = r;

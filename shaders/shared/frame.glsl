@@ -179,8 +179,8 @@ struct LightNode {
     uint skip;
     // Light index of a leaf; otherwise `NONE`.
     uint light;
-    // Padding.
-    uint pad0;
+    // Summed intensities of the lights in their strongest directions (cd by channel).
+    vec3 intensity;
 };
 
 // A BLAS or TLAS node (src/bvh): 32 bytes, siblings side by side.

@@ -105,7 +105,7 @@ fn summary(local_lights: &[LightBound], order: &[usize], center: DVec3) -> Light
             strongest: strongest as f32 * 1.000_001,
             skip: 0,
             light: NO_LIGHT,
-            pad0: 0,
+            intensity: order.iter().map(|&light| local_lights[light].intensity).sum(),
         },
     }
 }

@@ -47,8 +47,9 @@ pub struct LightingPass {
 
 /// Features of the lighting pass.
 fn features(data: &FrameData, split: bool) -> Features {
-    let rays = data.shadow_ray_budget.map_or(0, |budget| budget.rays);
-    Features { rays, ..Features::of(data, split) }
+    let [rays, light_samples] =
+        data.shadow_ray_budget.map_or([0; 2], |budget| [budget.rays, budget.light_samples]);
+    Features { rays, light_samples, ..Features::of(data, split) }
 }
 
 /// The ray budget of a frame with the BVH of its rays, if it has one.
@@ -63,10 +64,10 @@ impl LightingPass {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let budget = features.rays > 0;
             let targets = if features.split() { 3 } else { 1 } + if budget { 2 } else { 0 };
-            let rays = budget.then_some(features.rays);
+            let rays = budget.then_some([features.rays, features.light_samples]);
             let state = GraphicsState {
                 colors: vec![(LIGHT, false); targets],
-                constants: [features.bits].into_iter().chain(rays).collect(),
+                constants: [features.bits].into_iter().chain(rays.into_iter().flatten()).collect(),
                 ..Default::default()
             };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
@@ -200,6 +201,7 @@ impl LightingPass {
                 inputs
                     .shadow_inputs
                     .bind_without_traversal_to(pass, frame)
+                    .storage("node_block", &frame.data.nodes)
                     .storage("view_hit_block", rays.view_hits)
                     .written("ray_block", rays.rays)
                     .written("loss_block", rays.losses)
