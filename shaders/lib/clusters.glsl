@@ -11,7 +11,7 @@ const uint ALL_LIGHTS = 0xffffffffu;
 // Bit of the count of a cluster with a light cut: a list of lights (bits 0 to 15 of the count),
 // followed by nodes of the light tree whose lights are sampled (bits 16 to 30).
 const uint LIGHT_CUT = 0x80000000u;
-// Maximum number of lights and nodes of a cut: `MAX_CUT` of src/passes/clustered_lights.rs.
+// Maximum number of lights and nodes of a cut: that of the setting `passes.shadows.lights`.
 const uint MAX_CUT = 32u;
 
 bool has_light_cut(uvec2 list) {

@@ -10,6 +10,27 @@ float mean_cosine(float middle, float spread) {
     return middle >= spread ? middle : above * above / max(4.0 * spread, 1e-6);
 }
 
+// Cosine and sine of an angle, 0 to pi.
+vec2 with_sine(float cosine) {
+    cosine = clamp(cosine, -1.0, 1.0);
+    return vec2(cosine, sqrt(1.0 - cosine * cosine));
+}
+
+// Cosine and sine of an angle minus another, at least 0.
+vec2 less_angle(vec2 angle, vec2 other) {
+    return angle.x >= other.x ? vec2(1.0, 0.0)
+                              : vec2(angle.x * other.x + angle.y * other.y,
+                                  angle.y * other.x - angle.x * other.y);
+}
+
+// True if a position is outside of the cones of all lights of a node. `l`: to the node's center;
+// `wide`: sine of the node's angular radius, 1 inside.
+bool is_outside_cone(LightNode node, vec3 l, float wide) {
+    vec2 turned = less_angle(with_sine(-dot(node.axis, l)), with_sine(node.cos_spread));
+    return node.cos_spread > -1.0 && wide < 1.0
+        && less_angle(turned, vec2(sqrt(1.0 - wide * wide), wide)).x < 0.99999;
+}
+
 // Minimum of the estimated cosine: lights of a node that faces the surface less may do so fully.
 const float MIN_NODE_COSINE = 0.05;
 
@@ -29,7 +50,7 @@ Reflector reflector_of(Surface s, bool any_direction) {
 }
 
 // Estimated light of a node: factors of the reflector's diffuse and specular colors per intensity
-// (1/m^2 and 1/(m^2 sr)). z: 0 if all lights of the node are below the horizon, else 1.
+// (1/m^2 and 1/(m^2 sr)). z: 0 if no light of the node reaches the surface, else 1.
 //
 // After Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights With Adaptive Tree
 // Splitting", section 4, with two means. The inverse squared distance is the mean over a disk of
@@ -50,7 +71,7 @@ vec3 node_light(LightNode node, uint index, Surface s, bool any_direction) {
     // Around the position directions cancel.
     float middle = dot(s.normal, l) * min(1.0 / max(node.radius * inverse_d, 1e-6), 1.0);
     float cosine = mean_cosine(middle, wide);
-    bool above = any_direction || cosine > 0.0;
+    bool reaches = any_direction || cosine > 0.0 && !is_outside_cone(node, l, wide);
     cosine = max(cosine, MIN_NODE_COSINE);
     vec3 h = l + s.view;
     h *= inversesqrt(max(dot(h, h), 1e-12));
@@ -58,7 +79,7 @@ vec3 node_light(LightNode node, uint index, Surface s, bool any_direction) {
     float nh = clamp(dot(s.normal, h), 0.0, 1.0);
     float nv = max(dot(s.normal, s.view), 1e-2);
     float shine = d_ggx(s.normal, h, nh, alpha) * v_smith(cosine, nv, alpha);
-    return vec3(falloff * cosine * vec2(1.0, shine), above ? 1.0 : 0.0);
+    return vec3(falloff * cosine * vec2(1.0, shine), reaches ? 1.0 : 0.0);
 }
 
 // Samples a light below a node by `u` in 0 to 1, and multiplies `probability` by its probability;

@@ -495,8 +495,9 @@ void main() {
                     entries[offset + i] = leaf ? nodes[node].light : node;
                     leaves += leaf ? 1u : 0u;
                 }
-                count = LIGHT_CUT | found - leaves << 16 | leaves;
-                evaluated += light_samples;
+                bool all_leaves = leaves == found;
+                count = all_leaves ? found : LIGHT_CUT | (found - leaves) << 16 | leaves;
+                evaluated += all_leaves ? 0u : light_samples;
             } else if (FEW_LIGHTS) {
                 uint end = offset;
                 for (uint start = 0u; start < frame.node_count; start += 32u) {

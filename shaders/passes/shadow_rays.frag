@@ -34,7 +34,7 @@ void main() {
         vec2 middle = unpackHalf2x16(excess.y);
         diffuse += vec3(unpackHalf2x16(excess.x), middle.x);
         specular += vec3(middle.y, unpackHalf2x16(excess.z));
-        // Denoised fractions are not negative. Samples that give more than the headroom are fireflies.
+        // Denoised fractions are not negative: samples above the headroom are fireflies.
         if (band.headroom > 1.0) {
             diffuse = max(diffuse, vec3(0.0));
             specular = max(specular, vec3(0.0));

@@ -181,6 +181,10 @@ struct LightNode {
     uint light;
     // Summed intensities of the lights in their strongest directions (cd by channel).
     vec3 intensity;
+    // Axis of the cone of directions into which the lights emit (unit).
+    vec3 axis;
+    // Cosine of the cone's half angle; -1: all directions.
+    float cos_spread;
 };
 
 // A BLAS or TLAS node (src/bvh): 32 bytes, siblings side by side.

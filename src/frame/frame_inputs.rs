@@ -118,15 +118,9 @@ impl FrameInputs {
             pre_exposure: settings.exposure.multiplier() as f32,
             directional_count,
             light_count: lights.len() as u32,
-            list_capacity: if max_lights > 0 {
-                // Room for the cuts of all clusters.
-                (u64::from(tiles[0]) * u64::from(tiles[1]))
-                    .saturating_mul(clustered_lights::SLICES * u64::from(max_lights))
-                    .min(u64::from(MAX_LIST_CAPACITY))
-                    .min(u64::from(gpu.limits().max_storage_buffer_range / 4))
-                    as u32
-            } else if lists.enabled && lists.cull_threshold > 0.0 {
+            list_capacity: if lists.enabled && (lists.cull_threshold > 0.0 || max_lights > 0) {
                 clustered_lights::first_capacity(tiles[0] * tiles[1], local_light_count)
+                    .max(clustered_lights::cut_capacity(tiles[0] * tiles[1], max_lights))
                     .max(list_capacity)
                     .min(MAX_LIST_CAPACITY)
                     .min(gpu.limits().max_storage_buffer_range / 4)

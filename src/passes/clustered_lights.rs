@@ -18,7 +18,7 @@ use crate::{
 pub const TILE: u32 = 16;
 
 /// Depth slices of a tile (`SLICES` in the shader).
-pub const SLICES: u64 = 32;
+const SLICES: u64 = 32;
 
 /// Words of the report.
 pub const REPORT_WORDS: u64 = 12;
@@ -28,6 +28,12 @@ pub const REPORT_WORDS: u64 = 12;
 #[must_use]
 pub fn first_capacity(tiles: u32, local_lights: u32) -> u32 {
     tiles.saturating_mul(3).saturating_mul(local_lights.clamp(1, 96))
+}
+
+/// Capacity (entries) that lists of at most `max_lights` entries never exceed.
+#[must_use]
+pub fn cut_capacity(tiles: u32, max_lights: u32) -> u32 {
+    tiles.saturating_mul(SLICES as u32).saturating_mul(max_lights)
 }
 
 /// Buffers of the light lists.
