@@ -28,10 +28,15 @@ const float NOISE_STEP = 5.588238;
 // Lights between two shifts of the random numbers.
 const uint RENEW_AFTER = 8u;
 
-// Unshadowed light of the offered lights.
+// Unshadowed light of the lights that rays test.
 vec3 offered_diffuse = vec3(0.0);
 vec3 offered_specular = vec3(0.0);
-// Sum of their weights, and their number.
+// Estimated light of sampled lights, and what the samples give.
+vec3 estimated_diffuse = vec3(0.0);
+vec3 estimated_specular = vec3(0.0);
+vec3 sampled_diffuse = vec3(0.0);
+vec3 sampled_specular = vec3(0.0);
+// Sum of the weights of the offered lights, and their number.
 float offered_weight = 0.0;
 uint offered_count = 0u;
 // Chosen light of each ray with its unshadowed light.
@@ -61,15 +66,12 @@ void clear_reservoirs(uvec2 pixel) {
 // algorithm 3) by the luminance of its unshadowed light. A random number is uniform again after it
 // is stretched from the side of the decision on which it fell, so one serves all lights and stays
 // stratified over the rays. Each decision takes some of its bits: after a few lights it is shifted
-// by an independent one.
-void offer_light(uint light_index, uvec2 pixel, vec3 diffuse, vec3 specular) {
+// by an independent one. False for black lights and NaN, which are not offered.
+bool offer_light(uint light_index, uvec2 pixel, vec3 diffuse, vec3 specular) {
     float weight = luminance(diffuse + specular);
-    // Not for black lights and NaN.
     if (!(weight > 0.0 && weight < 1e37)) {
-        return;
+        return false;
     }
-    offered_diffuse += diffuse;
-    offered_specular += specular;
     offered_weight += weight;
     float p = weight / offered_weight;
     ++offered_count;
@@ -85,12 +87,33 @@ void offer_light(uint light_index, uvec2 pixel, vec3 diffuse, vec3 specular) {
         chosen_specular[k] = takes ? specular : chosen_specular[k];
         chooser[k] = clamp(takes ? u / p : (u - p) / (1.0 - p), 0.0, 0.99999994);
     }
+    return true;
+}
+
+// The light of which rays estimate the lost fraction: with sampled lights an estimate that does not
+// depend on the samples.
+vec3 unshadowed_diffuse() {
+    return offered_diffuse + estimated_diffuse * band.headroom;
+}
+
+vec3 unshadowed_specular() {
+    return offered_specular + estimated_specular * band.headroom;
 }
 
 // Part of the unshadowed light by channel, 0 where there is none.
 vec3 fraction_of(vec3 part, vec3 whole) {
     return min(mix(vec3(0.0), part / max(whole, vec3(1e-37)), greaterThan(part, vec3(0.0))),
         vec3(65504.0));
+}
+
+// As above, of either sign.
+vec3 signed_fraction_of(vec3 part, vec3 whole) {
+    return fraction_of(part, whole) - fraction_of(-part, whole);
+}
+
+uvec3 packed_loss(vec3 diffuse, vec3 specular) {
+    return uvec3(packHalf2x16(diffuse.rg), packHalf2x16(vec2(diffuse.b, specular.r)),
+        packHalf2x16(specular.gb));
 }
 
 // Shadow ray to a point of a light, chosen among candidates by their contributions (resampling,
@@ -150,9 +173,8 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
             vec4 to = choose_point(light, receiver.normal, k, shift,
                 fract(number + 0.6180339887 * float(k)));
             float scale = offered_weight / luminance(chosen_diffuse[k] + chosen_specular[k]);
-            vec3 d = fraction_of(chosen_diffuse[k] * scale, offered_diffuse);
-            vec3 r = fraction_of(chosen_specular[k] * scale, offered_specular);
-            loss = uvec3(packHalf2x16(d.rg), packHalf2x16(vec2(d.b, r.r)), packHalf2x16(r.gb));
+            loss = packed_loss(fraction_of(chosen_diffuse[k] * scale, unshadowed_diffuse()),
+                fraction_of(chosen_specular[k] * scale, unshadowed_specular()));
             if (to.w > 0.0) {
                 ray = TraceRay(ray_origin, 1.0 - LIGHT_RAY_MARGIN, to.xyz, ray_normal);
             } else {
@@ -167,6 +189,13 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
         uint index = k * band.rows * frame.size.x + row;
         shadow_rays[index] = ray;
         shadow_ray_losses[index] = loss;
+    }
+    if (band.sampled != 0u) {
+        vec3 d = estimated_diffuse * band.headroom - sampled_diffuse;
+        vec3 r = estimated_specular * band.headroom - sampled_specular;
+        shadow_ray_losses[SHADOW_RAYS * band.rows * frame.size.x + row] =
+            packed_loss(signed_fraction_of(d, unshadowed_diffuse()),
+                signed_fraction_of(r, unshadowed_specular()));
     }
 }
 

@@ -1,18 +1,21 @@
 #version 460
 // Light lists per cluster: 16x16 pixels and one eighth of an octave of depth. A cluster drops
 // lights whose total contribution to any of its pixels is below a bound; docs/clustered-lights.md
-// derives it.
+// derives it. With a maximum number of lights, longer lists become cuts of the light tree.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
+#include "lib/luminance.glsl"
 
 // Specialization: drivers that run both sides of a branch pay for the absent one as well.
 // Few lights: threads test the nodes of the light tree side by side. Otherwise they traverse it.
 layout(constant_id = 0) const bool FEW_LIGHTS = false;
 // The forward pass lights some pixels.
 layout(constant_id = 1) const bool HAS_FORWARD = true;
+// Lists have at most `max_lights` lights.
+layout(constant_id = 2) const bool HAS_CUTS = false;
 
 layout(local_size_x = 32) in;
 
@@ -26,6 +29,8 @@ layout(set = 0, binding = 8, scalar) writeonly buffer cluster_block { uvec2 clus
 layout(set = 0, binding = 9, scalar) writeonly buffer entry_block { uint entries[]; };
 layout(set = 0, binding = 10, scalar) buffer report_block { uint report[]; };
 layout(set = 0, binding = 11) uniform texture2D emission_image;
+// Lights and nodes of a cut, at most MAX_CUT, and the lights that a pixel samples from its nodes.
+layout(push_constant, scalar) uniform cut_block { uint max_lights; uint light_samples; };
 
 // Tile start of a tile whose lists found no space.
 const uint NO_ROOM = 0xffffffffu;
@@ -57,6 +62,10 @@ shared uint found_lights[SLICES * KEPT_LIGHTS];
 // List lengths of the slices; then their starts within the tile.
 shared uint list_starts[SLICES];
 shared uint tile_start;
+// Nodes of each slice's cut, and the errors of sampling them; negative for lights.
+const uint CUT_ROOM = HAS_CUTS ? MAX_CUT : 1u;
+shared uint cut_nodes[SLICES * CUT_ROOM];
+shared float cut_errors[SLICES * CUT_ROOM];
 
 // Maps floats of both signs to ordered unsigned integers.
 uint ordered(float x) {
@@ -145,7 +154,9 @@ vec3 gap_to(LightNode node, Cluster c) {
 uint list(Cluster c, uint offset, uint room, uint kept) {
     uint count = 0u;
     uint i = 0u;
-    while (i < frame.node_count) {
+    // A cut replaces a longer list.
+    uint enough = HAS_CUTS ? max_lights : 0xfffffffeu;
+    while (i < frame.node_count && count <= enough) {
         LightNode node = nodes[i];
         vec3 gap = gap_to(node, c);
         if (is_faint(node, c, gap)) {
@@ -164,6 +175,84 @@ uint list(Cluster c, uint offset, uint room, uint kept) {
         ++i;
     }
     return count;
+}
+
+// Adds a node to the cut of a slice, unless the cluster drops its lights. True if it is added.
+bool add_to_cut(Cluster c, uint index, uint first, inout uint size, uint place) {
+    LightNode node = nodes[index];
+    vec3 gap = gap_to(node, c);
+    bool leaf = node.light != NONE;
+    if (is_faint(node, c, gap) || leaf && misses(lights[node.light], c, dot(gap, gap))) {
+        return false;
+    }
+    // Estimated illuminance, as in lib/light_tree.glsl, times the spread of its values: distances
+    // differ by the radius, intensities and visibility in any node.
+    float r2 = node.radius * node.radius;
+    float d2 = dot(gap, gap);
+    float near2 = max(max(d2 - r2, r2 * 2.0 / float(node.skip - index + 1u)), 1e-12);
+    float x = r2 / near2;
+    float falloff = x < 1e-3 ? 1.0 / near2 : log(1.0 + x) / r2;
+    float spread = 0.25 + min(node.radius * inversesqrt(max(d2, 1e-12)), 1.0);
+    cut_nodes[first + place] = index;
+    cut_errors[first + place] = leaf ? -1.0 : luminance(node.intensity) * falloff * spread;
+    size += place == size ? 1u : 0u;
+    return true;
+}
+
+// Refines a cut of the light tree for a cluster: always the node with the greatest error (Walter et
+// al. 2005, "Lightcuts", section 4). Writes its nodes from `first`, and returns their number.
+uint refine_cut(Cluster c, uint first) {
+    uint size = 0u;
+    add_to_cut(c, 0u, first, size, 0u);
+    while (true) {
+        uint worst = 0u;
+        float error = -1.0;
+        for (uint i = 0u; i < size; ++i) {
+            float other = cut_errors[first + i];
+            worst = other > error ? i : worst;
+            error = max(error, other);
+        }
+        if (error < 0.0 || size >= max_lights) {
+            return size;
+        }
+        uint child = cut_nodes[first + worst] + 1u;
+        uint sibling = nodes[child].skip;
+        uint place = worst;
+        for (uint i = 0u; i < 2u; ++i) {
+            if (add_to_cut(c, i == 0u ? child : sibling, first, size, place)) {
+                place = size;
+            }
+        }
+        if (place == worst) {
+            // The cluster drops all lights of the node.
+            --size;
+            cut_nodes[first + worst] = cut_nodes[first + size];
+            cut_errors[first + worst] = cut_errors[first + size];
+        }
+    }
+}
+
+// Sorts a cut: lights first, both parts in the order of the tree, so that sums are the same in
+// every frame.
+void sort_cut(uint first, uint size) {
+    for (uint i = 1u; i < size; ++i) {
+        uint node = cut_nodes[first + i];
+        float error = cut_errors[first + i];
+        uint at = i;
+        while (at > 0u) {
+            float other = cut_errors[first + at - 1u];
+            bool light = error < 0.0;
+            bool before = light == (other < 0.0) ? node < cut_nodes[first + at - 1u] : light;
+            if (!before) {
+                break;
+            }
+            cut_nodes[first + at] = cut_nodes[first + at - 1u];
+            cut_errors[first + at] = other;
+            --at;
+        }
+        cut_nodes[first + at] = node;
+        cut_errors[first + at] = error;
+    }
 }
 
 Cluster cluster_of(uint slice) {
@@ -292,7 +381,7 @@ void main() {
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
     bool lit = (occupied >> thread & 1u) != 0u;
-    bool listed = lit && frame.cull_threshold > 0.0;
+    bool listed = lit && (HAS_CUTS || frame.cull_threshold > 0.0);
     uint below = 0u;
     float to_white = 0.0;
     if (listed) {
@@ -315,7 +404,7 @@ void main() {
     }
     barrier();
 
-    uint to_list = frame.cull_threshold > 0.0 ? occupied : 0u;
+    uint to_list = HAS_CUTS || frame.cull_threshold > 0.0 ? occupied : 0u;
     if (FEW_LIGHTS) {
         // One thread per node. The bits of a slice are in the order of the tree.
         for (uint start = 0u; start < frame.node_count; start += 32u) {
@@ -347,6 +436,11 @@ void main() {
         }
     } else if (listed) {
         found = list(cluster_of(thread), 0u, 0u, kept);
+    }
+    bool has_cut = HAS_CUTS && listed && found > max_lights;
+    if (has_cut) {
+        found = refine_cut(cluster_of(thread), thread * CUT_ROOM);
+        sort_cut(thread * CUT_ROOM, found);
     }
     list_starts[thread] = found;
     barrier();
@@ -392,7 +486,19 @@ void main() {
         if (fits) {
             uint offset = tile_start + list_starts[thread];
             evaluated = found;
-            if (FEW_LIGHTS) {
+            uint count = found;
+            if (has_cut) {
+                uint leaves = 0u;
+                for (uint i = 0u; i < found; ++i) {
+                    uint node = cut_nodes[thread * CUT_ROOM + i];
+                    bool leaf = cut_errors[thread * CUT_ROOM + i] < 0.0;
+                    entries[offset + i] = leaf ? nodes[node].light : node;
+                    leaves += leaf ? 1u : 0u;
+                }
+                bool all_leaves = leaves == found;
+                count = all_leaves ? found : LIGHT_CUT | (found - leaves) << 16 | leaves;
+                evaluated += all_leaves ? 0u : light_samples;
+            } else if (FEW_LIGHTS) {
                 uint end = offset;
                 for (uint start = 0u; start < frame.node_count; start += 32u) {
                     uint bits = found_lights[kept + start / 32u];
@@ -411,8 +517,9 @@ void main() {
                 // is used, and if it exceeds the reserved space, the cluster evaluates all lights.
                 evaluated = list(cluster_of(thread), offset, found, kept);
                 fits = evaluated <= found;
+                count = evaluated;
             }
-            clusters[index] = fits ? uvec2(offset, evaluated) : uvec2(0u, ALL_LIGHTS);
+            clusters[index] = fits ? uvec2(offset, count) : uvec2(0u, ALL_LIGHTS);
         }
         evaluated = fits ? evaluated : lamps;
         atomicAdd(report[2], fits ? 0u : 1u);

@@ -127,7 +127,7 @@ void main() {
     uint slice = min(tile_slices[tile] - depth_slice(gl_FragCoord.z), SLICES - 1u);
     uvec2 list = clusters[tile * SLICES + slice];
     list_start = list.x;
-    list_has_all = list.y == ALL_LIGHTS;
+    list_has_all = list.y == ALL_LIGHTS || has_light_cut(list);
     uint count = first + (list_has_all ? frame.light_count - first : list.y);
 #ifdef RAY_TRACED_SHADOWS
     // As in the lighting pass.

@@ -21,6 +21,9 @@ layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slic
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
 layout(set = 0, binding = 9) uniform texture2D ao_image;
+#ifdef RAY_BUDGET
+layout(set = 0, binding = 10, scalar) readonly buffer node_block { LightNode nodes[]; };
+#endif
 
 // Center of the invocation's pixel.
 vec2 pixel_center;
@@ -30,6 +33,7 @@ vec2 pixel_center;
 #include "lib/depth_span.glsl"
 #ifdef RAY_BUDGET
 #include "lib/light_reservoirs.glsl"
+#include "lib/light_cuts.glsl"
 #endif
 
 layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D light_image;
@@ -41,11 +45,34 @@ layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D unshadowed_diff
 layout(set = 0, binding = 78, rgba16f) uniform writeonly image2D unshadowed_specular_image;
 #endif
 
-// Adds a light to the sums, or offers it to the shadow rays.
-void add_light(uint light_index, vec3 d, vec3 r, inout vec3 diffuse, inout vec3 specular) {
+// The light list of the pixel's cluster: its start, and whether it has all lights.
+uint list_start = 0u;
+bool list_has_all = false;
+// Lights of the list; sampled ones come after them.
+uint listed_count = 0u;
+
+uint listed_light(uint place) {
 #ifdef RAY_BUDGET
+    if (place >= listed_count) {
+        return sampled_light(place - listed_count);
+    }
+#endif
+    return list_has_all ? frame.directional_count + place : entries[list_start + place];
+}
+
+// Adds a light to the sums, or offers it to the shadow rays. `place`: in the list.
+void add_light(uint light_index, uint place, vec3 d, vec3 r, inout vec3 diffuse,
+    inout vec3 specular) {
+#ifdef RAY_BUDGET
+    if (place >= listed_count && place != NONE) {
+        add_sampled_light(place - listed_count, light_index, uvec2(pixel_center), d, r);
+        return;
+    }
     if (needs_shadow_ray(lights[light_index])) {
-        offer_light(light_index, uvec2(pixel_center), d, r);
+        if (offer_light(light_index, uvec2(pixel_center), d, r)) {
+            offered_diffuse += d;
+            offered_specular += r;
+        }
         return;
     }
 #endif
@@ -73,8 +100,8 @@ void main() {
     vec3 environment_specular = vec3(0.0);
     Surface s;
 #ifdef RAY_BUDGET
-    vec3 unshadowed_diffuse = vec3(0.0);
-    vec3 unshadowed_specular = vec3(0.0);
+    vec3 unshadowed_diffuse_part = vec3(0.0);
+    vec3 unshadowed_specular_part = vec3(0.0);
     clear_reservoirs(uvec2(pixel));
     float span = 0.0;
 #endif
@@ -104,8 +131,18 @@ void main() {
         uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
         uint slice = min(tile_slices[tile] - depth_slice(depth), SLICES - 1u);
         uvec2 list = clusters[tile * SLICES + slice];
-        bool all = list.y == ALL_LIGHTS;
-        uint count = all ? frame.light_count - frame.directional_count : list.y;
+        list_start = list.x;
+        list_has_all = list.y == ALL_LIGHTS;
+        listed_count = list_has_all ? frame.light_count - frame.directional_count : list.y;
+        uint count = listed_count;
+#ifdef RAY_BUDGET
+        if (has_light_cut(list)) {
+            uint node_count = list.y >> 16 & 0x7fffu;
+            listed_count = list.y & 0xffffu;
+            count = listed_count + LIGHT_SAMPLES;
+            sample_light_cut(list_start + listed_count, node_count, uvec2(pixel), s);
+        }
+#endif
         // Suns and lights with shadow maps, other lights without a surface, and area lights have
         // loops of their own: drivers that run both sides of a branch would pay for the code of
         // each at all of them.
@@ -113,23 +150,27 @@ void main() {
         uint end = has_feature(FEATURE_SHADOW_MAPS) ? before + count : before;
         for (uint next = 0u; next < end;) {
             uint light_index = 0u;
+            uint place = NONE;
             bool found = false;
             while (!found && next < end) {
-                light_index = all || next < before ? next : entries[list.x + next - before];
-                found = next < before || has_shadow_map(lights[light_index]);
+                place = next < before ? NONE : next - before;
+                light_index = next < before ? next : listed_light(place);
+                found = next < before
+                    || light_index != NONE && has_shadow_map(lights[light_index]);
                 ++next;
             }
             if (found) {
-                float radius = light_index < before ? lights[light_index].half_width : 0.0;
+                float radius = place == NONE ? lights[light_index].half_width : 0.0;
                 direct_light(lights[light_index], radius, s, SHADOWS_BY_ANY, d, r);
-                add_light(light_index, d, r, diffuse, specular);
+                add_light(light_index, place, d, r, diffuse, specular);
             }
         }
         for (uint i = 0u; i < count; ++i) {
-            uint light_index = all ? before + i : entries[list.x + i];
-            if (!has_surface(lights[light_index]) && !has_shadow_map(lights[light_index])) {
+            uint light_index = listed_light(i);
+            if (light_index != NONE && !has_surface(lights[light_index])
+                && !has_shadow_map(lights[light_index])) {
                 direct_light(lights[light_index], 0.0, s, SHADOWS_BY_RAYS, d, r);
-                add_light(light_index, d, r, diffuse, specular);
+                add_light(light_index, i, d, r, diffuse, specular);
             }
         }
         // The body comes first: such drivers run it once in any case.
@@ -138,13 +179,13 @@ void main() {
             uint light_index = 0u;
             bool found = false;
             while (!found && next < count) {
-                light_index = all ? frame.directional_count + next : entries[list.x + next];
-                found = has_surface(lights[light_index]);
+                light_index = listed_light(next);
+                found = light_index != NONE && has_surface(lights[light_index]);
                 ++next;
             }
             if (found) {
                 direct_area_light(lights[light_index], s, d, r);
-                add_light(light_index, d, r, diffuse, specular);
+                add_light(light_index, next - 1u, d, r, diffuse, specular);
             }
         } while (next < count);
         AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
@@ -160,8 +201,9 @@ void main() {
         }
         diffuse *= water_returns(s.position);
 #ifdef RAY_BUDGET
-        unshadowed_diffuse = offered_diffuse * water_returns(s.position) * frame.pre_exposure;
-        unshadowed_specular = offered_specular * frame.pre_exposure;
+        unshadowed_diffuse_part =
+            unshadowed_diffuse() * water_returns(s.position) * frame.pre_exposure;
+        unshadowed_specular_part = unshadowed_specular() * frame.pre_exposure;
 #endif
         if (apart) {
             environment_specular = r;
@@ -171,8 +213,8 @@ void main() {
     }
 #ifdef RAY_BUDGET
     store_shadow_rays(uvec2(pixel), s, span);
-    imageStore(unshadowed_diffuse_image, pixel, vec4(to_half_range(unshadowed_diffuse), 1.0));
-    imageStore(unshadowed_specular_image, pixel, vec4(to_half_range(unshadowed_specular), 1.0));
+    imageStore(unshadowed_diffuse_image, pixel, vec4(to_half_range(unshadowed_diffuse_part), 1.0));
+    imageStore(unshadowed_specular_image, pixel, vec4(to_half_range(unshadowed_specular_part), 1.0));
 #endif
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;

@@ -27,6 +27,19 @@ void main() {
             specular += vec3(middle.y, unpackHalf2x16(loss.z));
         }
     }
-    out_diffuse = vec4(min(diffuse / float(band.rays), vec3(65504.0)), 1.0);
-    out_specular = vec4(min(specular / float(band.rays), vec3(65504.0)), 1.0);
+    diffuse /= float(band.rays);
+    specular /= float(band.rays);
+    if (band.sampled != 0u) {
+        uvec3 excess = shadow_ray_losses[band.rays * band.rows * frame.size.x + row];
+        vec2 middle = unpackHalf2x16(excess.y);
+        diffuse += vec3(unpackHalf2x16(excess.x), middle.x);
+        specular += vec3(middle.y, unpackHalf2x16(excess.z));
+        // Denoised fractions are not negative: samples above the headroom are fireflies.
+        if (band.headroom > 1.0) {
+            diffuse = max(diffuse, vec3(0.0));
+            specular = max(specular, vec3(0.0));
+        }
+    }
+    out_diffuse = vec4(clamp(diffuse, -65504.0, 65504.0), 1.0);
+    out_specular = vec4(clamp(specular, -65504.0, 65504.0), 1.0);
 }

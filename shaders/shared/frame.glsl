@@ -179,8 +179,12 @@ struct LightNode {
     uint skip;
     // Light index of a leaf; otherwise `NONE`.
     uint light;
-    // Padding.
-    uint pad0;
+    // Summed intensities of the lights in their strongest directions (cd by channel).
+    vec3 intensity;
+    // Axis of the cone of directions into which the lights emit (unit).
+    vec3 axis;
+    // Cosine of the cone's half angle; -1: all directions.
+    float cos_spread;
 };
 
 // A BLAS or TLAS node (src/bvh): 32 bytes, siblings side by side.

@@ -44,6 +44,11 @@ struct ShadowRayBandConstants {
     uint rows;
     // Shadow rays of a pixel. Ray k of a pixel is `(k rows + y - first_row) width + x`.
     uint rays;
+    // 1: lights may be sampled. After the losses of the rays come the estimated light of the
+    // sampled lights, minus what their samples give.
+    uint sampled;
+    // Factor on the estimated light of sampled lights; above 1, lost fractions are not negative.
+    float headroom;
 };
 
 #endif

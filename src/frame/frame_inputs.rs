@@ -108,6 +108,7 @@ impl FrameInputs {
         let nodes = scene.nodes_for(view);
         let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
         let lists = settings.clustered_lights;
+        let max_lights = max_cluster_lights(settings, local_light_count);
         let mut values = FrameConstants {
             view_projection: view.view_projection,
             inverse_projection: view.inverse,
@@ -117,8 +118,9 @@ impl FrameInputs {
             pre_exposure: settings.exposure.multiplier() as f32,
             directional_count,
             light_count: lights.len() as u32,
-            list_capacity: if lists.enabled && lists.cull_threshold > 0.0 {
+            list_capacity: if lists.enabled && (lists.cull_threshold > 0.0 || max_lights > 0) {
                 clustered_lights::first_capacity(tiles[0] * tiles[1], local_light_count)
+                    .max(clustered_lights::cut_capacity(tiles[0] * tiles[1], max_lights))
                     .max(list_capacity)
                     .min(MAX_LIST_CAPACITY)
                     .min(gpu.limits().max_storage_buffer_range / 4)
@@ -219,7 +221,7 @@ impl FrameInputs {
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,
-            shadow_ray_budget: shadow_ray_budget(gpu, settings, traced.as_ref()),
+            shadow_ray_budget: shadow_ray_budget(gpu, settings, traced.as_ref(), max_lights),
             shadow_bvh: traced,
             refraction_bvh: through,
             flare_bvh: flare,
@@ -258,6 +260,7 @@ fn shadow_ray_budget(
     gpu: &Gpu,
     settings: &RenderSettings,
     traced: Option<&FrameBvh>,
+    max_lights: u32,
 ) -> Option<ShadowRayBudget> {
     traced.filter(|_| settings.has_shadow_ray_budget()).map(|_| ShadowRayBudget {
         rays: settings.shadows.rays,
@@ -266,7 +269,17 @@ fn shadow_ray_budget(
             .unwrap_or(MAX_RAY_BUFFER_BYTES)
             .min(u64::from(gpu.limits().max_storage_buffer_range)),
         accumulated: settings.is_averaged(),
+        lights: max_lights,
+        light_samples: settings.shadows.light_samples,
+        denoised: settings.denoises_shadows(),
     })
+}
+
+/// Maximum number of lights and light tree nodes that a cluster lists; 0: no maximum.
+fn max_cluster_lights(settings: &RenderSettings, local_lights: u32) -> u32 {
+    let most = settings.shadows.lights;
+    let limited = settings.has_shadow_ray_budget() && settings.clustered_lights.enabled;
+    if limited && local_lights > most { most } else { 0 }
 }
 
 /// Features that shaders are specialized for, as `FEATURE_` bits. They depend on the scene and the

@@ -14,9 +14,10 @@ pub struct ClusteredLightStats {
     pub clusters: u32,
     /// Lights, without directional lights.
     pub lights: u32,
-    /// Sum of list lengths over all clusters.
+    /// Sum of list lengths over all clusters. Lists with groups of lights also count the lights that
+    /// a pixel samples from them.
     pub evaluated: u64,
-    /// Length of the longest list.
+    /// Greatest of these lengths.
     pub max_per_cluster: u32,
     /// Clusters whose list did not fit, so that they evaluate all lights.
     pub overflowed: u32,

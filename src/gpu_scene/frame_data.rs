@@ -50,6 +50,12 @@ pub struct ShadowRayBudget {
     pub max_bytes: u64,
     /// True if the frame is averaged with others.
     pub accumulated: bool,
+    /// Maximum number of lights and light tree nodes that a cluster lists; 0: no maximum.
+    pub lights: u32,
+    /// Lights that a pixel samples from the nodes, at least 1.
+    pub light_samples: u32,
+    /// True if the lost fractions are denoised.
+    pub denoised: bool,
 }
 
 /// Data of a frame at render resolution. The buffers are host-visible and new for each frame,

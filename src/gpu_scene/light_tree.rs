@@ -5,6 +5,8 @@
 //! that sum for every point of the scene and many `t`, once per scene. The shader takes the largest
 //! `t` whose loss stays below the bound under the current exposure and the cluster's own BRDF.
 
+use std::f64::consts::PI;
+
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -19,6 +21,43 @@ pub struct LightBound {
     pub radius: f64,
     /// Intensity in the strongest direction (cd by channel).
     pub intensity: Vec3,
+    /// Directions into which the light emits.
+    pub cone: EmissionCone,
+}
+
+/// Cone of directions.
+#[derive(Clone, Copy, Debug)]
+pub struct EmissionCone {
+    /// Axis (unit).
+    pub axis: DVec3,
+    /// Half angle (rad), 0 to pi.
+    pub spread: f64,
+}
+
+impl EmissionCone {
+    /// All directions.
+    pub const ALL: Self = Self { axis: DVec3::Y, spread: PI };
+
+    /// A cone that contains both. Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights
+    /// with Adaptive Tree Splitting", algorithm 1.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        let (wide, narrow) =
+            if self.spread >= other.spread { (self, other) } else { (other, self) };
+        let between = wide.axis.angle_between(narrow.axis);
+        if (between + narrow.spread).min(PI) <= wide.spread {
+            return wide;
+        }
+        let spread = 0.5 * (wide.spread + between + narrow.spread);
+        let across = (narrow.axis - wide.axis * wide.axis.dot(narrow.axis)).try_normalize();
+        match across {
+            Some(across) if spread < PI => {
+                let (sine, cosine) = (spread - wide.spread).sin_cos();
+                Self { axis: wide.axis * cosine + across * sine, spread }
+            }
+            _ => Self::ALL,
+        }
+    }
 }
 
 /// Node with its center in world space.
@@ -94,6 +133,11 @@ fn summary(local_lights: &[LightBound], order: &[usize], center: DVec3) -> Light
         .fold(0.0, f64::max);
     let strongest =
         order.iter().map(|&light| max_intensity(&local_lights[light])).fold(0.0, f64::max);
+    let cone = order
+        .iter()
+        .map(|&light| local_lights[light].cone)
+        .reduce(EmissionCone::union)
+        .unwrap_or(EmissionCone::ALL);
     LightTreeNode {
         center,
         sum: order.iter().map(|&light| max_intensity(&local_lights[light])).sum(),
@@ -105,7 +149,14 @@ fn summary(local_lights: &[LightBound], order: &[usize], center: DVec3) -> Light
             strongest: strongest as f32 * 1.000_001,
             skip: 0,
             light: NO_LIGHT,
-            pad0: 0,
+            intensity: order.iter().map(|&light| local_lights[light].intensity).sum(),
+            axis: cone.axis.as_vec3(),
+            // Widened by the rounding of single precision.
+            cos_spread: if cone.spread < PI - 1e-3 {
+                (cone.spread + 1e-3).cos() as f32
+            } else {
+                -1.0
+            },
         },
     }
 }
@@ -225,6 +276,10 @@ mod tests {
                 position: DVec3::new(next() * 40.0, next() * 5.0, next() * 30.0),
                 radius: 0.0,
                 intensity: Vec3::splat(0.1 + next() as f32 * 3.0),
+                cone: EmissionCone {
+                    axis: DVec3::new(next() - 0.5, -next() - 0.01, next() - 0.5).normalize(),
+                    spread: next(),
+                },
             })
             .collect()
     }
@@ -245,14 +300,24 @@ mod tests {
             for light in leaves.map(|n| &local_lights[n.shader.light as usize - 5]) {
                 assert!(light.position.distance(node.center) <= f64::from(node.shader.radius));
                 assert!(light.intensity.x <= node.shader.strongest);
+                let turned = node.shader.axis.as_dvec3().angle_between(light.cone.axis);
+                let half = f64::from(node.shader.cos_spread).acos();
+                assert!(turned + light.cone.spread <= half, "{turned} in {half}");
             }
         }
     }
 
     #[test]
     fn all_lamps_at_one_place_do_not_break_the_tree() {
-        let local_lights =
-            vec![LightBound { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
+        let local_lights = vec![
+            LightBound {
+                position: DVec3::ONE,
+                radius: 0.0,
+                intensity: Vec3::ONE,
+                cone: EmissionCone::ALL,
+            };
+            1000
+        ];
         let nodes = build(&local_lights, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
@@ -267,6 +332,7 @@ mod tests {
                 position: DVec3::new(0.0, 1.0, 0.0),
                 radius: 0.0,
                 intensity: Vec3::splat(candela),
+                cone: EmissionCone::ALL,
             }];
             let table =
                 loss_table(&build(&local_lights, 0), DVec3::splat(-extent), DVec3::splat(extent));

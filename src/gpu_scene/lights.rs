@@ -1,5 +1,7 @@
 //! Lights of the scene for the shaders.
 
+use std::f64::consts::FRAC_PI_2;
+
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{
@@ -10,8 +12,9 @@ use super::{
 };
 use crate::{
     gpu::shader_structs::frame::{
-        self, LIGHT_DIRECTIONAL, LIGHT_DISK, LIGHT_HIDDEN, LIGHT_POINT, LIGHT_RECTANGLE,
-        LIGHT_SHADOW, LIGHT_SPHERE, LIGHT_TUBE, LIGHT_TWO_SIDED, NONE,
+        self, LIGHT_DIRECTIONAL, LIGHT_DISK, LIGHT_HIDDEN, LIGHT_KIND_BITS, LIGHT_POINT,
+        LIGHT_RECTANGLE, LIGHT_SHADOW, LIGHT_SPHERE, LIGHT_TRIANGLE, LIGHT_TUBE, LIGHT_TWO_SIDED,
+        NONE,
     },
     photometry::{
         Candela, Nit,
@@ -29,9 +32,23 @@ pub(super) fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::LightTreeNode>
             position: light.position,
             radius: light.radius,
             intensity: light.candela,
+            cone: emission_cone(light),
         })
         .collect();
     light_tree::build(&local_lights, first)
+}
+
+/// Directions into which a local light emits.
+fn emission_cone(light: &WorldLight) -> light_tree::EmissionCone {
+    let frame::Light { kind, spot_scale, spot_offset, .. } = light.shader;
+    let spread = match kind & LIGHT_KIND_BITS {
+        LIGHT_POINT if spot_scale > 0.0 => {
+            f64::from(-spot_offset / spot_scale).clamp(-1.0, 1.0).acos()
+        }
+        LIGHT_DISK | LIGHT_RECTANGLE | LIGHT_TRIANGLE if kind & LIGHT_TWO_SIDED == 0 => FRAC_PI_2,
+        _ => return light_tree::EmissionCone::ALL,
+    };
+    light_tree::EmissionCone { axis: light.direction.as_dvec3().normalize_or(DVec3::Y), spread }
 }
 
 /// All visible lights, directional ones first.

@@ -30,6 +30,12 @@ pub fn first_capacity(tiles: u32, local_lights: u32) -> u32 {
     tiles.saturating_mul(3).saturating_mul(local_lights.clamp(1, 96))
 }
 
+/// Capacity (entries) that lists of at most `max_lights` entries never exceed.
+#[must_use]
+pub fn cut_capacity(tiles: u32, max_lights: u32) -> u32 {
+    tiles.saturating_mul(SLICES as u32).saturating_mul(max_lights)
+}
+
 /// Buffers of the light lists.
 #[derive(Clone, Copy)]
 pub struct ClusteredLights {
@@ -61,6 +67,7 @@ const MAX_TESTED_NODES: u32 = 128;
 struct Variant {
     few_lights: bool,
     has_forward: bool,
+    has_cuts: bool,
 }
 
 impl Variant {
@@ -69,25 +76,34 @@ impl Variant {
         Self {
             few_lights: values.node_count <= MAX_TESTED_NODES,
             has_forward: values.bits & FRAME_FORWARD != 0,
+            has_cuts: cuts(data)[0] > 0,
         }
     }
 
     fn index(self) -> usize {
-        usize::from(self.few_lights) | usize::from(self.has_forward) << 1
+        usize::from(self.few_lights)
+            | usize::from(self.has_forward) << 1
+            | usize::from(self.has_cuts) << 2
     }
+}
+
+/// Maximum number of lights and nodes that a cluster lists, or 0, and lights that a pixel samples
+/// from the nodes.
+fn cuts(data: &FrameData) -> [u32; 2] {
+    data.shadow_ray_budget.map_or([0; 2], |budget| [budget.lights, budget.light_samples])
 }
 
 /// Pipelines of the light clustering pass, by `Variant::index`; created on first use.
 #[derive(Default)]
 pub struct ClusteredLightsPass {
-    pipelines: [OnceLock<Arc<ComputePipeline>>; 4],
+    pipelines: [OnceLock<Arc<ComputePipeline>>; 8],
 }
 
 impl ClusteredLightsPass {
     /// The job that creates the pipeline of a frame; `None` if it needs none or has it.
     pub fn job<'a>(&'a self, gpu: &'a Gpu, data: &FrameData) -> Option<PipelineJob<'a>> {
         let variant = Variant::of(data);
-        let constants = [u32::from(variant.few_lights), u32::from(variant.has_forward)];
+        let constants = [variant.few_lights, variant.has_forward, variant.has_cuts].map(u32::from);
         let slot = &self.pipelines[variant.index()];
         (has_local_lights(data) && slot.get().is_none()).then(|| {
             let create = move || {
@@ -140,6 +156,7 @@ impl ClusteredLightsPass {
             .written("cluster_block", out.clusters)
             .written("entry_block", out.entries)
             .updated("report_block", out.report)
+            .push(&cuts(data))
             .dispatch([across, down, 1]);
         out
     }

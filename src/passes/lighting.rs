@@ -48,8 +48,9 @@ pub struct LightingPass {
 
 /// Features of the lighting pass.
 fn features(data: &FrameData, split: bool) -> Features {
-    let rays = data.shadow_ray_budget.map_or(0, |budget| budget.rays);
-    Features { rays, ..Features::of(data, split) }
+    let [rays, light_samples] =
+        data.shadow_ray_budget.map_or([0; 2], |budget| [budget.rays, budget.light_samples]);
+    Features { rays, light_samples, ..Features::of(data, split) }
 }
 
 /// The ray budget of a frame with the BVH of its rays, if it has one.
@@ -62,8 +63,9 @@ impl LightingPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, shader: &str, features: Features| {
-            let rays = (features.rays > 0).then_some(features.rays);
-            let constants: Vec<u32> = [features.bits].into_iter().chain(rays).collect();
+            let budget = (features.rays > 0).then_some([features.rays, features.light_samples]);
+            let constants: Vec<u32> =
+                [features.bits].into_iter().chain(budget.into_iter().flatten()).collect();
             ComputePipeline::specialized(gpu, name, shader, &constants)
         };
         Self {
@@ -187,6 +189,7 @@ impl LightingPass {
         let pass = inputs
             .shadow_inputs
             .bind_without_traversal_to(pass, frame)
+            .storage("node_block", &frame.data.nodes)
             .storage("view_hit_block", rays.view_hits)
             .written("ray_block", rays.rays)
             .written("loss_block", rays.losses)

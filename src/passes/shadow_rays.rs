@@ -33,6 +33,9 @@ const LOSS_BYTES: u64 = 12;
 const MAX_HISTORY_FRAMES: f32 = 8.0;
 /// History length in frames after the lights have changed.
 const STALE_FRAMES: f32 = 1.0;
+/// Factor on the estimated light of sampled lights where the lost fraction is denoised, which must
+/// not be negative: samples may give up to this multiple of the estimate.
+const HEADROOM: f32 = 4.0;
 /// Maximum size of the ray buffer in bytes, unless a frame sets another.
 pub const MAX_RAY_BUFFER_BYTES: u64 = 256 << 20;
 
@@ -47,6 +50,8 @@ fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBan
             first_row,
             rows: rows.min(height - first_row),
             rays: budget.rays,
+            sampled: u32::from(budget.lights > 0),
+            headroom: if budget.denoised { HEADROOM } else { 1.0 },
         })
         .collect()
 }
@@ -63,7 +68,7 @@ pub struct ShadowRayFrame {
     pub rays: BufferHandle,
     /// `TraceHit`s of the view rays.
     pub view_hits: BufferHandle,
-    /// Losses of the shadow rays.
+    /// Losses of the shadow rays, and of sampled lights the excess of their estimate.
     pub losses: BufferHandle,
     hits: BufferHandle,
 }
@@ -215,6 +220,7 @@ impl ShadowRaysPass {
         let rows = bands.iter().map(|band| band.rows).max().unwrap_or(1);
         let pixels = u64::from(width) * u64::from(rows);
         let each = pixels * u64::from(budget.rays);
+        let excess = if budget.lights > 0 { pixels } else { 0 };
         let mut image = |name: &str| g.image(name, width, height, LIGHT);
         let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
         let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
@@ -224,7 +230,7 @@ impl ShadowRaysPass {
             lost,
             rays: g.storage("shadow rays", each * RAY_BYTES),
             view_hits: g.storage("shadow ray view hits", pixels * HIT_BYTES),
-            losses: g.storage("shadow ray losses", each * LOSS_BYTES),
+            losses: g.storage("shadow ray losses", (each + excess) * LOSS_BYTES),
             hits: g.storage("shadow ray hits", each * ANY_HIT_BYTES),
         }
     }
@@ -319,7 +325,14 @@ mod tests {
     #[test]
     fn bands_cover_all_rows_within_the_limit() {
         let of = |rays, max_bytes, size| {
-            let budget = ShadowRayBudget { rays, max_bytes, accumulated: false };
+            let budget = ShadowRayBudget {
+                rays,
+                max_bytes,
+                accumulated: false,
+                lights: 0,
+                light_samples: 1,
+                denoised: false,
+            };
             let all = bands(size, budget);
             let mut next = 0;
             for band in &all {

@@ -42,6 +42,8 @@ pub struct Features {
     /// Shadow rays a pixel of a fixed budget, which other passes trace; 0: `traced` rays to every
     /// light. Lighting pass only.
     pub rays: u32,
+    /// Lights that a pixel of a fixed budget samples from groups of lights; 0 without.
+    pub light_samples: u32,
     /// Ray query instead of the software BVH.
     pub query: bool,
     /// Blended or refractive surfaces over the lit image; forward pass only.
@@ -60,6 +62,7 @@ impl Features {
             bits: data.features & !FEATURE_SPLIT_LIGHTING | parts,
             traced: traced.is_some(),
             rays: 0,
+            light_samples: 0,
             query: traced.is_some_and(|gpu_bvh| gpu_bvh.structure().is_some()),
             blended: false,
             traced_refraction: false,
@@ -214,8 +217,14 @@ mod tests {
                 if file != "forward.frag" && (blended || traced_refraction) {
                     continue;
                 }
-                let features =
-                    Features { traced, rays: 0, query, blended, traced_refraction, bits };
+                let features = Features {
+                    traced,
+                    query,
+                    blended,
+                    traced_refraction,
+                    bits,
+                    ..Features::default()
+                };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
                 if file == "lighting.comp" && traced {

@@ -163,6 +163,13 @@ settings! {
         rays: u32 = 2, in 1..=64,
             "shadow rays a pixel for all lights together with sampling=budget, 1 to 64",
             affects Meter;
+        /// Their light has no noise.
+        lights: u32 = 16, in 4..=32,
+            "lights and groups of lights that a pixel evaluates with sampling=budget, 4 to 32; lights of groups are sampled",
+            affects Meter;
+        light_samples: u32 = 4, in 1..=16,
+            "lights that a pixel samples from all groups together with sampling=budget, 1 to 16",
+            affects Meter;
         denoise: bool = true,
             "true or false: accumulate the shadows of sampling=budget over frames, except in frames that are averaged",
             affects Meter;

@@ -3,11 +3,14 @@
 use crate::common::{Place, exposure_for, gpu, perspective, picture, renderer};
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{Aov, FrameSample, RenderSettings, RenderedImage, Renderer, ShadowSettings},
+    frame::{
+        Aov, ClusteredLightSettings, FrameSample, RenderSettings, RenderedImage, Renderer,
+        ShadowSettings,
+    },
     gpu_scene::View,
     photometry::{
         Candela, Lux, Nit,
-        lights::{Emitter, LightStrength, Sides},
+        lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
         AlphaMode, Material, Sampler, Scene,
@@ -360,4 +363,135 @@ fn scenes_without_shadow_casters_are_lit() {
     let nothing = Scene::default();
     let dark = picture(&mut renderer, &nothing, &view, &budget(2));
     assert!(dark.nits.iter().flatten().all(|value| *value == 0.0));
+}
+
+/// Many lamps of all colors over the blocks: points, spots, spheres, one-sided disks and lamps
+/// without shadows.
+fn many_lamps(count: u32, range: Option<f32>) -> Scene {
+    let mut builder = SceneBuilder::new("many lamps");
+    blocks(&mut builder);
+    for lamp in 0..count {
+        let angle = f64::from(lamp) * 2.399_963;
+        let radius = 4.0 * ((f64::from(lamp) + 0.5) / f64::from(count)).sqrt();
+        let height = 1.2 + f64::from(lamp % 7) * 0.2;
+        let at = DVec3::new(radius * angle.sin(), height, radius * angle.cos());
+        let hue = f64::from(lamp % 5) as f32 / 4.0;
+        let color = Vec3::new(1.4 - hue, 1.0, 0.5 + hue);
+        if lamp % 20 == 3 {
+            light(&mut builder, Emitter::Sphere { radius: 0.05 }, 6000.0, color, at);
+        } else if lamp % 20 == 11 {
+            let disk = Emitter::Disk { radius: 0.04, sides: Sides::One };
+            light(&mut builder, disk, 9000.0, color, at);
+        } else if lamp % 4 == 2 {
+            let cone = Cone::new(0.3, 0.7).unwrap();
+            let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
+            let pose = look_at_transform(at, DVec3::new(at.x * 0.7, 0.0, at.z * 0.8));
+            let strength = LightStrength::Candela(Candela(60.0));
+            builder.light("spot", spot, strength, color, pose);
+        } else {
+            builder.point_light_candela(
+                "lamp",
+                Candela(20.0 + f64::from(lamp % 3) * 20.0),
+                color,
+                at,
+            );
+        }
+    }
+    let mut scene = builder.build().unwrap();
+    for (number, light) in scene.lights.iter_mut().enumerate() {
+        light.range = range;
+        light.shadow = number % 8 != 5;
+    }
+    scene
+}
+
+fn sampled(lights: u32, light_samples: u32) -> RenderSettings {
+    let shadows = ShadowSettings { lights, light_samples, ..budget(2).shadows };
+    let clustered_lights =
+        ClusteredLightSettings { cull_threshold: 0.0, ..ClusteredLightSettings::default() };
+    RenderSettings { shadows, clustered_lights, ..budget(2) }
+}
+
+/// Lamps that no cluster can drop: each pixel evaluates a fixed number of them, and the mean of
+/// frames is the light of all.
+#[test]
+fn sampled_lights_are_unbiased() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let lamps = 320;
+    let scene = many_lamps(lamps, None);
+    let view = view((48, 32));
+    let count = 32;
+    let shadows = ShadowSettings { samples: 4, ..exact().shadows };
+    let all = RenderSettings { shadows, ..exact() };
+    let reference = Blocks::render(&mut renderer, &scene, &view, &all, count);
+    for (lights, light_samples) in [(4, 2), (16, 4)] {
+        let settings = sampled(lights, light_samples);
+        let one = picture(&mut renderer, &scene, &view, &settings);
+        let stats = one.clustered_light_stats;
+        assert_eq!((stats.lights, stats.overflowed), (lamps, 0));
+        assert!(stats.max_per_cluster <= lights + light_samples, "{stats:?}");
+        assert!(stats.evaluated > 0 && stats.max_per_cluster > lights, "{stats:?}");
+        let again = picture(&mut renderer, &scene, &view, &settings);
+        assert_eq!(one.nits, again.nits);
+        let sampled = Blocks::render(&mut renderer, &scene, &view, &settings, count);
+        let ([got, noise], [want, other_noise]) = (sampled.total(), reference.total());
+        let (off, sigma) = (got / want - 1.0, (noise + other_noise).sqrt() / want);
+        let (mut worst, mut sigmas) = (0.0f64, 0.0);
+        for block in 0..sampled.sums.len() {
+            let want = reference.mean(block).max(0.02 * WHITE);
+            let sigma = (sampled.variance(block) + reference.variance(block)).sqrt() / want;
+            let off = (sampled.mean(block) - reference.mean(block)).abs() / want;
+            worst = worst.max(off);
+            sigmas += sigma / sampled.sums.len() as f64;
+            assert!(off <= 4.0 * sigma + 0.005, "{lights} lights, block {block}: {off}, {sigma}");
+        }
+        println!(
+            "{lights} lights, {light_samples} samples: mean {off:+.2e} (sigma {sigma:.1e}), worst \
+             block {worst:.4}, sigma of blocks {sigmas:.4}"
+        );
+        // Otherwise the bounds would be too wide to find a bias.
+        assert!(sigmas < 0.03 && sigma < 5e-3, "{sigmas}, {sigma}");
+        assert!(off.abs() <= 3.0 * sigma + 1e-3, "{off} off, sigma {sigma}");
+    }
+}
+
+/// The denoiser accumulates sampled lights together with their shadows.
+#[test]
+fn history_reduces_the_noise_of_sampled_lights() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = many_lamps(320, None);
+    let view = view((64, 40));
+    let reference = picture(&mut renderer, &scene, &view, &exact());
+    let noisy = picture(&mut renderer, &scene, &view, &sampled(16, 4));
+    let shadows = ShadowSettings { denoise: true, ..sampled(16, 4).shadows };
+    let denoised = RenderSettings { shadows, ..sampled(16, 4) };
+    let on_device = renderer.upload_for(&scene, &denoised.shadows).unwrap();
+    renderer.reset_history();
+    let frames = (0..32).map(|_| renderer.render(&on_device, &view, &denoised).unwrap());
+    let last = frames.last().unwrap();
+    let [noise, later] = [&noisy, &last].map(|picture| differences(picture, &reference));
+    println!("noisy {noise:.4?}, after 32 frames {later:.4?}");
+    assert!(later[0] < 0.4 * noise[0], "{later:?} of {noise:?}");
+    assert!(later[1].abs() < 0.01, "{later:?}");
+}
+
+/// Clusters whose lights fit have no sampled light, whatever the number of lights in the scene.
+#[test]
+fn clusters_with_few_lights_sample_none() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = many_lamps(30, Some(1.6));
+    let view = view((96, 64));
+    let of = |lights| {
+        let shadows = ShadowSettings { lights, ..budget(2).shadows };
+        RenderSettings { shadows, ..budget(2) }
+    };
+    let whole = picture(&mut renderer, &scene, &view, &of(32));
+    let listed = whole.clustered_light_stats.max_per_cluster;
+    assert!((4..24).contains(&listed) && lit_share(&whole) > 0.5, "{listed}");
+    let limited = picture(&mut renderer, &scene, &view, &of(24));
+    assert_eq!(limited.clustered_light_stats.max_per_cluster, listed);
+    assert_eq!(limited.nits, whole.nits);
+    // Fewer than the longest list: some clusters sample lights.
+    let sampled = picture(&mut renderer, &scene, &view, &of(4));
+    assert_ne!(sampled.nits, whole.nits);
 }
