@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::gpu::GpuResult;
+use crate::gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState};
 
 /// Creates a pipeline, or those of a pass.
 pub type PipelineJob<'a> = Box<dyn Fn() -> GpuResult<()> + Send + Sync + 'a>;
@@ -36,4 +36,38 @@ pub fn get_or_create<T>(
     let created = create()?;
     // If another thread created it first, its pipeline is kept.
     Ok(Arc::clone(slot.get_or_init(|| created)))
+}
+
+/// A full-screen pipeline that is created when a frame first records a pass with it.
+pub struct LazyPipeline {
+    gpu: Gpu,
+    name: String,
+    vertex: &'static str,
+    fragment: &'static str,
+    state: GraphicsState,
+    slot: OnceLock<Arc<GraphicsPipeline>>,
+}
+
+impl LazyPipeline {
+    /// A pipeline of these shaders, not yet created.
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        [vertex, fragment]: [&'static str; 2],
+        state: GraphicsState,
+    ) -> Self {
+        let (gpu, name) = (gpu.clone(), name.to_owned());
+        Self { gpu, name, vertex, fragment, state, slot: OnceLock::new() }
+    }
+
+    /// The pipeline.
+    ///
+    /// # Errors
+    /// `GpuError` if the driver rejects it.
+    pub fn get(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.slot, || {
+            let Self { gpu, name, vertex, fragment, state, .. } = self;
+            GraphicsPipeline::new(gpu, name, vertex, fragment, state)
+        })
+    }
 }

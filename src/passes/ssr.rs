@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{
+    creation::LazyPipeline,
     formats::{LIGHT, VELOCITY},
     gbuffer::Gbuffer,
     scene_frame::SceneFrame,
@@ -11,8 +12,7 @@ use super::{
 };
 use crate::{
     gpu::{
-        Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo,
-        SamplerInfo,
+        Buffer, ComputePipeline, Gpu, GpuResult, GraphicsState, Image, ImageInfo, SamplerInfo,
         shader_structs::{
             ssr::{
                 SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
@@ -152,11 +152,11 @@ pub struct SsrInputs {
 
 /// Pipelines of the temporal pass.
 struct Temporal {
-    virtual_image: Arc<GraphicsPipeline>,
-    only_camera_moved: Arc<GraphicsPipeline>,
-    reprojection_modes: Arc<GraphicsPipeline>,
-    still: Arc<GraphicsPipeline>,
-    debug: Arc<GraphicsPipeline>,
+    virtual_image: LazyPipeline,
+    only_camera_moved: LazyPipeline,
+    reprojection_modes: LazyPipeline,
+    still: LazyPipeline,
+    debug: LazyPipeline,
 }
 
 /// Inputs of the temporal pass.
@@ -179,162 +179,138 @@ const MIRRORS: &str = "mirrors";
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
-    environment: [Arc<GraphicsPipeline>; 2],
-    half_mask_pipeline: Arc<GraphicsPipeline>,
+    environment: [LazyPipeline; 2],
+    half_mask_pipeline: LazyPipeline,
     /// Rays that neighbors reuse, and rays composited directly.
-    trace: [Arc<GraphicsPipeline>; 2],
+    trace: [LazyPipeline; 2],
     /// Full resolution, half resolution, and mirrors at half resolution; each with history, single
     /// frame, and debug.
-    resolve: [[Arc<GraphicsPipeline>; 3]; 3],
+    resolve: [[LazyPipeline; 3]; 3],
     temporal: Temporal,
     /// Masked pixels, and all pixels; each without and with velocity.
-    composite: [[Arc<GraphicsPipeline>; 2]; 2],
+    composite: [[LazyPipeline; 2]; 2],
     reflectances: Arc<Image>,
 }
 
 impl SsrPass {
-    /// Creates the pipelines.
+    /// Creates the pass; most pipelines follow when a frame needs them.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline or memory runs out.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make_at = |vertex: &str, name: &str, fragment: &str, colors: &[vk::Format], depth| {
-            let colors = colors.iter().map(|&format| (format, false)).collect();
-            let state = GraphicsState { colors, depth, ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
-        };
-        let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
-            make_at("ssr.vert", name, fragment, colors, depth)
-        };
-        let make = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_with(name, fragment, colors, None)
-        };
         // The triangle is at depth 0, and ray-tracing pixels are beyond it: all others fail the
         // depth test.
-        let ray_mask_test = Some((RAY_MASK, false, vk::CompareOp::LESS));
-        let make_masked = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_with(name, fragment, colors, ray_mask_test)
-        };
-        let make_temporal = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+HISTORY_CONSTANTS", name, fragment, colors, ray_mask_test)
-        };
-        let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("ssr.vert+DEPTH_ABOVE_HALF", name, fragment, colors, ray_mask_test)
-        };
+        let tested = Some((RAY_MASK, false, vk::CompareOp::LESS));
         let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
-        let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
-        let table = dfg_table();
-        let side = DFG_SIZE as u32;
-        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
-        let info = ImageInfo {
-            width: side,
-            height: side,
-            mips: 1,
-            format: vk::Format::R32G32_SFLOAT,
-            usage,
+        let lazy = |name: &str, shaders: [&'static str; 2], colors: &[vk::Format], depth| {
+            let colors = colors.iter().map(|&format| (format, false)).collect();
+            let state = GraphicsState { colors, depth, ..GraphicsState::default() };
+            LazyPipeline::new(gpu, name, shaders, state)
         };
-        let reflectances = Image::new(gpu, "reflectances", info)?;
-        let pairs: Vec<[f32; 2]> = table.iter().map(|entry| [entry.x, entry.y]).collect();
-        let mut uploader = Uploader::new(gpu)?;
-        uploader.texture(&reflectances, &[bytemuck::cast_slice(&pairs).to_vec()])?;
-        uploader.finish()?;
-        // Independent of each other, and slow if the driver compiles for the first time.
-        let (resolve, temporal) = rayon::join(
-            || -> GpuResult<_> {
-                let file = "ssr_resolve.frag";
-                let half = format!("{file}+HALF_RESOLUTION");
-                let mirrors = format!("{half}+MIRROR_RAYS");
-                Ok([
-                    resolve_kinds(make_masked, "ssr resolve", file)?,
-                    resolve_kinds(make_masked, "ssr resolve half", &half)?,
-                    resolve_kinds(make_of_mirrors, "ssr resolve mirrors", &mirrors)?,
-                ])
-            },
-            || -> GpuResult<_> {
-                Ok(Temporal {
-                    virtual_image: make_temporal(
-                        "ssr temporal",
-                        "ssr_temporal.frag",
-                        &accumulated[..4],
-                    )?,
-                    only_camera_moved: make_temporal(
-                        "ssr temporal camera",
-                        "ssr_temporal.frag+CAMERA_MOTION_ONLY",
-                        &accumulated[..4],
-                    )?,
-                    reprojection_modes: make_temporal(
-                        "ssr temporal ways",
-                        "ssr_temporal.frag+REPROJECTION_MODES",
-                        &accumulated[..4],
-                    )?,
-                    still: make_temporal(
-                        "ssr temporal still",
-                        "ssr_temporal.frag+STATIC_VIEW",
-                        &accumulated[..4],
-                    )?,
-                    debug: make_temporal(
-                        "ssr temporal debug",
-                        "ssr_temporal.frag+DEBUG",
-                        &accumulated,
-                    )?,
-                })
-            },
-        );
+        let temporal = |name: &str, fragment: &'static str, colors: &[vk::Format]| {
+            lazy(name, ["ssr.vert+HISTORY_CONSTANTS", fragment], colors, tested)
+        };
+        // Pipelines of a resolve pass: with history, single frame, and debug.
+        let resolve = |name: &str, vertex: &'static str, fragments: [&'static str; 3]| {
+            let [history, single_frame, debug] = fragments;
+            let resolved = [REFLECTION, PAIR, SHARES];
+            [
+                lazy(name, [vertex, history], &resolved[..2], tested),
+                lazy(&format!("{name} alone"), [vertex, single_frame], &[LIGHT], tested),
+                lazy(&format!("{name} debug"), [vertex, debug], &resolved, tested),
+            ]
+        };
+        let composite = |name: &str, depth| {
+            let fragments = ["ssr_composite.frag", "ssr_composite.frag+OUTPUT_VELOCITY"];
+            [
+                lazy(name, ["ssr.vert", fragments[0]], &[LIGHT], depth),
+                lazy(
+                    &format!("{name} motion"),
+                    ["ssr.vert", fragments[1]],
+                    &[LIGHT, VELOCITY],
+                    depth,
+                ),
+            ]
+        };
+        let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
             environment: [
-                make_with(
+                lazy(
                     "ssr environment",
-                    "ssr_environment.frag",
+                    ["ssr.vert", "ssr_environment.frag"],
                     &[PAIR, CELL, LIGHT, LIGHT],
                     asking,
-                )?,
-                make_with(
+                ),
+                lazy(
                     "ssr environment bare",
-                    "ssr_environment.frag+NO_ENVIRONMENT",
+                    ["ssr.vert", "ssr_environment.frag+NO_ENVIRONMENT"],
                     &[PAIR, CELL],
                     asking,
-                )?,
+                ),
             ],
-            half_mask_pipeline: make_at(
-                "fullscreen.vert",
+            half_mask_pipeline: lazy(
                 "ssr ray mask",
-                "ssr_ray_mask.frag",
+                ["fullscreen.vert", "ssr_ray_mask.frag"],
                 &[],
                 asking,
-            )?,
+            ),
             trace: [
-                make_at("ssr.vert+RAY_CONSTANTS", "ssr", "ssr.frag", &[RAY], ray_mask_test)?,
-                make_at(
-                    "ssr.vert+RAY_CONSTANTS",
+                lazy("ssr", ["ssr.vert+RAY_CONSTANTS", "ssr.frag"], &[RAY], tested),
+                lazy(
                     "ssr alone",
-                    "ssr.frag+SINGLE_FRAME",
+                    ["ssr.vert+RAY_CONSTANTS", "ssr.frag+SINGLE_FRAME"],
                     &[LIGHT],
-                    ray_mask_test,
-                )?,
+                    tested,
+                ),
             ],
-            resolve: resolve?,
-            temporal: temporal?,
-            composite: [
-                [
-                    make_masked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
-                    make_masked(
-                        "ssr composite motion",
-                        "ssr_composite.frag+OUTPUT_VELOCITY",
-                        &[LIGHT, VELOCITY],
-                    )?,
-                ],
-                [
-                    make("ssr composite all", "ssr_composite.frag", &[LIGHT])?,
-                    make(
-                        "ssr composite all motion",
-                        "ssr_composite.frag+OUTPUT_VELOCITY",
-                        &[LIGHT, VELOCITY],
-                    )?,
-                ],
+            resolve: [
+                resolve(
+                    "ssr resolve",
+                    "ssr.vert",
+                    ["ssr_resolve.frag", "ssr_resolve.frag+SINGLE_FRAME", "ssr_resolve.frag+DEBUG"],
+                ),
+                resolve(
+                    "ssr resolve half",
+                    "ssr.vert",
+                    [
+                        "ssr_resolve.frag+HALF_RESOLUTION",
+                        "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
+                        "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
+                    ],
+                ),
+                resolve(
+                    "ssr resolve mirrors",
+                    "ssr.vert+DEPTH_ABOVE_HALF",
+                    [
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS",
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
+                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
+                    ],
+                ),
             ],
-            reflectances,
+            temporal: Temporal {
+                virtual_image: temporal("ssr temporal", "ssr_temporal.frag", &accumulated[..4]),
+                only_camera_moved: temporal(
+                    "ssr temporal camera",
+                    "ssr_temporal.frag+CAMERA_MOTION_ONLY",
+                    &accumulated[..4],
+                ),
+                reprojection_modes: temporal(
+                    "ssr temporal ways",
+                    "ssr_temporal.frag+REPROJECTION_MODES",
+                    &accumulated[..4],
+                ),
+                still: temporal(
+                    "ssr temporal still",
+                    "ssr_temporal.frag+STATIC_VIEW",
+                    &accumulated[..4],
+                ),
+                debug: temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &accumulated),
+            },
+            composite: [composite("ssr composite", tested), composite("ssr composite all", None)],
+            reflectances: reflectances(gpu)?,
         })
     }
 
@@ -364,7 +340,8 @@ impl SsrPass {
             g.image("ssr depth pyramid", frame.values.level_row, height + height.div_ceil(2), CELL);
         let [open, traced] = [open, traced]
             .map(|image| image.map_or_else(|| (&scene.white).into(), ImageSource::from));
-        g.fullscreen("ssr environment", &self.environment[usize::from(apart.is_none())])
+        let bare = usize::from(apart.is_none());
+        g.fullscreen_with("ssr environment", move || self.environment[bare].get())
             .binds([data.uniform()])
             .texture("clamped_depth_image", gbuffer.depth, SamplerInfo::NEAREST)
             .sampled("surface_image", gbuffer.surface)
@@ -400,7 +377,7 @@ impl SsrPass {
         let rays_asked =
             if half > 0 { self.declare_ray_mask(g, frame, ray_mask) } else { ray_mask };
         let pass = g
-            .fullscreen("ssr", &self.trace[usize::from(single_frame)])
+            .fullscreen_with("ssr", move || self.trace[usize::from(single_frame)].get())
             .binds([data.uniform()])
             .sampled("surface_image", gbuffer.surface)
             .uniform("ssr_block", &frame.constants)
@@ -447,10 +424,10 @@ impl SsrPass {
         let kind = if alone { 1 } else { 2 * usize::from(debug) };
         let [all_rays, mirrors] = [&self.resolve[half][kind], &self.resolve[2][kind]];
         pass.depth_tested(ray_mask).record(move |cx, bindings| {
-            cx.rec.bind_graphics(all_rays, &bindings.common())?;
+            cx.rec.bind_graphics(&all_rays.get()?, &bindings.common())?;
             cx.rec.draw_fullscreen();
             if half > 0 {
-                cx.rec.bind_graphics(mirrors, &bindings.with_group(MIRRORS))?;
+                cx.rec.bind_graphics(&mirrors.get()?, &bindings.with_group(MIRRORS))?;
                 cx.rec.draw_fullscreen();
             }
             Ok(())
@@ -478,7 +455,7 @@ impl SsrPass {
             .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
         let pipeline = &self.composite[usize::from(all)][usize::from(motion.is_some())];
         let pass = g
-            .fullscreen("ssr composite", pipeline)
+            .fullscreen_with("ssr composite", move || pipeline.get())
             .binds([data.uniform()])
             .sampled("surface_image", gbuffer.surface)
             .image_loaded("surface_history_image", surface_history)
@@ -498,15 +475,15 @@ impl SsrPass {
     }
 
     /// Declares the ray mask at half resolution.
-    fn declare_ray_mask(
-        &self,
-        g: &mut Graph<'_>,
+    fn declare_ray_mask<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         frame: &FrameSsr,
         ray_mask: ImageHandle,
     ) -> ImageHandle {
         let [across, down] = frame.values.rays;
         let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
-        g.fullscreen("ssr ray mask", &self.half_mask_pipeline)
+        g.fullscreen_with("ssr ray mask", move || self.half_mask_pipeline.get())
             .uniform("ssr_block", &frame.constants)
             .sampled("ray_mask_image", ray_mask)
             .depth_cleared(out)
@@ -528,9 +505,9 @@ impl SsrPass {
         }
     }
 
-    fn declare_temporal(
-        &self,
-        g: &mut Graph<'_>,
+    fn declare_temporal<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         data: &FrameData,
         frame: &FrameSsr,
         inputs: TemporalInputs,
@@ -574,7 +551,7 @@ impl SsrPass {
         // If nothing but the camera moves, no velocity image is needed.
         let moves = debug || !(still || by_image && frame.only_camera_moved);
         let pass = g
-            .fullscreen("ssr temporal", pipeline)
+            .fullscreen_with("ssr temporal", move || pipeline.get())
             // The static path needs no surface history.
             .bound_if(!still, |pass| pass.sampled("surface_image", gbuffer.surface))
             .with(shares, |pass, shares| pass.sampled("shares_image", shares))
@@ -605,18 +582,19 @@ impl SsrPass {
     }
 }
 
-/// Pipelines of a resolve pass: with history, single frame, and debug.
-fn resolve_kinds(
-    make: impl Fn(&str, &str, &[vk::Format]) -> GpuResult<Arc<GraphicsPipeline>>,
-    name: &str,
-    file: &str,
-) -> GpuResult<[Arc<GraphicsPipeline>; 3]> {
-    let resolved = [REFLECTION, PAIR, SHARES];
-    Ok([
-        make(name, file, &resolved[..2])?,
-        make(&format!("{name} alone"), &format!("{file}+SINGLE_FRAME"), &[LIGHT])?,
-        make(&format!("{name} debug"), &format!("{file}+DEBUG"), &resolved)?,
-    ])
+/// Table of the split sum for specular reflectances.
+fn reflectances(gpu: &Gpu) -> GpuResult<Arc<Image>> {
+    let table = dfg_table();
+    let side = DFG_SIZE as u32;
+    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+    let info =
+        ImageInfo { width: side, height: side, mips: 1, format: vk::Format::R32G32_SFLOAT, usage };
+    let image = Image::new(gpu, "reflectances", info)?;
+    let pairs: Vec<[f32; 2]> = table.iter().map(|entry| [entry.x, entry.y]).collect();
+    let mut uploader = Uploader::new(gpu)?;
+    uploader.texture(&image, &[bytemuck::cast_slice(&pairs).to_vec()])?;
+    uploader.finish()?;
+    Ok(image)
 }
 
 /// Empty debug image for a frame without SSR.
