@@ -163,7 +163,7 @@ settings! {
         rays: u32 = 2, in 1..=64,
             "shadow rays a pixel for all lights together with sampling=budget, 1 to 64",
             affects Meter;
-        /// Their light has no noise.
+        /// Of the other lights of a cluster, `light_samples` are sampled.
         lights: u32 = 16, in 4..=32,
             "lights and groups of lights that a pixel evaluates with sampling=budget, 4 to 32; lights of groups are sampled",
             affects Meter;
