@@ -11,7 +11,7 @@ use super::{
 choices! {
     /// Quality tier.
     pub enum Quality {
-        /// All kinds of light at the lowest cost.
+        /// Direct and indirect light at the lowest cost; reflections in screen space alone.
         Draft = "draft",
         /// All kinds of light by few samples, denoised or averaged.
         Standard = "standard",
