@@ -47,6 +47,8 @@ layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 
 // Maximum lights evaluated at a hit; with more, one is sampled.
 const uint MAX_HIT_LIGHTS = 4u;
+// Shadow rays from a hit to an area light.
+const uint HIT_SAMPLES = 4u;
 // Maximum clear panes that a ray passes.
 const uint PANES = 4u;
 // Candidates per chosen VPL.
@@ -479,7 +481,7 @@ void add_vpl(VplSample chosen) {
 
 // Traces all rays of the vertex. The last one, which may continue the path, finds the next vertex.
 void trace_rays(bool continues) {
-    uint light_rays = lit_by.count * gi.hit_samples;
+    uint light_rays = lit_by.count * HIT_SAMPLES;
     uint vpl_rays = light_rays + lit_by.vpls;
     uint shadow_rays = vpl_rays + (lit_by.sky ? 1u : 0u);
     uint candidates = lit_by.all_vpls || path.kind == RAY_DIFFUSE ? 1u : CANDIDATES;
@@ -501,15 +503,13 @@ void trace_rays(bool continues) {
             ray.away = ray_normal;
             ray.reach = 1.0 - LIGHT_RAY_MARGIN;
             if (current < light_rays) {
-                uint i = current / gi.hit_samples;
-                uint sample_number = current % gi.hit_samples;
+                uint i = current / HIT_SAMPLES;
+                uint sample_number = current % HIT_SAMPLES;
                 uint light = lit_by.first + i;
                 uint kind = lights[light].kind & LIGHT_KIND_BITS;
-                bool sized = kind != LIGHT_POINT && kind != LIGHT_DIRECTIONAL;
-                uint count = sized ? gi.hit_samples : 1u;
+                uint count = kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL ? 1u : HIT_SAMPLES;
                 bool needed = (lit_by.shadowed >> i & 1u) != 0u;
-                bool last = !needed || sample_number + 1u >= count;
-                number = last ? (i + 1u) * gi.hit_samples : number;
+                number = !needed || sample_number + 1u >= count ? (i + 1u) * HIT_SAMPLES : number;
                 if (needed) {
                     vec4 to = sample_light(lights[light], vertex.s.normal,
                         light_sample(sample_number, count, light_u));

@@ -69,8 +69,6 @@ struct GiConstants {
     float ball;
     // Maximum change of the displayed image since the last frame in 8-bit steps; 0: unlimited.
     float stabilization_step;
-    // Shadow rays from a ray hit to each light with a size.
-    uint hit_samples;
 };
 
 // VPL visibility by shadow rays.

@@ -59,8 +59,8 @@ fn quality_help() -> String {
                     [default: the look's, else the properties' defaults].\n"
         .to_owned();
     for [property, tiers @ ..] in tier_table() {
-        let tiers = tiers.map(|value| format!("{value:>9}")).concat();
-        help.push_str(&format!("\n{property:<32}{tiers}"));
+        let tiers = tiers.map(|value| format!("{value:>14}")).concat();
+        help.push_str(&format!("\n{property:<40}{tiers}"));
     }
     help + "\n"
 }

@@ -164,7 +164,6 @@ impl FrameGi {
             },
             ball: own.ball,
             stabilization_step: signal.stabilization_step(),
-            hit_samples: settings.hit_samples.max(1),
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "gi constants", &[values])?,

@@ -45,9 +45,6 @@ settings! {
             affects Vpls;
         vpl_samples: u32 = 4, in 1..=256,
             "VPL samples a pixel and frame, 1 to 256, e.g. 4", affects Meter;
-        hit_samples: u32 = 4, in 1..=16,
-            "shadow rays to each light with a size from surfaces that rays of indirect light hit, 1 to 16, e.g. 4",
-            affects Meter;
         final_gather: FinalGather = FinalGather::Tree,
             "VPL selection: tree (light tree sampling) or all (every VPL, for comparison)",
             affects Meter;

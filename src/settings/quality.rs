@@ -11,7 +11,7 @@ use super::{
 choices! {
     /// Quality tier.
     pub enum Quality {
-        /// All kinds of light at the lowest cost.
+        /// Direct and indirect light at the lowest cost; reflections in screen space alone.
         Draft = "draft",
         /// All kinds of light by few samples, denoised or averaged.
         Standard = "standard",
@@ -23,7 +23,7 @@ choices! {
 }
 
 /// Values of the tiers: a property's path, and its values in the order of `Quality`.
-pub const TIERS: [(&str, [&str; 4]); 18] = [
+pub const TIERS: [(&str, [&str; 4]); 17] = [
     ("passes.aa.samples", ["1", "4", "16", "32"]),
     ("passes.aa.method", ["morphological", "taa", "taa", "none"]),
     ("passes.shadows.method", ["traced"; 4]),
@@ -42,7 +42,6 @@ pub const TIERS: [(&str, [&str; 4]); 18] = [
     ("gi.enabled", ["true"; 4]),
     ("gi.vpls", ["8192", "32768", "65536", "300000"]),
     ("gi.vpl_samples", ["1", "1", "2", "4"]),
-    ("gi.hit_samples", ["1", "4", "4", "4"]),
     ("gi.specular", ["false", "true", "true", "true"]),
     ("gi.denoise", ["true", "true", "true", "false"]),
 ];

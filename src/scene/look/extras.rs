@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     LookError, WaterLook,
-    properties::{description, unknown_property},
+    properties::{choices, description, unknown_property},
     reader::Reader,
 };
 
@@ -23,6 +23,7 @@ pub fn water_from_extras<'a>(
             value: &value,
             folder: Path::new(""),
             expected: description(&path),
+            choices: choices(&path),
         };
         if !read.set_at(&format!("water.*.{name}"), &mut look)? {
             return Err(unknown_property(&path));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{LookError, choices, suggestions::close_name};
+use super::{LookError, suggestions::close_name};
 use crate::settings::{Input, Section};
 
 /// One value with its path, for checks whose messages name both.
@@ -15,11 +15,13 @@ pub(super) struct Reader<'a> {
     pub folder: &'a Path,
     /// Expected values: the property's description.
     pub expected: &'a str,
+    /// Names that the property accepts; empty if it is not chosen by name.
+    pub choices: &'static [&'static str],
 }
 
 impl Reader<'_> {
     pub fn bad_value(&self) -> LookError {
-        let close = close_name(self.value, choices(self.path));
+        let close = close_name(self.value, self.choices);
         let hint = close.map_or_else(String::new, |name| format!("; did you mean {name}?"));
         LookError::BadValue {
             path: self.path.into(),
