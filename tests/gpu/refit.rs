@@ -30,6 +30,8 @@ const TRACED: ShadowSettings = ShadowSettings {
     samples: 1,
     sampling: ShadowSampling::Exact,
     rays: 2,
+    lights: 16,
+    light_samples: 4,
     denoise: true,
     resolution: 256,
 };
