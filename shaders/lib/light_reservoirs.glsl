@@ -14,8 +14,9 @@ layout(constant_id = 1) const uint SHADOW_RAYS = 2u;
 layout(set = 0, binding = 70, scalar) readonly buffer view_hit_block { TraceHit view_hits[]; };
 layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay shadow_rays[]; };
 // Light that a pixel loses if a ray is occluded, over its unshadowed light, by channel: half floats
-// of the diffuse and the specular part. The sign bit of the first: lost in any case.
-layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec3 shadow_ray_losses[]; };
+// of the diffuse and the specular part. The sign bit of the first: lost in any case. w: index of the
+// light, and in the upper bits, as a half float, the probability of its choice; 0 without light.
+layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec4 shadow_ray_losses[]; };
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
 const uint LOST_ANYWAY = 0x8000u;
@@ -135,7 +136,7 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
     float number = next_sample(pixel, noise_number()).y;
     for (uint k = 0u; k < SHADOW_RAYS; ++k) {
         TraceRay ray = TraceRay(vec3(0.0), 0.0, vec3(0.0), vec3(0.0));
-        uvec3 loss = uvec3(0u);
+        uvec4 loss = uvec4(0u);
         if (any_light) {
             Light light = lights[chosen_light[k]];
             Surface receiver = s;
@@ -152,7 +153,8 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
             float scale = offered_weight / luminance(chosen_diffuse[k] + chosen_specular[k]);
             vec3 d = fraction_of(chosen_diffuse[k] * scale, offered_diffuse);
             vec3 r = fraction_of(chosen_specular[k] * scale, offered_specular);
-            loss = uvec3(packHalf2x16(d.rg), packHalf2x16(vec2(d.b, r.r)), packHalf2x16(r.gb));
+            loss = uvec4(packHalf2x16(d.rg), packHalf2x16(vec2(d.b, r.r)), packHalf2x16(r.gb),
+                packHalf2x16(vec2(0.0, 1.0 / scale)) | min(chosen_light[k], 0xffffu));
             if (to.w > 0.0) {
                 ray = TraceRay(ray_origin, 1.0 - LIGHT_RAY_MARGIN, to.xyz, ray_normal);
             } else {
@@ -161,7 +163,7 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
                 vec3 apart = light.position - ray_origin;
                 bool inside = (light.kind & LIGHT_KIND_BITS) == LIGHT_SPHERE
                     && dot(apart, apart) <= light.half_width * light.half_width;
-                loss = inside ? uvec3(0u) : loss | uvec3(LOST_ANYWAY, 0u, 0u);
+                loss.x |= inside ? 0u : LOST_ANYWAY;
             }
         }
         uint index = k * band.rows * frame.size.x + row;
