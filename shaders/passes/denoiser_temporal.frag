@@ -35,6 +35,23 @@ const float NORMAL_STEP = 0.9;
 // mirrors in motion.
 const float FOLLOWS = 0.0625;
 const float FEW = 2.0;
+// Half-width of the history clip in standard deviations of the neighborhood, and its minimum.
+const float CLIP_DEVIATIONS = 1.5;
+const float MIN_CLIP = 0.02;
+
+// Range of a part of this frame's signal around a pixel: mean of 3 x 3 pixels and half-width (Salvi
+// 2016, "An Excursion in Temporal Supersampling", GDC).
+void neighborhood(texture2D image, ivec2 pixel, out vec3 mean, out vec3 room) {
+    vec3 sum = vec3(0.0), square = vec3(0.0);
+    for (int i = 0; i < 9; ++i) {
+        ivec2 other = clamp(pixel + ivec2(i % 3, i / 3) - 1, ivec2(0), ivec2(frame.size) - 1);
+        vec3 there = texelFetch(image, other, 0).rgb;
+        sum += there;
+        square += there * there;
+    }
+    mean = sum / 9.0;
+    room = CLIP_DEVIATIONS * sqrt(max(square / 9.0 - mean * mean, 0.0)) + MIN_CLIP;
+}
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -134,6 +151,13 @@ void main() {
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
         vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
+    if ((denoiser.flags & DENOISER_CLIPPED) != 0u && denoiser.history.still == 0u) {
+        vec3 mean, room;
+        neighborhood(diffuse_image, pixel, mean, room);
+        diffuse = clamp(diffuse, mean - room, mean + room);
+        neighborhood(specular_image, pixel, mean, room);
+        specular.rgb = clamp(specular.rgb, mean - room, mean + room);
+    }
     out_history = vec4((diffuse * count + now.rgb) / (count + 1.0), count + 1.0);
     out_specular.rgb = (specular.rgb * shine_count + current_specular.rgb) / (shine_count + 1.0);
     out_specular.a = (specular.a * count + current_specular.a) / (count + 1.0);

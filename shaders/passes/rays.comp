@@ -1,7 +1,8 @@
 #version 460
 // features: ANY_HIT ANY_HIT:WHOLE_HITS USE_RAY_QUERY
 // Ray kernel: traces the rays of a buffer and stores their closest hits. With ANY_HIT it stores the
-// instance of the first hit found among shadow casters, or NONE; with WHOLE_HITS the whole hit.
+// distance (float bits) of the first hit found among shadow casters, or NONE; with WHOLE_HITS the
+// whole hit.
 #extension GL_GOOGLE_include_directive : require
 #ifdef USE_RAY_QUERY
 #extension GL_EXT_ray_query : require
@@ -45,7 +46,7 @@ void main() {
         hit = trace_ray(ray.origin, ray.direction, ray.offset_normal, ray.reach, ANY);
     }
 #if defined(ANY_HIT) && !defined(WHOLE_HITS)
-    hits[i] = hit.instance;
+    hits[i] = hit.instance != NONE ? floatBitsToUint(hit.t) : NONE;
 #else
     hits[i] = TraceHit(hit.t, hit.instance, hit.barycentric, hit.triangle);
 #endif

@@ -12,7 +12,7 @@ struct DenoiserConstants {
     HistoryConstants history;
     // Image size (pixels).
     uvec2 size;
-    // Bits: `DENOISER_FROZEN` and `DENOISER_PRE_EXPOSED`.
+    // Bits: `DENOISER_FROZEN`, `DENOISER_PRE_EXPOSED` and `DENOISER_CLIPPED`.
     uint flags;
     // Padding.
     uint pad0[2];
@@ -22,5 +22,7 @@ struct DenoiserConstants {
 const uint DENOISER_FROZEN = 1u;
 // The signal is pre-exposed: a change of exposure rescales its history.
 const uint DENOISER_PRE_EXPOSED = 2u;
+// In motion, the history is clipped to this frame's neighborhood.
+const uint DENOISER_CLIPPED = 4u;
 
 #endif

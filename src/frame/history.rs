@@ -38,6 +38,8 @@ pub(super) struct ShadowHistory {
     pub(super) number: u32,
     /// Fingerprint of the lights.
     pub(super) lights: u64,
+    /// Consecutive frames, up to it, in which nothing moved and the lights did not change.
+    pub(super) still: u32,
 }
 
 /// State of the temporal histories. Frames that do not write them, such as those of a meter, leave
@@ -80,8 +82,7 @@ impl HistoryState {
                 before.and_then(|before| before.ssr_state),
             ];
             let last = before.and_then(|before| before.gi_state);
-            let last_shadows =
-                before.and_then(|before| before.shadow_state).map(|last| last.number);
+            let last_shadows = before.and_then(|before| before.shadow_state);
             let was_static = before.is_some_and(|b| {
                 Arc::ptr_eq(&b.posed, &scene.current_pose) && b.view.same_camera(view)
             });
@@ -104,9 +105,15 @@ impl HistoryState {
                 temporal: temporal.then_some(temporal_number),
                 ssr_state: ssr_state.then_some(reflected_number),
                 gi_state,
-                shadow_state: shadow_state.then(|| ShadowHistory {
-                    number: next(last_shadows),
-                    lights: lights_fingerprint(scene, settings),
+                shadow_state: shadow_state.then(|| {
+                    let lights = lights_fingerprint(scene, settings);
+                    ShadowHistory {
+                        number: next(last_shadows.map(|last| last.number)),
+                        lights,
+                        still: last_shadows
+                            .filter(|last| was_static && last.lights == lights)
+                            .map_or(1, |last| last.still.saturating_add(1)),
+                    }
                 }),
             });
         }

@@ -17,6 +17,7 @@ use crate::{
     passes::{
         anti_aliasing::Method,
         gi::GiHistory,
+        shadow_rays::ShadowHistoryFrame,
         taa::TaaFrame,
         temporal::{FrameMotion, HistoryFrame},
     },
@@ -52,8 +53,8 @@ pub(super) struct FrameSampling {
     pub gi: HistoryFrame,
     /// The previous GI history.
     pub previous_gi: Option<GiHistory>,
-    /// History of denoised shadows; false: the lights have changed since its last frame.
-    pub shadows: (HistoryFrame, bool),
+    /// History of denoised shadows.
+    pub shadows: ShadowHistoryFrame,
     /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
     /// True if morphological anti-aliasing runs.
@@ -104,11 +105,12 @@ impl FrameSampling {
             &motion,
             keeps_shadow_history(settings),
         );
-        let same_lights =
-            last_shadows.is_none_or(|last| last.lights == lights_fingerprint(scene, settings));
+        let lights_changed =
+            last_shadows.is_some_and(|last| last.lights != lights_fingerprint(scene, settings));
+        let still_frames = last_shadows.filter(|_| !lights_changed).map_or(0, |last| last.still);
         let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
         let plain = Self {
-            shadows: (shadows, same_lights),
+            shadows: ShadowHistoryFrame { history: shadows, lights_changed, still_frames },
             ssr,
             gi,
             previous_gi,

@@ -12,7 +12,9 @@ use crate::{
     gpu::{
         Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::{
-            denoiser::{DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DenoiserConstants},
+            denoiser::{
+                DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DenoiserConstants,
+            },
             temporal::HistoryConstants,
         },
         vk,
@@ -57,6 +59,9 @@ pub struct SignalSettings {
     /// True for light (pre-exposed), whose history is rescaled with the exposure; false for
     /// ratios, such as visibility.
     pub pre_exposed: bool,
+    /// In motion, clips the history to the neighborhood of this frame's signal: for signals whose
+    /// single frames have little noise.
+    pub clipped: bool,
     /// Applies the spatial filter after the accumulation.
     pub filter: bool,
     /// Stabilizes the displayed light in a static view: for frames that are displayed as they are,
@@ -84,8 +89,11 @@ impl DenoiserSignal {
         settings: SignalSettings,
     ) -> GpuResult<Self> {
         let history = settings.history.constants(settings.max_history_frames, MAX_STATIC_FRAMES);
-        let flags =
-            [(settings.frozen, DENOISER_FROZEN), (settings.pre_exposed, DENOISER_PRE_EXPOSED)];
+        let flags = [
+            (settings.frozen, DENOISER_FROZEN),
+            (settings.pre_exposed, DENOISER_PRE_EXPOSED),
+            (settings.clipped, DENOISER_CLIPPED),
+        ];
         let values = DenoiserConstants {
             motion: motion.constants(),
             history: HistoryConstants {
@@ -106,13 +114,20 @@ impl DenoiserSignal {
         self.values.history
     }
 
+    /// Consecutive frames, up to the last one, in which nothing moved and the signal did not
+    /// change; 0 if something has moved since.
+    #[must_use]
+    pub const fn still_frames(&self) -> u32 {
+        let SignalSettings { history, still_frames, .. } = self.settings;
+        if history.kept && history.still { still_frames } else { 0 }
+    }
+
     /// Maximum change of the displayed light since the last frame in 8-bit steps; 0: unlimited. For
     /// `lib/temporal_stabilization.glsl` in the pass that displays the signal.
     #[must_use]
     pub const fn stabilization_step(&self) -> f32 {
-        let SignalSettings { history, still_frames, stabilized, .. } = self.settings;
-        let rests = still_frames >= STABILIZE_AFTER;
-        if stabilized && history.kept && history.still && rests { STABILIZATION_STEP } else { 0.0 }
+        let rests = self.still_frames() >= STABILIZE_AFTER;
+        if self.settings.stabilized && rests { STABILIZATION_STEP } else { 0.0 }
     }
 
     /// The displayed light of the last frame, if there is a history, and the image for that of this

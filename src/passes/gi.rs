@@ -131,6 +131,7 @@ impl FrameGi {
             still_frames,
             frozen,
             pre_exposed: true,
+            clipped: false,
             filter: settings.denoise,
             stabilized: single,
         };

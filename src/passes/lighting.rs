@@ -106,7 +106,10 @@ impl LightingPass {
         let lit = LitImages { light, split: parts };
         match budget(data) {
             Some((budget, gpu_bvh)) => {
-                let rays = self.declare_budget(g, frame, inputs, lit, (budget, gpu_bvh));
+                // Samples of sampled lights are no shares that neighbors could use.
+                let reuse = budget.lights == 0
+                    && denoising.as_ref().is_some_and(ShadowDenoising::reuses_neighbors);
+                let rays = self.declare_budget(g, frame, inputs, lit, (budget, gpu_bvh, reuse));
                 let lost = denoising.map_or(rays.lost, |with| {
                     shadow_rays::declare_denoised(g, data, inputs.gbuffer, &rays, with)
                 });
@@ -156,8 +159,9 @@ impl LightingPass {
         frame: SceneFrame<'a>,
         inputs: LightingInputs,
         lit: LitImages,
-        (budget, gpu_bvh): (ShadowRayBudget, &'a FrameBvh),
+        (budget, gpu_bvh, reuse): (ShadowRayBudget, &'a FrameBvh, bool),
     ) -> ShadowRayFrame {
+        let reuse = reuse.then_some(inputs.gbuffer);
         let traced = (gpu_bvh, inputs.shadow_inputs.bvh);
         let rays = ShadowRaysPass::begin(g, frame.data.uniforms.values.size, budget);
         for &band in &rays.bands {
@@ -169,7 +173,7 @@ impl LightingPass {
                 (&rays, band),
             );
             self.declare_band(g, frame, inputs, lit, (&rays, band));
-            self.shadow_rays.declare_lost_light(g, frame.data, traced, (&rays, band));
+            self.shadow_rays.declare_lost_light(g, frame.data, traced, (&rays, band), reuse);
         }
         rays
     }

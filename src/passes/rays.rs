@@ -33,7 +33,7 @@ const TILE: u32 = 8;
 pub const RAY_BYTES: u64 = size_of::<TraceRay>() as u64;
 /// Bytes of a closest hit.
 pub const HIT_BYTES: u64 = size_of::<TraceHit>() as u64;
-/// Bytes of an any-hit result: the instance index, or `bvh::NONE`.
+/// Bytes of an any-hit result: the hit distance, or `bvh::NONE`.
 pub const ANY_HIT_BYTES: u64 = size_of::<u32>() as u64;
 
 /// What a ray kernel finds.
@@ -41,9 +41,9 @@ pub const ANY_HIT_BYTES: u64 = size_of::<u32>() as u64;
 pub enum RayQuestion {
     /// The closest hit, as a `TraceHit`.
     Closest,
-    /// The instance of the first hit found among shadow casters, as a word.
+    /// The distance of the first hit found among shadow casters, as float bits in a word.
     Any,
-    /// The same as a `TraceHit`.
+    /// The same hit as a `TraceHit`.
     AnyWhole,
 }
 

@@ -26,13 +26,16 @@ use crate::{
 
 /// Work group size per axis, and the unit of a band's rows.
 const GROUP: u32 = 8;
-/// Bytes of what a pixel loses with a ray: six half floats.
-const LOSS_BYTES: u64 = 12;
+/// Bytes of what a pixel loses with a ray: seven half floats and the index of a light.
+const LOSS_BYTES: u64 = 16;
 /// Maximum history length of denoised shadows in frames, in motion: shadows of moving objects lag
 /// by as much.
 const MAX_HISTORY_FRAMES: f32 = 8.0;
-/// History length in frames after the lights have changed.
-const STALE_FRAMES: f32 = 1.0;
+/// History length in frames after the lights have changed: a single frame has little noise.
+const STALE_FRAMES: f32 = 0.0;
+/// Still frames from which on pixels use only their own rays: the mean converges to that of single
+/// estimates, whose noise is then below an 8-bit step.
+const MAX_REUSE_FRAMES: u32 = 32;
 /// Factor on the estimated light of sampled lights where the lost fraction is denoised, which must
 /// not be negative: samples may give up to this multiple of the estimate.
 const HEADROOM: f32 = 4.0;
@@ -93,8 +96,27 @@ pub struct ShadowDenoising<'p> {
     pub velocity: ImageHandle,
 }
 
-/// The signal of the lost fractions in a frame. `same_lights`: the lights have not changed since
-/// the last frame of the history.
+impl ShadowDenoising<'_> {
+    /// True if estimates use the rays of neighboring pixels.
+    #[must_use]
+    pub const fn reuses_neighbors(&self) -> bool {
+        self.signal.still_frames() < MAX_REUSE_FRAMES
+    }
+}
+
+/// State of the history of the lost fractions in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct ShadowHistoryFrame {
+    /// State of the history.
+    pub history: HistoryFrame,
+    /// The lights have changed since the last frame of the history.
+    pub lights_changed: bool,
+    /// Consecutive frames, up to the last one, in which nothing moved and the lights did not
+    /// change.
+    pub still_frames: u32,
+}
+
+/// The signal of the lost fractions in a frame.
 ///
 /// # Errors
 /// `GpuError` if memory runs out.
@@ -102,16 +124,17 @@ pub fn signal(
     gpu: &Gpu,
     view: &View,
     motion: &FrameMotion,
-    (history, same_lights): (HistoryFrame, bool),
+    ShadowHistoryFrame { history, lights_changed, still_frames }: ShadowHistoryFrame,
 ) -> GpuResult<DenoiserSignal> {
     let settings = SignalSettings {
         name: "shadows",
         history,
         max_history_frames: MAX_HISTORY_FRAMES,
-        max_stale_frames: if same_lights { f32::MAX } else { STALE_FRAMES },
-        still_frames: 0,
+        max_stale_frames: if lights_changed { STALE_FRAMES } else { f32::MAX },
+        still_frames,
         frozen: false,
         pre_exposed: false,
+        clipped: true,
         // Its tolerance is that of indirect light: in a single frame it blurs contact shadows away.
         filter: false,
         stabilized: false,
@@ -138,7 +161,8 @@ pub struct ShadowRaysPass {
     gpu: Gpu,
     kernels: RayKernels,
     view_rays: OnceLock<Arc<ComputePipeline>>,
-    lost: OnceLock<Arc<GraphicsPipeline>>,
+    /// Without and with the rays of neighbors.
+    lost: [OnceLock<Arc<GraphicsPipeline>>; 2],
     /// Without and with separate diffuse and specular light.
     resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
 }
@@ -151,7 +175,7 @@ impl ShadowRaysPass {
             gpu: gpu.clone(),
             kernels: RayKernels::default(),
             view_rays: OnceLock::new(),
-            lost: OnceLock::new(),
+            lost: Default::default(),
             resolve: Default::default(),
         }
     }
@@ -162,11 +186,16 @@ impl ShadowRaysPass {
             let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
             (self.kernels.has(question, gpu_bvh), Box::new(create))
         };
-        let jobs: [(bool, PipelineJob<'a>); 5] = [
+        let lost = |reuse: bool| -> (bool, PipelineJob<'a>) {
+            let exists = self.lost[usize::from(reuse)].get().is_some();
+            (exists, Box::new(move || self.lost(reuse).map(drop)))
+        };
+        let jobs: [(bool, PipelineJob<'a>); 6] = [
             kernel(RayQuestion::Closest),
             kernel(RayQuestion::Any),
             (self.view_rays.get().is_some(), Box::new(|| self.view_rays().map(drop))),
-            (self.lost.get().is_some(), Box::new(|| self.lost().map(drop))),
+            lost(false),
+            lost(true),
             (
                 self.resolve[usize::from(split)].get().is_some(),
                 Box::new(move || self.resolve(split).map(drop)),
@@ -181,15 +210,16 @@ impl ShadowRaysPass {
         })
     }
 
-    fn lost(&self) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.lost, || {
+    fn lost(&self, reuse: bool) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.lost[usize::from(reuse)], || {
             let state =
                 GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
+            let shader = if reuse { "shadow_rays.frag+REUSE" } else { "shadow_rays.frag" };
             GraphicsPipeline::new(
                 &self.gpu,
                 "shadow rays: lost light",
                 "fullscreen.vert",
-                "shadow_rays.frag",
+                shader,
                 &state,
             )
         })
@@ -262,13 +292,14 @@ impl ShadowRaysPass {
     }
 
     /// Declares the passes that trace the shadow rays of a band and estimate the lost light, after
-    /// the lighting pass.
+    /// the lighting pass. With the G-buffer, estimates use the rays of neighboring pixels too.
     pub fn declare_lost_light<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (gpu_bvh, dependencies): (&'a FrameBvh, BvhDependencies),
         (frame, band): (&ShadowRayFrame, ShadowRayBandConstants),
+        reuse: Option<Gbuffer>,
     ) {
         let width = data.uniforms.values.size[0];
         rays::declare(
@@ -281,11 +312,14 @@ impl ShadowRaysPass {
         );
         let pass = g
             .fullscreen_with(&band_name("shadow rays: lost light", frame, band), move || {
-                self.lost()
+                self.lost(reuse.is_some())
             })
             .binds([data.uniform()])
             .storage("loss_block", frame.losses)
             .storage("hit_block", frame.hits)
+            .with(reuse, |pass, gbuffer| {
+                pass.sampled_each(gbuffer.depth_and_normal()).storage("light_block", &data.lights)
+            })
             .push(&band);
         let pass = frame.lost.iter().fold(pass, |pass, &lost| {
             if band.first_row == 0 { pass.target(lost) } else { pass.target_loaded(lost) }
