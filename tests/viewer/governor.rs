@@ -37,6 +37,11 @@ fn level(bench: &HeadlessViewer) -> Level {
     bench.workspace().viewport.last_frame.as_ref().unwrap().level
 }
 
+/// The surface under the pointer.
+fn surface(bench: &HeadlessViewer) -> DVec3 {
+    bench.workspace().reading().unwrap().surface.expect("a surface").point
+}
+
 #[test]
 fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
     let Some(guard) = crate::common::gpu() else { return };
@@ -50,7 +55,7 @@ fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
     go_to(&mut bench, pose(0.8));
     assert_eq!(level(&bench), Level::FULL, "in motion, without the governor");
     bench.rest();
-    let surface = bench.workspace().pointer.surface.expect("a surface").point;
+    let seen = surface(&bench);
     let (still, rect) = (bench.picture().clone(), bench.app.viewport_rect());
     set_mode(&mut bench, "7");
     for x in [-0.8, 0.8] {
@@ -70,8 +75,8 @@ fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
         assert!(!exported.exists(), "a reduced picture is not exported");
         let text = "25 % resolution, 1/8 budgets";
         assert!(bench.texts.iter().any(|(shown, _)| shown.contains(text)), "{:?}", bench.texts);
-        let there = bench.workspace().pointer.surface.expect("a surface").point;
-        assert!(there.distance(surface) < 0.15, "{there} and {surface}");
+        let there = surface(&bench);
+        assert!(there.distance(seen) < 0.15, "{there} and {seen}");
         assert_eq!(bench.app.viewport_rect(), rect);
     }
     bench.rest();
