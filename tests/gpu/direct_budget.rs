@@ -483,7 +483,7 @@ fn history_reduces_the_noise_of_sampled_lights() {
 #[test]
 fn clusters_with_few_lights_sample_none() {
     let Some((_guard, mut renderer)) = renderer() else { return };
-    let scene = many_lamps(30, Some(1.6));
+    let scene = many_lamps(30, Some(2.4));
     let view = view((96, 64));
     let of = |lights| {
         let shadows = ShadowSettings { lights, ..budget(2).shadows };
@@ -491,7 +491,9 @@ fn clusters_with_few_lights_sample_none() {
     };
     let whole = picture(&mut renderer, &scene, &view, &of(32));
     let listed = whole.clustered_light_stats.max_per_cluster;
-    assert!((4..24).contains(&listed) && lit_share(&whole) > 0.5, "{listed}");
+    let lit = lit_share(&whole);
+    println!("at most {listed} lights a cluster, lit {lit:.2}");
+    assert!((5..24).contains(&listed) && lit > 0.3, "{listed} lights, lit {lit}");
     let limited = picture(&mut renderer, &scene, &view, &of(24));
     assert_eq!(limited.clustered_light_stats.max_per_cluster, listed);
     assert_eq!(limited.nits, whole.nits);
