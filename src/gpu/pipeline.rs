@@ -91,7 +91,8 @@ const BLENDED_FORMAT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// For opaque full-screen shaders, llvmpipe compiles a second variant, without the coverage mask,
 /// for the inside of triangles (Mesa, `lp_state_fs.c`, `RAST_WHOLE`). Pipelines with blending have
 /// one variant for both. The second saves a load of the target per pixel, which large shaders do
-/// not notice.
+/// not notice. First picture of the still life at 64x36 with an empty driver cache (Mesa 22.3.6):
+/// 6.6 s of processor time, 12.1 s without blending, and the same bits.
 fn avoids_second_variant(gpu: &Gpu, state: &GraphicsState, fragment: &ShaderModule<'_>) -> bool {
     gpu.info().name.starts_with("llvmpipe")
         && state.depth.is_none()
