@@ -64,7 +64,7 @@ quick_gpu_tests() {
     GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
 
-# Lints and documentation keep one processor busy: they run beside the tests of the window, which wait for pictures.
+# Lints and documentation keep one processor busy: they run beside the cases of validation/, whose renders leave room.
 lints() {
     cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
@@ -94,9 +94,10 @@ check scripts scripts/setup_test.sh
 check format cargo fmt --all --check
 check build build
 if [ "$failed_checks" -eq 0 ]; then
+    # Alone: they hold the window to its pace.
+    check "tests of viewer" tests viewer "tests/viewer/main.rs"
     lints >"$logs/lints" 2>&1 &
     lints=$!
-    check "tests of viewer" tests viewer "tests/viewer/main.rs"
     check "validation cases" validation
     check "unit tests, core" tests core "unittests ../../src/core.rs"
     check "unit tests" tests lib "unittests src/lib.rs"

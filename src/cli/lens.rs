@@ -81,6 +81,18 @@ fn sensor(text: &str) -> Result<SensorSize, String> {
 
 pub fn run(args: &LensArgs) -> Result<(), CliError> {
     let Some(file) = &args.file else {
+        let given = [
+            ("--output", args.output.is_some()),
+            ("--focus", args.focus.is_finite()),
+            ("--focal-length", args.focal_length.is_some()),
+            ("--f-stop", args.f_stop.is_some()),
+        ];
+        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(CliError::Usage(format!(
+                "{option} needs a lens; name a prescription, e.g. builtin:{}",
+                library::NAMES[0]
+            )));
+        }
         for name in library::NAMES {
             let known = Prescription::builtin(name).and_then(Result::ok);
             println!(

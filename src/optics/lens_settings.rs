@@ -58,6 +58,8 @@ fn reached(nearest: f64) -> String {
 
 /// Maximum focusing extension in focal lengths: an image of twice the object's size.
 const MAX_EXTENSION: f64 = 2.0;
+/// Bisections that find the position of a zoom: below 1e-9 of the distance between two marks.
+const ZOOM_STEPS: u32 = 32;
 
 impl Lens {
     /// Applies settings to a prescription. Focal length and f-number are clamped to its range;
@@ -75,7 +77,7 @@ impl Lens {
         if let Some(n) = dials.f_stop.filter(|n| n.is_nan() || *n <= 0.0) {
             return Err(LensSettingsError::FStop(n));
         }
-        let gaps = prescription.gaps(dials.focal_length);
+        let gaps = prescription.gaps(Self::zoom_position(prescription, dials));
         let mut lens = Self::placed(prescription, &gaps, dials.iris);
         let matrix = lens.matrix(Axis::Y, LINE_D);
         lens.focal_length = matrix.focal_length();
@@ -105,6 +107,41 @@ impl Lens {
             focus: dials.focus,
             nearest: lens.nearest(prescription, &gaps),
         })
+    }
+
+    /// Position between the marked ones, as a focal length for [`Prescription::gaps`], at which the
+    /// lens has the focal length of the settings: between two marks the focal length is not linear
+    /// in the gaps.
+    fn zoom_position(prescription: &Prescription, dials: &LensSettings) -> Option<f64> {
+        let wanted = dials.focal_length?;
+        let marks = prescription.zooms();
+        let next = marks.partition_point(|zoom| zoom.focal_length < wanted);
+        let (Some(long), Some(short)) =
+            (marks.get(next), next.checked_sub(1).and_then(|before| marks.get(before)))
+        else {
+            return Some(wanted);
+        };
+        if long.focal_length == wanted {
+            return Some(wanted);
+        }
+        let reached = |position: f64| {
+            let gaps = prescription.gaps(Some(position));
+            Self::placed(prescription, &gaps, dials.iris).matrix(Axis::Y, LINE_D).focal_length()
+        };
+        let [mut low, mut high] = [short.focal_length, long.focal_length];
+        // Focal lengths at the marks differ from the marked ones by little; between them, by the
+        // same part.
+        let [least, greatest] = [reached(low), reached(high)];
+        let target = least + (wanted - low) / (high - low) * (greatest - least);
+        for _ in 0..ZOOM_STEPS {
+            let middle = 0.5 * (low + high);
+            if reached(middle) < target {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Some(0.5 * (low + high))
     }
 
     /// Radius (m) of the axial ray bundle that passes the open lens: that of the entrance pupil,

@@ -238,8 +238,9 @@ impl Prescription {
         }
     }
 
-    /// Gaps (m) at a focal length (m, clamped to the range; `None`: as in the table). Gaps are
-    /// linear in focal length between the marked positions.
+    /// Gaps (m) at a position of a zoom, given by its marks (m of focal length, clamped to the
+    /// range; `None`: as in the table): linear between two marks. The focal length there differs
+    /// (`Lens::new`).
     #[must_use]
     pub fn gaps(&self, focal_length: Option<f64>) -> Vec<f64> {
         let at = |zoom: Option<&Zoom>| {

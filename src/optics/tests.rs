@@ -435,6 +435,14 @@ fn zooms_and_stops_are_set_within_their_range() {
     };
     assert_eq!(at(0.01), at(0.07));
     assert_eq!(at(9.0), at(0.2));
+    // Between two marks the focal length is the wanted one, as closely as at the marks.
+    let marks: Vec<f64> = zoom.zooms().iter().map(|zoom| zoom.focal_length).collect();
+    for pair in marks.windows(2) {
+        for part in [0.1, 0.27, 0.5, 0.9] {
+            let between = |a: f64, b: f64| a + part * (b - a);
+            near(at(between(pair[0], pair[1])), between(at(pair[0]), at(pair[1])), 1e-7);
+        }
+    }
     let middle = at(0.135);
     assert!(middle > at(0.1) && middle < at(0.17), "{middle}");
     let stopped =

@@ -27,11 +27,10 @@ impl App {
     /// picture.
     #[must_use]
     pub fn input_redraw_delay(&self) -> Duration {
-        let waits = self
-            .state
-            .workspace
-            .as_ref()
-            .is_some_and(|work| work.viewport.moving() && work.viewport.level() != Level::FULL);
+        let waits = self.state.workspace.as_ref().is_some_and(|work| {
+            let viewport = &work.viewport;
+            viewport.moving() && viewport.level() != Level::FULL && !viewport.is_answered()
+        });
         if waits && self.state.pacing.last_ms() > SLOW_WINDOW_MS {
             INPUT_INTERVAL.saturating_sub(self.last_frame.elapsed())
         } else {

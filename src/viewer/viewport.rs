@@ -351,7 +351,7 @@ impl Viewport {
     }
 
     /// True if the current request has its first picture, or has failed.
-    fn is_answered(&self) -> bool {
+    pub fn is_answered(&self) -> bool {
         self.last_frame.as_ref().is_some_and(|finished| finished.request_id == self.request_id)
             || (self.sent == self.request_id && self.engine.failed(self.request_id))
     }

@@ -21,7 +21,7 @@ use egui::{Context, Rect};
 
 use super::{
     background::BackgroundWorker,
-    engine::Engine,
+    engine::{Engine, RenderedFrame},
     error::ViewError,
     frame_pacing::FramePacing,
     governor::{GovernorMode, Level},
@@ -307,9 +307,11 @@ impl App {
                     work.trouble = None;
                 }
                 let newest = work.viewport.last_frame.as_ref();
-                if self.state.screenshot_due
-                    && newest.is_some_and(|finished| finished.level == Level::FULL)
-                {
+                let is_whole = |finished: &RenderedFrame| {
+                    let [number, of] = finished.samples;
+                    finished.level == Level::FULL && finished.still && number == of
+                };
+                if self.state.screenshot_due && newest.is_some_and(|newest| is_whole(newest)) {
                     self.screenshot();
                 }
             }

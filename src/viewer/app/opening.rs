@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use super::{App, look::fov};
 use crate::{
     camera_control::{CameraPose, Controller, NavigationMode},
+    frame::limits::ShownLimits,
     image_io::Format,
     scene::gltf,
     session::OpenRequest,
@@ -114,6 +115,7 @@ impl App {
         {
             self.error(format!("cannot save the list of recent scenes: {error}"));
         }
+        self.shown_limits = ShownLimits::default();
         self.state.workspace = Some(Workspace {
             viewport,
             document,
