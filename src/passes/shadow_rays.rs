@@ -35,7 +35,7 @@ const MAX_HISTORY_FRAMES: f32 = 8.0;
 const STALE_FRAMES: f32 = 0.0;
 /// Still frames from which on pixels use only their own rays: the mean converges to that of single
 /// estimates, whose noise is then below an 8-bit step.
-const MAX_REUSE_FRAMES: u32 = 32;
+const MAX_REUSE_FRAMES: u32 = 64;
 /// Maximum size of the ray buffer in bytes, unless a frame sets another.
 pub const MAX_RAY_BUFFER_BYTES: u64 = 256 << 20;
 
