@@ -14,12 +14,11 @@ layout(constant_id = 1) const uint SHADOW_RAYS = 2u;
 layout(set = 0, binding = 70, scalar) readonly buffer view_hit_block { TraceHit view_hits[]; };
 layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay shadow_rays[]; };
 // Light that a pixel loses if a ray is occluded, over its unshadowed light, by channel: half floats
-// of the diffuse and the specular part. The sign bit of the first: lost in any case. w: index of the
-// light, and in the upper bits, as a half float, the probability of its choice; 0 without light.
+// of the diffuse and the specular part. w: index of the light, and in the upper bits, as a half
+// float, the probability of its choice; 0xffff without light.
 layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec4 shadow_ray_losses[]; };
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
-const uint LOST_ANYWAY = 0x8000u;
 // Candidate points on a light, of which one gets the ray.
 const uint POINT_CANDIDATES = 4u;
 // Further candidates while all are below the horizon.
@@ -159,7 +158,7 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
     float number = next_sample(pixel, noise_number()).y;
     for (uint k = 0u; k < SHADOW_RAYS; ++k) {
         TraceRay ray = TraceRay(vec3(0.0), 0.0, vec3(0.0), vec3(0.0));
-        uvec4 loss = uvec4(0u);
+        uvec4 loss = uvec4(0u, 0u, 0u, 0xffffu);
         if (any_light) {
             Light light = lights[chosen_light[k]];
             Surface receiver = s;
@@ -176,7 +175,7 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
             float scale = offered_weight / luminance(chosen_diffuse[k] + chosen_specular[k]);
             loss = packed_loss(fraction_of(chosen_diffuse[k] * scale, unshadowed_diffuse()),
                 fraction_of(chosen_specular[k] * scale, unshadowed_specular()));
-            loss.w = packHalf2x16(vec2(0.0, 1.0 / scale)) | min(chosen_light[k], 0xffffu);
+            loss.w = packHalf2x16(vec2(0.0, 1.0 / scale)) | min(chosen_light[k], 0xfffeu);
             if (to.w > 0.0) {
                 ray = TraceRay(ray_origin, 1.0 - LIGHT_RAY_MARGIN, to.xyz, ray_normal);
             } else {
@@ -185,7 +184,7 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
                 vec3 apart = light.position - ray_origin;
                 bool inside = (light.kind & LIGHT_KIND_BITS) == LIGHT_SPHERE
                     && dot(apart, apart) <= light.half_width * light.half_width;
-                loss.x |= inside ? 0u : LOST_ANYWAY;
+                ray.reach = inside ? 0.0 : OCCLUDED_REACH;
             }
         }
         uint index = k * band.rows * frame.size.x + row;

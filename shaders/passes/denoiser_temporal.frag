@@ -57,7 +57,8 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
-    vec4 now = vec4(texelFetch(diffuse_image, pixel, 0).rgb, 1.0);
+    vec4 noisy = texelFetch(diffuse_image, pixel, 0);
+    vec4 now = vec4(noisy.rgb, 1.0);
     float level = luminance(now.rgb);
     vec4 current_specular = vec4(texelFetch(specular_image, pixel, 0).rgb, level * level);
     out_history = now;
@@ -143,6 +144,9 @@ void main() {
         return;
     }
     float count = min(past.a, denoiser.history.max_frames);
+    if ((denoiser.flags & DENOISER_CLIPPED) != 0u && denoiser.history.still == 0u) {
+        count = min(count, noisy.a);
+    }
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);

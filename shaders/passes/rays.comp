@@ -46,7 +46,8 @@ void main() {
         hit = trace_ray(ray.origin, ray.direction, ray.offset_normal, ray.reach, ANY);
     }
 #if defined(ANY_HIT) && !defined(WHOLE_HITS)
-    hits[i] = hit.instance != NONE ? floatBitsToUint(hit.t) : NONE;
+    float t = ray.reach == OCCLUDED_REACH ? 0.0 : hit.t;
+    hits[i] = hit.instance != NONE || ray.reach == OCCLUDED_REACH ? floatBitsToUint(t) : NONE;
 #else
     hits[i] = TraceHit(hit.t, hit.instance, hit.barycentric, hit.triangle);
 #endif

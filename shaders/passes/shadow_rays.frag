@@ -12,6 +12,7 @@
 #include "shared/rays.glsl"
 #ifdef REUSE
 #include "lib/brdf.glsl"
+#include "lib/luminance.glsl"
 #include "lib/packing.glsl"
 #endif
 
@@ -25,17 +26,14 @@ layout(set = 0, binding = 72, scalar) readonly buffer loss_block { uvec4 shadow_
 layout(set = 0, binding = 73, scalar) readonly buffer hit_block { uint hits[]; };
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
+// Alpha: maximum length of the history in motion (frames).
 layout(location = 0) out vec4 out_diffuse;
 layout(location = 1) out vec4 out_specular;
-
-bool is_lost(uint index) {
-    return hits[index] != NONE || (shadow_ray_losses[index].x & 0x8000u) != 0u;
-}
 
 // Diffuse and specular part of what is lost with a ray.
 void unpack_loss(uvec4 loss, out vec3 diffuse, out vec3 specular) {
     vec2 middle = unpackHalf2x16(loss.y);
-    diffuse = vec3(abs(unpackHalf2x16(loss.x)), middle.x);
+    diffuse = vec3(unpackHalf2x16(loss.x), middle.x);
     specular = vec3(middle.y, unpackHalf2x16(loss.z));
 }
 
@@ -46,8 +44,10 @@ const int WIDTH = 2 * RADIUS + 1;
 // Standard deviations of the kernels (pixels): of lights without penumbra, and of wide penumbrae.
 const float NARROW = 0.5;
 const float WIDE = 2.0;
+// Factor of the narrow kernel beyond a shadow edge.
+const float BEYOND_EDGE = 0.01;
 // Penumbrae (pixels) up to which the kernel is narrow, and from which it is wide.
-const vec2 PENUMBRA = vec2(1.0, 5.0);
+const vec2 PENUMBRA = vec2(0.5, 4.0);
 // Lights apart from each other, at most; the rest share an estimate.
 const uint MAX_LIGHTS = 8u;
 // Length of rays to suns (lib/light_sampling.glsl).
@@ -56,6 +56,10 @@ const float SUN_DISTANCE = 1e9;
 // neighbor, of one surface.
 const float NORMAL_STEP = 0.9;
 const float PLANE_STEP = 0.2;
+// History length (frames) in motion where the estimate is most noisy, and where it is that of a
+// neighbor. Without noise there is no history: resampling blurs shadow edges.
+const float NOISY_HISTORY = 8.0;
+const float NEIGHBOR_HISTORY = 3.0;
 
 ivec2 tap_offset(int tap) {
     return ivec2(tap % WIDTH, tap / WIDTH) - RADIUS;
@@ -89,11 +93,12 @@ void main() {
     uint layer = band.rows * frame.size.x;
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
+    float history = 0.0;
 #ifndef REUSE
     uint row = (uint(pixel.y) - band.first_row) * frame.size.x + uint(pixel.x);
     for (uint k = 0u; k < band.rays; ++k) {
         uint index = k * layer + row;
-        if (is_lost(index)) {
+        if (hits[index] != NONE) {
             vec3 d, r;
             unpack_loss(shadow_ray_losses[index], d, r);
             diffuse += d;
@@ -117,9 +122,19 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec3 place = position_at(pixel, depth);
     vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
-    // Neighbors on the same surface, as bits; number of their rays; the first light of which a ray
-    // is lost.
-    uint same = 0u;
+    // Lights of the pixel's first two rays, and whether these are lost.
+    uvec2 own = uvec2(NONE);
+    bvec2 own_lost = bvec2(false);
+    for (uint k = 0u; k < min(band.rays, 2u); ++k) {
+        uint index = k * layer + first_ray(pixel);
+        own[k] = shadow_ray_losses[index].w & 0xffffu;
+        own_lost[k] = hits[index] != NONE;
+    }
+    // In a penumbra the rays to one light differ without an edge.
+    own = own.x == own.y && own_lost.x != own_lost.y ? uvec2(NONE) : own;
+    // Neighbors on the same surface, as bits, and those of them that see another visibility of an
+    // own light; number of their rays; the first light of which a ray is lost.
+    uint same = 0u, apart = 0u;
     float count = 0.0;
     uint light_index = NONE;
     for (int tap = 0; tap < WIDTH * WIDTH && depth > 0.0; ++tap) {
@@ -140,24 +155,27 @@ void main() {
         count += float(band.rays);
         for (uint k = 0u; k < band.rays; ++k) {
             uint index = k * layer + first_ray(other);
-            if (is_lost(index)) {
-                light_index = min(light_index, shadow_ray_losses[index].w & 0xffffu);
-            }
+            uint which = shadow_ray_losses[index].w & 0xffffu;
+            bool is_lost = hits[index] != NONE;
+            light_index = is_lost ? min(light_index, which) : light_index;
+            bvec2 shared_light = equal(own, uvec2(which));
+            bool differs = shared_light.x && own_lost.x != is_lost
+                || shared_light.y && own_lost.y != is_lost;
+            apart |= differs ? 1u << uint(tap) : 0u;
         }
     }
     // Width of a pixel on the surface (m), along the greater slant.
     float footprint = distance(position_at(pixel + ivec2(1, 0), depth), place)
         / max(dot(normal, view_at(place)), 0.1);
-    for (uint number = 0u; number <= MAX_LIGHTS && light_index != NONE; ++number) {
-        // The last turn takes all remaining lights.
-        bool rest = number == MAX_LIGHTS;
+    for (uint number = 0u; number < MAX_LIGHTS && light_index != NONE; ++number) {
         uint next = NONE;
-        // Sums over the rays: weights and lost weights by both kernels; shares of the light;
-        // ratios of distances, from the occluder to the light and to here, and their number.
+        // Sums of the weights of all rays to the light and of lost ones, by both kernels.
         vec2 weights = vec2(0.0), lost = vec2(0.0);
-        vec3 d_sum = vec3(0.0), r_sum = vec3(0.0);
-        float chance = 0.0;
+        // Sum and number of ratios of distances: from the occluder to the light, and to here.
         vec2 ratios = vec2(0.0);
+        // The nearest ray to the light, and its squared distance.
+        uint nearest = 0u;
+        float nearest_far = 1e9;
         for (int tap = 0; tap < WIDTH * WIDTH; ++tap) {
             if ((same >> uint(tap) & 1u) == 0u) {
                 continue;
@@ -165,57 +183,66 @@ void main() {
             ivec2 offset = tap_offset(tap);
             float far = float(offset.x * offset.x + offset.y * offset.y);
             vec2 weight = exp(far * vec2(-0.5 / (NARROW * NARROW), -0.5 / (WIDE * WIDE)));
+            // Beyond a shadow edge of one light there is often one of others, as at contacts.
+            weight.x *= (apart >> uint(tap) & 1u) != 0u ? BEYOND_EDGE : 1.0;
             uint at = first_ray(pixel + offset);
             for (uint k = 0u; k < band.rays; ++k) {
                 uint index = k * layer + at;
-                uvec4 loss = shadow_ray_losses[index];
-                uint which = loss.w & 0xffffu;
-                bool is_gone = is_lost(index);
-                if (which > light_index && is_gone) {
-                    next = min(next, which);
-                }
-                float p = unpackHalf2x16(loss.w).y;
-                vec3 d, r;
-                unpack_loss(loss, d, r);
-                if (rest && which >= light_index) {
-                    if (is_gone) {
-                        diffuse += d / count;
-                        specular += r / count;
-                    }
-                } else if (which == light_index && p > 0.0) {
-                    weights += weight;
-                    d_sum += weight.x * p * d;
-                    r_sum += weight.x * p * r;
-                    chance += weight.x * p;
-                    if (is_gone) {
-                        lost += weight;
-                        if (hits[index] != NONE) {
-                            float t = uintBitsToFloat(hits[index]);
-                            ratios += vec2(max(1.0 - t, 0.0) / max(t, 1e-30), 1.0);
-                        }
-                    }
-                }
+                uint which = shadow_ray_losses[index].w & 0xffffu;
+                uint hit = hits[index];
+                bool is_lost = hit != NONE;
+                next = is_lost && which > light_index ? min(next, which) : next;
+                bool is_chosen = which == light_index;
+                weights += is_chosen ? weight : vec2(0.0);
+                lost += is_chosen && is_lost ? weight : vec2(0.0);
+                float t = uintBitsToFloat(hit);
+                ratios += is_chosen && is_lost && t > 0.0 ? vec2((1.0 - t) / t, 1.0) : vec2(0.0);
+                bool is_nearer = is_chosen && far < nearest_far;
+                nearest = is_nearer ? index : nearest;
+                nearest_far = is_nearer ? far : nearest_far;
             }
         }
-        if (rest) {
-            break;
-        }
-        if (weights.x > 0.0) {
-            // Similar triangles: the light's extent, scaled by the distances of the occluder.
-            float penumbra = light_extent(lights[min(light_index, frame.light_count - 1u)])
-                * ratios.y / max(ratios.x, 1e-30) / max(footprint, 1e-30);
-            float wide = ratios.x > 0.0
-                ? clamp((penumbra - PENUMBRA.x) / (PENUMBRA.y - PENUMBRA.x), 0.0, 1.0) : 0.0;
-            float gone = mix(lost.x / weights.x, lost.y / weights.y, wide);
-            // A light that no ray of the neighborhood has chosen is missing. Those that one has
-            // count the more, the less probable that was (Horvitz and Thompson 1952).
-            float seen = 1.0 - pow(1.0 - min(chance / weights.x, 1.0), count);
-            diffuse += d_sum * (gone / (weights.x * max(seen, 1e-6)));
-            specular += r_sum * (gone / (weights.x * max(seen, 1e-6)));
-        }
+        // Similar triangles: the light's extent, scaled by the distances of the occluder.
+        float penumbra = light_extent(lights[min(light_index, frame.light_count - 1u)]) * ratios.y
+            / max(ratios.x * footprint, 1e-30);
+        float wide = ratios.y > 0.0
+            ? clamp((penumbra - PENUMBRA.x) / (PENUMBRA.y - PENUMBRA.x), 0.0, 1.0) : 0.0;
+        vec2 gone = lost / max(weights, vec2(1e-30));
+        float fraction = mix(gone.x, gone.y, wide);
+        uvec4 loss = shadow_ray_losses[nearest];
+        float chance = min(unpackHalf2x16(loss.w).y, 1.0);
+        // A light that no ray of the neighborhood has chosen is missing. Those that one has count
+        // the more, the less probable that was (Horvitz and Thompson 1952).
+        float seen = 1.0 - pow(1.0 - chance, count);
+        float scale = fraction * chance / max(seen, 1e-6);
+        vec3 d, r;
+        unpack_loss(loss, d, r);
+        diffuse += d * scale;
+        specular += r * scale;
+        // Noise of the mean of rays to different points of the light, or of rays that started
+        // elsewhere.
+        history += luminance(d * chance) * mix(nearest_far > 0.0 ? NEIGHBOR_HISTORY : 0.0,
+            NOISY_HISTORY * 4.0 * fraction * (1.0 - fraction), wide);
         light_index = next;
     }
+    // Surfaces of few pixels, such as leaves, have the histories of others.
+    float covered = float(bitCount(same)) / float(WIDTH * WIDTH);
+    history *= covered * covered;
+    // Further lights: without regard of which.
+    for (int tap = 0; tap < WIDTH * WIDTH && light_index != NONE; ++tap) {
+        for (uint k = 0u; k < band.rays && (same >> uint(tap) & 1u) != 0u; ++k) {
+            uint index = k * layer + first_ray(pixel + tap_offset(tap));
+            uvec4 loss = shadow_ray_losses[index];
+            if (hits[index] != NONE && (loss.w & 0xffffu) >= light_index) {
+                vec3 d, r;
+                unpack_loss(loss, d, r);
+                diffuse += d / count;
+                specular += r / count;
+                history = NOISY_HISTORY;
+            }
+        }
+    }
 #endif
-    out_diffuse = vec4(clamp(diffuse, -65504.0, 65504.0), 1.0);
+    out_diffuse = vec4(clamp(diffuse, -65504.0, 65504.0), min(history, 65504.0));
     out_specular = vec4(clamp(specular, -65504.0, 65504.0), 1.0);
 }

@@ -22,7 +22,8 @@ struct DenoiserConstants {
 const uint DENOISER_FROZEN = 1u;
 // The signal is pre-exposed: a change of exposure rescales its history.
 const uint DENOISER_PRE_EXPOSED = 2u;
-// In motion, the history is clipped to this frame's neighborhood.
+// In motion, the history is clipped to this frame's neighborhood, and alpha of the signal's diffuse
+// part limits its length (frames).
 const uint DENOISER_CLIPPED = 4u;
 
 #endif

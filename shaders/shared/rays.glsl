@@ -8,13 +8,16 @@ struct TraceRay {
     // Origin (m).
     vec3 origin;
     // Maximum distance, exclusive, in units of the direction's length. A ray whose reach is not
-    // above 0 is not traced and hits nothing.
+    // above 0 is not traced and hits nothing; with `OCCLUDED_REACH`, any-hit queries hit at 0.
     float reach;
     // Direction.
     vec3 direction;
     // Unit normal of the surface at the origin, or zero.
     vec3 offset_normal;
 };
+
+// Reach of a ray that is occluded in any case.
+const float OCCLUDED_REACH = -1.0;
 
 // Closest hit of a ray.
 struct TraceHit {

@@ -238,9 +238,10 @@ impl FrameInputs {
             sampling.ssr,
             apart_from_light,
         )?;
-        let denoised = data.shadow_ray_budget.is_some() && settings.denoises_shadows();
-        let shadow_signal =
-            denoised.then(|| shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows));
+        let denoised = data.shadow_ray_budget.filter(|_| settings.denoises_shadows());
+        let shadow_signal = denoised.map(|budget| {
+            shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows, budget.lights > 0)
+        });
         Ok(Self {
             shadow_signal: shadow_signal.transpose()?,
             output: output_uniforms(gpu, &data.uniforms, whole)?,

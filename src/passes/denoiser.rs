@@ -59,8 +59,9 @@ pub struct SignalSettings {
     /// True for light (pre-exposed), whose history is rescaled with the exposure; false for
     /// ratios, such as visibility.
     pub pre_exposed: bool,
-    /// In motion, clips the history to the neighborhood of this frame's signal: for signals whose
-    /// single frames have little noise.
+    /// In motion, clips the history to the neighborhood of this frame's signal, and limits its
+    /// length by alpha of the noisy diffuse part (frames): for signals whose single frames have
+    /// little noise.
     pub clipped: bool,
     /// Applies the spatial filter after the accumulation.
     pub filter: bool,
@@ -160,8 +161,8 @@ pub struct DenoiserInputs {
 }
 
 /// Diffuse and specular part of a signal, RGB, at render resolution: noisy ones of any float
-/// format, denoised ones of 32-bit floats. Alpha of the noisy images is not read; of the denoised
-/// ones it is internal.
+/// format, denoised ones of 32-bit floats. Alpha of the noisy images is not read, except the
+/// diffuse one with `SignalSettings::clipped`; of the denoised ones it is internal.
 #[derive(Clone, Copy)]
 pub struct DenoiserImages {
     /// Part that does not depend on the direction of view, without the surface's albedo.

@@ -35,7 +35,7 @@ const MAX_HISTORY_FRAMES: f32 = 8.0;
 const STALE_FRAMES: f32 = 0.0;
 /// Still frames from which on pixels use only their own rays: the mean converges to that of single
 /// estimates, whose noise is then below an 8-bit step.
-const MAX_REUSE_FRAMES: u32 = 32;
+const MAX_REUSE_FRAMES: u32 = 64;
 /// Factor on the estimated light of sampled lights where the lost fraction is denoised, which must
 /// not be negative: samples may give up to this multiple of the estimate.
 const HEADROOM: f32 = 4.0;
@@ -116,7 +116,8 @@ pub struct ShadowHistoryFrame {
     pub still_frames: u32,
 }
 
-/// The signal of the lost fractions in a frame.
+/// The signal of the lost fractions in a frame. `sampled`: lights may be sampled, so that single
+/// frames are too noisy to clip the history to.
 ///
 /// # Errors
 /// `GpuError` if memory runs out.
@@ -125,6 +126,7 @@ pub fn signal(
     view: &View,
     motion: &FrameMotion,
     ShadowHistoryFrame { history, lights_changed, still_frames }: ShadowHistoryFrame,
+    sampled: bool,
 ) -> GpuResult<DenoiserSignal> {
     let settings = SignalSettings {
         name: "shadows",
@@ -134,7 +136,7 @@ pub fn signal(
         still_frames,
         frozen: false,
         pre_exposed: false,
-        clipped: true,
+        clipped: !sampled,
         // Its tolerance is that of indirect light: in a single frame it blurs contact shadows away.
         filter: false,
         stabilized: false,
