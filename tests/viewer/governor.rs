@@ -18,7 +18,9 @@ use crate::{
     pace::lights_scene,
 };
 
-fn set_mode(bench: &mut HeadlessViewer, mode: &str) {
+/// Sets the mode of the governor. Tests that count frames, or compare positions in pictures, turn it
+/// off: its levels depend on the device's pace.
+pub fn set_mode(bench: &mut HeadlessViewer, mode: &str) {
     let governor = GovernorMode::parse(mode).unwrap();
     let settings = WindowSettings { governor, ..bench.app.settings() };
     bench.app.apply(WindowAction::Settings(settings));

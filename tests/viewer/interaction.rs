@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::headless_viewer::{HeadlessViewer, WINDOW, request};
+use crate::{
+    common::headless_viewer::{HeadlessViewer, WINDOW, request},
+    governor::set_mode,
+};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
 use glam::{DMat3, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
@@ -87,6 +90,7 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene();
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    set_mode(&mut bench, "off");
     bench.frame(vec![]);
     let texts = |bench: &HeadlessViewer| bench.workspace().document.text().to_owned();
     let before = texts(&bench);
@@ -265,7 +269,12 @@ fn hdr_setting_persists_and_missing_support_is_reported() {
         bench.app.error_message()
     );
     let text = fs::read_to_string(state.join("settings")).unwrap();
-    assert!(text.ends_with("[window]\nhdr = true\npaper_white = 150\npeak = 1000\n"), "{text}");
+    assert!(
+        text.ends_with(
+            "[window]\nhdr = true\npaper_white = 150\npeak = 1000\ngovernor = \"auto\"\n"
+        ),
+        "{text}"
+    );
     // The next run has it, and reports at once that it is not offered.
     let options = Options { gallery: true, state: Some(state), ..Options::default() };
     let mut next = HeadlessViewer::with(&guard.gpu, options, WINDOW);

@@ -2,6 +2,7 @@
 
 use crate::{
     common::headless_viewer::{HeadlessViewer, request},
+    governor::set_mode,
     pace::lights_scene,
 };
 use sunny16::{session::expose::ExposureState, viewer::viewport::EngineCounts};
@@ -42,6 +43,7 @@ fn changes_with_manual_exposure_cost_what_they_change() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    set_mode(&mut bench, "off");
     bench.rest();
     let first = set(
         &mut bench,
@@ -113,6 +115,7 @@ fn automatic_exposure_meters_only_changed_light() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lights_scene("");
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    set_mode(&mut bench, "off");
     bench.rest();
     set(&mut bench, &[("camera.exposure.mode", "auto")]);
     for (path, value) in [
