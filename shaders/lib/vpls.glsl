@@ -2,27 +2,10 @@
 // shader declares `gi` and includes lib/shadow_ray_origin.glsl.
 #ifndef LIB_VPLS
 #define LIB_VPLS
+#include "lib/cone_angles.glsl"
 
 layout(set = 0, binding = 40, scalar) readonly buffer vpl_block { Vpl vpls[]; };
 layout(set = 0, binding = 41, scalar) readonly buffer vpl_node_block { VplNode vpl_nodes[]; };
-
-// Cosine and sine of an angle minus another, at least 0.
-vec2 less_angle(vec2 angle, vec2 other) {
-    return angle.x >= other.x ? vec2(1.0, 0.0)
-                              : vec2(angle.x * other.x + angle.y * other.y,
-                                  angle.y * other.x - angle.x * other.y);
-}
-
-vec2 with_sine(float cosine) {
-    cosine = clamp(cosine, -1.0, 1.0);
-    return vec2(cosine, sqrt(1.0 - cosine * cosine));
-}
-
-// Mean of a clamped cosine over a uniform interval of half width `spread` around its middle.
-float mean_cosine(float middle, float spread) {
-    float above = max(middle + spread, 0.0);
-    return middle >= spread ? middle : above * above / max(4.0 * spread, 1e-6);
-}
 
 // Maximum and estimated illuminance of a plane by a node, up to a factor: Conty Estevez and Kulla
 // 2018, "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4, with maximum
