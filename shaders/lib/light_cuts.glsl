@@ -4,12 +4,13 @@
 #define LIB_LIGHT_CUTS
 #include "lib/light_tree.glsl"
 
-// Sampled lights of a pixel.
+// Sampled lights of a pixel; 0 where no cluster of the frame can have a cut.
 layout(constant_id = 2) const uint LIGHT_SAMPLES = 4u;
+const uint SAMPLE_ROOM = LIGHT_SAMPLES > 0u ? LIGHT_SAMPLES : 1u;
 
 // Sampled lights, and the inverse of their number times their probability.
-uint cut_light[LIGHT_SAMPLES];
-float cut_scale[LIGHT_SAMPLES];
+uint cut_light[SAMPLE_ROOM];
+float cut_scale[SAMPLE_ROOM];
 // Weights of the cut's nodes.
 float cut_weights[MAX_CUT];
 

@@ -53,7 +53,7 @@ uint listed_count = 0u;
 
 uint listed_light(uint place) {
 #ifdef RAY_BUDGET
-    if (place >= listed_count) {
+    if (LIGHT_SAMPLES > 0u && place >= listed_count) {
         return sampled_light(place - listed_count);
     }
 #endif
@@ -64,7 +64,7 @@ uint listed_light(uint place) {
 void add_light(uint light_index, uint place, vec3 d, vec3 r, inout vec3 diffuse,
     inout vec3 specular) {
 #ifdef RAY_BUDGET
-    if (place >= listed_count && place != NONE) {
+    if (LIGHT_SAMPLES > 0u && place >= listed_count && place != NONE) {
         add_sampled_light(place - listed_count, light_index, uvec2(pixel_center), d, r);
         return;
     }
@@ -136,7 +136,7 @@ void main() {
         listed_count = list_has_all ? frame.light_count - frame.directional_count : list.y;
         uint count = listed_count;
 #ifdef RAY_BUDGET
-        if (has_light_cut(list)) {
+        if (LIGHT_SAMPLES > 0u && has_light_cut(list)) {
             uint node_count = list.y >> 16 & 0x7fffu;
             listed_count = list.y & 0xffffu;
             count = listed_count + LIGHT_SAMPLES;

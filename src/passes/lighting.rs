@@ -48,8 +48,10 @@ pub struct LightingPass {
 
 /// Features of the lighting pass.
 fn features(data: &FrameData, split: bool) -> Features {
-    let [rays, light_samples] =
-        data.shadow_ray_budget.map_or([0; 2], |budget| [budget.rays, budget.light_samples]);
+    let [rays, light_samples] = data.shadow_ray_budget.map_or([0; 2], |budget| {
+        let can_sample = budget.lights > 0;
+        [budget.rays, if can_sample { budget.light_samples } else { 0 }]
+    });
     Features { rays, light_samples, ..Features::of(data, split) }
 }
 
