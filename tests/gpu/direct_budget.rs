@@ -224,6 +224,39 @@ impl Blocks {
         let all = 0..self.sums.len();
         all.fold([0.0; 2], |sum, block| [sum[0] + self.mean(block), sum[1] + self.variance(block)])
     }
+
+    /// Deviation from a reference. `check` gets each block with its deviation and its standard
+    /// deviation, relative to the reference or to 2 % of white.
+    fn against(&self, reference: &Self, check: impl Fn(usize, f64, f64)) -> Deviation {
+        let ([got, noise], [want, other_noise]) = (self.total(), reference.total());
+        let (mut worst, mut sigmas) = (0.0f64, 0.0);
+        for block in 0..self.sums.len() {
+            let want = reference.mean(block).max(0.02 * WHITE);
+            let sigma = (self.variance(block) + reference.variance(block)).sqrt() / want;
+            let off = (self.mean(block) - reference.mean(block)).abs() / want;
+            worst = worst.max(off);
+            sigmas += sigma / self.sums.len() as f64;
+            check(block, off, sigma);
+        }
+        Deviation {
+            off: got / want - 1.0,
+            sigma: (noise + other_noise).sqrt() / want,
+            worst,
+            sigmas,
+        }
+    }
+}
+
+/// Relative deviation of blocks from a reference.
+struct Deviation {
+    /// Of the mean of all.
+    off: f64,
+    /// Its standard deviation.
+    sigma: f64,
+    /// The greatest of a block.
+    worst: f64,
+    /// Mean standard deviation of blocks.
+    sigmas: f64,
 }
 
 #[test]
@@ -235,17 +268,10 @@ fn mean_of_frames_is_unbiased_in_penumbrae() {
     let reference = Blocks::render(&mut renderer, &scene, &view, &exact(), count);
     for rays in [2, 4] {
         let sampled = Blocks::render(&mut renderer, &scene, &view, &budget(rays), count);
-        let ([got, noise], [want, other_noise]) = (sampled.total(), reference.total());
-        let (off, sigma) = (got / want - 1.0, (noise + other_noise).sqrt() / want);
-        let (mut worst, mut sigmas) = (0.0f64, 0.0);
-        for block in 0..sampled.sums.len() {
-            let want = reference.mean(block).max(0.02 * WHITE);
-            let sigma = (sampled.variance(block) + reference.variance(block)).sqrt() / want;
-            let off = (sampled.mean(block) - reference.mean(block)).abs() / want;
-            worst = worst.max(off);
-            sigmas += sigma / sampled.sums.len() as f64;
-            assert!(off <= 0.01, "{rays} rays, block {block}: {off:.4} off, sigma {sigma:.4}");
-        }
+        let Deviation { off, sigma, worst, sigmas } =
+            sampled.against(&reference, |block, off, sigma| {
+                assert!(off <= 0.01, "{rays} rays, block {block}: {off:.4} off, sigma {sigma:.4}");
+            });
         // Otherwise the bound would be too wide to find a bias.
         assert!(sigmas < 0.01, "{rays} rays: sigma {sigmas}");
         println!("{rays} rays: mean {off:+.2e} (sigma {sigma:.1e}), worst block {worst:.4}");
@@ -634,17 +660,11 @@ fn sampled_lights_are_unbiased() {
         let again = picture(&mut renderer, &scene, &view, &settings);
         assert_eq!(one.nits, again.nits);
         let sampled = Blocks::render(&mut renderer, &scene, &view, &settings, count);
-        let ([got, noise], [want, other_noise]) = (sampled.total(), reference.total());
-        let (off, sigma) = (got / want - 1.0, (noise + other_noise).sqrt() / want);
-        let (mut worst, mut sigmas) = (0.0f64, 0.0);
-        for block in 0..sampled.sums.len() {
-            let want = reference.mean(block).max(0.02 * WHITE);
-            let sigma = (sampled.variance(block) + reference.variance(block)).sqrt() / want;
-            let off = (sampled.mean(block) - reference.mean(block)).abs() / want;
-            worst = worst.max(off);
-            sigmas += sigma / sampled.sums.len() as f64;
-            assert!(off <= 4.0 * sigma + 0.005, "{lights} lights, block {block}: {off}, {sigma}");
-        }
+        let Deviation { off, sigma, worst, sigmas } =
+            sampled.against(&reference, |block, off, sigma| {
+                let most = 4.0 * sigma + 0.005;
+                assert!(off <= most, "{lights} lights, block {block}: {off}, {sigma}");
+            });
         println!(
             "{lights} lights, {light_samples} samples: mean {off:+.2e} (sigma {sigma:.1e}), worst \
              block {worst:.4}, sigma of blocks {sigmas:.4}"
