@@ -39,8 +39,9 @@ const float ROOM = 4.0;
 // frame count. The variance of short histories comes from neighbors and includes true spatial
 // variation.
 const float FEW = 16.0;
-// Minimum history length (frames) for the temporal variance estimate.
-const float KNOWN = 8.0;
+// Minimum history length (frames) for the temporal variance estimate (Schied et al. 2017, section
+// 4.2).
+const float KNOWN = 4.0;
 
 // Mirror direction tolerance between neighbors, as a fraction of the lobe width.
 const float LOBE_PART = 0.35;
@@ -137,7 +138,7 @@ void main() {
     out_diffuse.a = variance_at(pixel, here, diffuse, specular);
     out_specular.a = diffuse.a;
 #else
-    const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
+    const float KERNEL[2] = float[](1.0, 0.5);
     float level = luminance(diffuse.rgb);
     // A single frame has its light in few pixels, which the filter must keep.
     float frames = max(specular.a, 1.0);
@@ -149,8 +150,8 @@ void main() {
     float weights = 1.0, shine_weights = 1.0;
     vec3 mirrored = mirrored_at(place, here.normal);
     float narrow = 1.0 / (LOBE_PART * lobe_at(pixel));
-    for (int y = -2; y <= 2; ++y) {
-        for (int x = -2; x <= 2; ++x) {
+    for (int y = -1; y <= 1; ++y) {
+        for (int x = -1; x <= 1; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
             if (x == 0 && y == 0 || any(lessThan(other, ivec2(0)))
                 || any(greaterThanEqual(other, ivec2(frame.size)))) {

@@ -19,6 +19,8 @@ layout(set = 0, binding = 7) uniform texture2D velocity_image;
 layout(set = 0, binding = 8) uniform texture2D history_image;
 layout(set = 0, binding = 9) uniform texture2D history_specular_image;
 layout(set = 0, binding = 10) uniform utexture2D history_data_image;
+// Weights of the diffuse and the specular sample; read with DENOISER_WEIGHTED.
+layout(set = 0, binding = 11) uniform texture2D weights_image;
 
 // Mean diffuse part; alpha: history length in frames.
 layout(location = 0) out vec4 out_history;
@@ -35,6 +37,8 @@ const float NORMAL_STEP = 0.9;
 // mirrors in motion.
 const float FOLLOWS = 0.0625;
 const float FEW = 2.0;
+// Squared history length up to which samples of other pixels have their full weight at rest.
+const float OTHERS_UNTIL = 4.0;
 // Half-width of the history clip in standard deviations of the neighborhood, and its minimum.
 const float CLIP_DEVIATIONS = 1.5;
 const float MIN_CLIP = 0.02;
@@ -58,7 +62,9 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     vec4 noisy = texelFetch(diffuse_image, pixel, 0);
-    vec4 now = vec4(noisy.rgb, 1.0);
+    vec2 weight_now = (denoiser.flags & DENOISER_WEIGHTED) != 0u
+        ? texelFetch(weights_image, pixel, 0).xy : vec2(1.0);
+    vec4 now = vec4(noisy.rgb, weight_now.x);
     float level = luminance(now.rgb);
     vec4 current_specular = vec4(texelFetch(specular_image, pixel, 0).rgb, level * level);
     out_history = now;
@@ -162,7 +168,15 @@ void main() {
         neighborhood(specular_image, pixel, mean, room);
         specular.rgb = clamp(specular.rgb, mean - room, mean + room);
     }
-    out_history = vec4((diffuse * count + now.rgb) / (count + 1.0), count + 1.0);
-    out_specular.rgb = (specular.rgb * shine_count + current_specular.rgb) / (shine_count + 1.0);
-    out_specular.a = (specular.a * count + current_specular.a) / (count + 1.0);
+    if (denoiser.history.still != 0u) {
+        // Samples of other pixels would blur the mean that a static view converges to.
+        weight_now *= mix(vec2(min(1.0, OTHERS_UNTIL / (count * count))), vec2(1.0),
+            equal(weight_now, vec2(1.0)));
+    }
+    out_history = vec4((diffuse * count + now.rgb * weight_now.x) / (count + weight_now.x),
+        count + weight_now.x);
+    out_specular.rgb = (specular.rgb * shine_count + current_specular.rgb * weight_now.y)
+        / (shine_count + weight_now.y);
+    out_specular.a = (specular.a * count + current_specular.a * weight_now.x)
+        / (count + weight_now.x);
 }

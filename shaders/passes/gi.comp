@@ -25,6 +25,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
+#include "lib/gi_pixels.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
 layout(set = 0, binding = 6, scalar)
@@ -53,6 +54,9 @@ const uint HIT_SAMPLES = 4u;
 const uint PANES = 4u;
 // Candidates per chosen VPL.
 const uint CANDIDATES = 4u;
+// Clamp distance of VPLs at ray hits, relative to that at the pixel's surface. Nothing restores what
+// it removes, and a hit's light counts by its reflectance only.
+const float HIT_CLAMP = 0.25;
 // Maximum surfaces along a path of the hemisphere ray, and of the reflection ray.
 const uint MAX_DIFFUSE_BOUNCES = 2u;
 const uint MAX_SPECULAR_BOUNCES = 4u;
@@ -236,7 +240,8 @@ struct VplSample {
     float target;          // luminance of diffuse and specular parts
 };
 
-// State of the invocation.
+// State of the invocation: its texel of the gathered light, and the pixel.
+uvec2 texel;
 uvec2 pixel;
 float pixel_depth;
 // True if the forward pass lights the pixel.
@@ -287,10 +292,18 @@ uvec2 path_pixel() {
     return path.kind == RAY_DIFFUSE ? pixel : pixel.yx;
 }
 
+// Blue noise by a texel's coordinates. The pixels of a block, gathered in successive frames, are a
+// quarter apart in both dimensions.
+vec2 texel_noise(uvec2 coordinates) {
+    vec2 part = vec2(gi.phase.x * 2u + gi.phase.y, gi.phase.x + gi.phase.y * 2u) * 0.25;
+    return fract(blue_noise_2d(coordinates, gi.round) + part);
+}
+
 VplSample evaluate_vpl(uint index, bool seen, bool shines) {
     VplSample chosen = VplSample(vec3(0.0), vec3(0.0), 0.0, 0.0);
     vec3 normal = seen ? vertex.s.normal : ray_normal;
-    VplLight light = vpl_light(vpls[index], vertex.s.position - gi.anchor, normal);
+    VplLight light = vpl_light(vpls[index], vertex.s.position - gi.anchor, normal,
+        gi.clamp_distance * (seen ? 1.0 : HIT_CLAMP));
     float cosine = dot(ray_normal, light.l);
     float reflected = seen ? diffuse_brdf_at(vertex.s, light.l) : max(cosine, 0.0);
     if (reflected <= 0.0 || cosine <= 0.0) {
@@ -401,7 +414,7 @@ bool sample_next_ray(bool continues) {
         }
         wanted = specular ? (traces_sky() || mirrors) && !layered
             : traces_sky() || is_compensated() || traces_caustics();
-        turn = fract(blue_noise_2d(specular ? pixel + uvec2(3u, 5u) : pixel.yx, gi.history.number)
+        turn = fract(texel_noise(specular ? texel + uvec2(3u, 5u) : texel.yx)
             + (specular ? vec2(0.75, 0.5) : vec2(0.5, 0.25)));
     }
     ray = Ray(ray_origin, vec3(0.0), ray_normal, UNBOUNDED);
@@ -439,7 +452,7 @@ bool all_lights() {
 // Evaluates the lights at the vertex, without shadows.
 void evaluate_lights() {
     bool seen = path.kind == RAY_TO_SURFACE;
-    vec2 u = next_sample(path_pixel(), gi.history.number);
+    vec2 u = next_sample(path_pixel(), gi.round);
     bool lit = vertex.diffuse_part || vertex.specular_part;
     lit_by.seen = seen;
     lit_by.u = u;
@@ -487,7 +500,7 @@ void trace_rays(bool continues) {
     uint candidates = lit_by.all_vpls || path.kind == RAY_DIFFUSE ? 1u : CANDIDATES;
     vec2 light_u = all_lights() ? lit_by.u
         : fract(lit_by.u * vec2(float(frame.light_count), 1.0));
-    vec2 vpl_u = lit_by.seen ? blue_noise_2d(pixel, gi.history.number) : lit_by.u.yx;
+    vec2 vpl_u = lit_by.seen ? texel_noise(texel) : lit_by.u.yx;
     uint number = 0u;
     uint panes = 0u;
     float gone = 0.0;
@@ -591,10 +604,11 @@ void add_vertex_light(vec3 sky_light) {
 }
 
 void main() {
-    pixel = group_pixel();
-    if (any(greaterThanEqual(pixel, gi.size))) {
+    texel = group_pixel();
+    if (any(greaterThanEqual(texel, gi.gathered_size))) {
         return;
     }
+    pixel = gathered_pixel(texel);
     pixel_depth = texelFetch(depth_image, ivec2(pixel), 0).x;
     layered = texelFetch(emission_image, ivec2(pixel), 0).a >= FORWARD_MARK;
     pixel_origin = vec3(0.0);
@@ -647,9 +661,9 @@ void main() {
                 next_ray.reflected, 1.0);
         }
     }
-    imageStore(diffuse_image, ivec2(pixel), vec4(to_half_range(diffuse_sum * frame.pre_exposure),
+    imageStore(diffuse_image, ivec2(texel), vec4(to_half_range(diffuse_sum * frame.pre_exposure),
         min(taken_sum * frame.pre_exposure, 60000.0)));
     vec3 specular = specular_sum * frame.pre_exposure;
     specular = mix(vec3(0.0), specular, greaterThan(specular, vec3(0.0)));
-    imageStore(specular_image, ivec2(pixel), vec4(min(specular, 1e9), 0.0));
+    imageStore(specular_image, ivec2(texel), vec4(min(specular, 1e9), 0.0));
 }

@@ -12,7 +12,7 @@ struct DenoiserConstants {
     HistoryConstants history;
     // Image size (pixels).
     uvec2 size;
-    // Bits: `DENOISER_FROZEN`, `DENOISER_PRE_EXPOSED` and `DENOISER_CLIPPED`.
+    // Bits: the `DENOISER_` constants.
     uint flags;
     // Padding.
     uint pad0[2];
@@ -25,5 +25,7 @@ const uint DENOISER_PRE_EXPOSED = 2u;
 // In motion, the history is clipped to this frame's neighborhood, and alpha of the signal's diffuse
 // part limits its length (frames).
 const uint DENOISER_CLIPPED = 4u;
+// The signal was sampled at a part of the pixels: an image holds the weight of each pixel's sample.
+const uint DENOISER_WEIGHTED = 8u;
 
 #endif

@@ -57,6 +57,14 @@ struct GiConstants {
     float clamp_distance;
     // Image size (pixels).
     uvec2 size;
+    // Size of the images of gathered light: one pixel for each block of pixels.
+    uvec2 gathered_size;
+    // Pixel of its block that this frame gathers.
+    uvec2 phase;
+    // Side of a block (pixels).
+    uint stride;
+    // Frame index of the random numbers of a pixel: the number of times that it was gathered.
+    uint round;
     // VPLs that each pixel samples.
     uint vpl_samples;
     // Number of VPLs.

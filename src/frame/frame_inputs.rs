@@ -221,7 +221,12 @@ impl FrameInputs {
             nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
             shadow_maps: Arc::clone(&shadows.maps),
             volumes,
-            shadow_ray_budget: shadow_ray_budget(gpu, settings, traced.as_ref(), max_lights),
+            shadow_ray_budget: shadow_ray_budget(
+                gpu,
+                (settings, sampling.shadows.static_frames()),
+                traced.as_ref(),
+                max_lights,
+            ),
             shadow_bvh: traced,
             refraction_bvh: through,
             flare_bvh: flare,
@@ -259,7 +264,7 @@ impl FrameInputs {
 /// The fixed ray budget of the frame, if it has one.
 fn shadow_ray_budget(
     gpu: &Gpu,
-    settings: &RenderSettings,
+    (settings, still_frames): (&RenderSettings, u32),
     traced: Option<&FrameBvh>,
     max_lights: u32,
 ) -> Option<ShadowRayBudget> {
@@ -273,6 +278,7 @@ fn shadow_ray_budget(
         lights: max_lights,
         light_samples: settings.shadows.light_samples,
         denoised: settings.denoises_shadows(),
+        reuse: settings.reuses_shadow_rays(still_frames),
     })
 }
 

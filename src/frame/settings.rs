@@ -9,6 +9,7 @@ use crate::{
     camera::{CameraEffects, Exposure, ToneMapper},
     gpu_scene::{GpuScenePose, scene_bvh::RayTracedLights},
     optics::{MountedLens, ghosts::LensGhosts},
+    passes::shadow_rays::MAX_REUSE_FRAMES,
     settings::{
         AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
         GiSettings, RefractionMethod, ShadowMethod, ShadowSampling, ShadowSettings, SsrSettings,
@@ -125,6 +126,19 @@ impl RenderSettings {
     #[must_use]
     pub fn denoises_shadows(&self) -> bool {
         self.has_shadow_ray_budget() && self.shadows.denoise && !self.is_averaged()
+    }
+
+    /// True if estimates of shadows may use the rays of neighboring pixels in a frame after
+    /// `still_frames` static ones. Few frames are averaged with them, many have little noise
+    /// without.
+    #[must_use]
+    pub fn reuses_shadow_rays(&self, still_frames: u32) -> bool {
+        let frames = self
+            .sample
+            .map(|sample| sample.count)
+            .or(self.accumulated_frames)
+            .unwrap_or(still_frames);
+        self.has_shadow_ray_budget() && self.shadows.denoise && frames < MAX_REUSE_FRAMES
     }
 
     /// True if temporal anti-aliasing upscales the image: its history then collects the samples of

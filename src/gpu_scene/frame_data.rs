@@ -56,6 +56,8 @@ pub struct ShadowRayBudget {
     pub light_samples: u32,
     /// True if the lost fractions are denoised.
     pub denoised: bool,
+    /// True if their estimates may use the rays of neighboring pixels.
+    pub reuse: bool,
 }
 
 /// Data of a frame at render resolution. The buffers are host-visible and new for each frame,

@@ -13,7 +13,8 @@ use crate::{
         Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::{
             denoiser::{
-                DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DenoiserConstants,
+                DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DENOISER_WEIGHTED,
+                DenoiserConstants,
             },
             temporal::HistoryConstants,
         },
@@ -30,10 +31,13 @@ pub const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 const HISTORY_DATA: vk::Format = vk::Format::R32G32_UINT;
 /// Displayed light; half floats suffice for 8-bit steps.
 pub const DISPLAYED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+/// Weights of a signal's samples; half floats suffice.
+pub const SAMPLE_WEIGHTS: vk::Format = vk::Format::R16G16_SFLOAT;
 /// Maximum history length of a static view (frames).
 const MAX_STATIC_FRAMES: f32 = 4096.0;
-/// Tap spacing of each filter pass (pixels).
-const SPACINGS: [i32; 4] = [1, 2, 4, 8];
+/// Tap spacing of each filter pass (pixels). The last one is for weighted signals, whose samples
+/// are farther apart.
+const SPACINGS: [i32; 5] = [1, 2, 4, 8, 16];
 /// Temporal stabilization: after this many static frames, the image changes by at most
 /// `STABILIZATION_STEP` 8-bit steps per frame.
 const STABILIZE_AFTER: u32 = 8;
@@ -63,6 +67,8 @@ pub struct SignalSettings {
     /// length by alpha of the noisy diffuse part (frames): for signals whose single frames have
     /// little noise.
     pub clipped: bool,
+    /// Not each pixel has its own sample: `DenoiserInputs::weights` has their weights.
+    pub weighted: bool,
     /// Applies the spatial filter after the accumulation.
     pub filter: bool,
     /// Stabilizes the displayed light in a static view: for frames that are displayed as they are,
@@ -94,6 +100,7 @@ impl DenoiserSignal {
             (settings.frozen, DENOISER_FROZEN),
             (settings.pre_exposed, DENOISER_PRE_EXPOSED),
             (settings.clipped, DENOISER_CLIPPED),
+            (settings.weighted, DENOISER_WEIGHTED),
         ];
         let values = DenoiserConstants {
             motion: motion.constants(),
@@ -158,7 +165,14 @@ pub struct DenoiserInputs {
     pub velocity: ImageHandle,
     /// The noisy signal.
     pub noisy: DenoiserImages,
+    /// Weights of its samples, with `SignalSettings::weighted`.
+    pub weights: Option<SampleWeights>,
 }
+
+/// Weights of the diffuse and of the specular sample of each pixel, above 0 to 1: 1 is a sample of
+/// the pixel's own, less is taken from other pixels. History lengths count by them.
+#[derive(Clone, Copy)]
+pub struct SampleWeights(pub ImageHandle);
 
 /// Diffuse and specular part of a signal, RGB, at render resolution: noisy ones of any float
 /// format, denoised ones of 32-bit floats. Alpha of the noisy images is not read, except the
@@ -198,7 +212,7 @@ impl Denoiser {
     }
 
     /// Declares the passes of one signal: temporal accumulation, and with `SignalSettings::filter`
-    /// the variance pass and four a-trous passes. Returns the denoised signal.
+    /// the variance pass and four a-trous passes, five for weighted signals. Returns the denoised signal.
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
@@ -211,7 +225,8 @@ impl Denoiser {
         if signal.settings.filter {
             let name = signal.settings.name;
             denoised = self.declare_filter(g, data, gbuffer, (name, None), denoised);
-            for spacing in SPACINGS {
+            let passes = SPACINGS.len() - usize::from(!signal.settings.weighted);
+            for &spacing in &SPACINGS[..passes] {
                 denoised = self.declare_filter(g, data, gbuffer, (name, Some(spacing)), denoised);
             }
         }
@@ -223,7 +238,7 @@ impl Denoiser {
         g: &mut Graph<'_>,
         data: &FrameData,
         signal: &DenoiserSignal,
-        DenoiserInputs { gbuffer, velocity, noisy }: DenoiserInputs,
+        DenoiserInputs { gbuffer, velocity, noisy, weights }: DenoiserInputs,
     ) -> DenoiserImages {
         // A single frame does not read the placeholders of its histories.
         let [diffuse, specular, past] = [
@@ -241,6 +256,7 @@ impl Denoiser {
             .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", noisy.diffuse)
             .sampled("specular_image", noisy.specular)
+            .sampled("weights_image", weights.map_or(noisy.specular, |SampleWeights(image)| image))
             .sampled("velocity_image", velocity)
             .sampled("history_image", diffuse.0)
             .sampled("history_specular_image", specular.0)

@@ -11,6 +11,7 @@ use super::{
     },
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
+    gi_upsample::GiUpsamplePass,
     lighting::LitImages,
     pixel_groups,
     ray_query::BvhDependencies,
@@ -35,7 +36,7 @@ use crate::{
     },
     gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer},
     graph::{Graph, ImageHandle, ImageSource},
-    settings::{FinalGather, GiDebugView, GiSettings},
+    settings::{FinalGather, GiDebugView, GiSettings, Resolution},
 };
 
 /// Features that the gathering of light reads.
@@ -56,6 +57,9 @@ const STALE: f32 = 0.1;
 /// Further limit on that history length: a small fraction of the flux may be all the light of one
 /// room.
 const MAX_STALE_HISTORY: f32 = 4.0;
+/// Pixel of each 2x2 block that a frame gathers at half resolution, in turn: first a diagonal, so
+/// that two frames have a sample in each row and column.
+const PHASES: [[u32; 2]; 4] = [[0, 0], [1, 1], [1, 0], [0, 1]];
 
 /// State of the last frame that kept GI history.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,19 +123,25 @@ impl FrameGi {
         let still_frames = before
             .filter(|before| before.generation == own.generation)
             .map_or(0, |before| before.still);
+        let stride = settings.resolution.divisor();
+        // A pixel of a block is gathered in one of this many frames.
+        let turns = stride * stride;
         let frozen = before.is_some_and(|before| {
             let same = before.generation == own.generation;
-            same && history.still && history.kept && before.still >= settings.freeze_after
+            same && history.still
+                && history.kept
+                && before.still >= settings.freeze_after.saturating_mul(turns)
         });
         let signal_settings = SignalSettings {
             name: "gi",
             history,
-            max_history_frames: settings.max_history_frames as f32,
-            max_stale_frames: stays,
+            max_history_frames: settings.max_history_frames as f32 / turns as f32,
+            max_stale_frames: stays / turns as f32,
             still_frames,
             frozen,
             pre_exposed: true,
             clipped: false,
+            weighted: settings.resolution != Resolution::Full,
             filter: settings.denoise,
             stabilized: single,
         };
@@ -155,6 +165,10 @@ impl FrameGi {
             anchor: (own.set.anchor - view.position).as_vec3(),
             clamp_distance: (own.radius * settings.clamp_radius) as f32,
             size: [view.width, view.height],
+            gathered_size: [view.width, view.height].map(|pixels| pixels.div_ceil(stride)),
+            phase: if turns == 1 { [0; 2] } else { PHASES[history.number as usize % PHASES.len()] },
+            stride,
+            round: history.number / turns,
             vpl_samples: settings.vpl_samples.max(1),
             vpl_count: own.set.vpls.len() as u32,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
@@ -220,6 +234,7 @@ pub struct GiInputs {
 /// Pipelines of the GI passes.
 pub struct GiPass {
     gather: LightVariants<ComputePipeline>,
+    upsample: GiUpsamplePass,
     composite: Arc<GraphicsPipeline>,
     composite_split: Arc<GraphicsPipeline>,
     vpls: Arc<GraphicsPipeline>,
@@ -246,6 +261,7 @@ impl GiPass {
         };
         Ok(Self {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
+            upsample: GiUpsamplePass::new(gpu),
             composite: make(
                 "gi composite",
                 "gi_composite.frag",
@@ -290,10 +306,14 @@ impl GiPass {
         let GiInputs { gbuffer, bent_normal_ao: open, lit, velocity, bvh } = inputs;
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
-        let diffuse_part = image(g, "gi diffuse, rays", LIGHT);
+        let gathered_size = frame.values.gathered_size;
+        let gathered = |g: &mut Graph<'a>, name: &str, format| {
+            g.image(name, gathered_size[0], gathered_size[1], format)
+        };
+        let diffuse_part = gathered(g, "gi diffuse, rays", LIGHT);
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
-        let specular_part = image(g, "gi specular, rays", HISTORY);
+        let specular_part = gathered(g, "gi specular, rays", HISTORY);
         let (gather, features) = self.wanted(data, frame);
         g.compute_with("gi", move || gather.get(features))
             .binds([data.uniform()])
@@ -310,9 +330,15 @@ impl GiPass {
             .binds(frame.bvh.binds())
             .image_written("diffuse_image", diffuse_part)
             .image_written("specular_image", specular_part)
-            .dispatch(pixel_groups::dispatch([width, height]));
-        let noisy = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
-        let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy };
+            .dispatch(pixel_groups::dispatch(gathered_size));
+        let all = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
+        let (noisy, weights) = if frame.values.stride == 1 {
+            (all, None)
+        } else {
+            let (noisy, weights) = self.upsample.declare(g, data, &frame.constants, gbuffer, all);
+            (noisy, Some(weights))
+        };
+        let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy, weights };
         let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);
         let parts = split.then(|| {
             let [diffuse, specular] =
@@ -343,6 +369,6 @@ impl GiPass {
                 .depth_tested(gbuffer.depth)
                 .draw_vertices(3, frame.values.vpl_count);
         }
-        GiOutput { split: parts, unfiltered: diffuse_part, specular: denoised.specular }
+        GiOutput { split: parts, unfiltered: noisy.diffuse, specular: denoised.specular }
     }
 }

@@ -109,8 +109,7 @@ impl LightingPass {
         match budget(data) {
             Some((budget, gpu_bvh)) => {
                 // Samples of sampled lights are no shares that neighbors could use.
-                let reuse = budget.lights == 0
-                    && denoising.as_ref().is_some_and(ShadowDenoising::reuses_neighbors);
+                let reuse = budget.lights == 0 && budget.reuse;
                 let rays = self.declare_budget(g, frame, inputs, lit, (budget, gpu_bvh, reuse));
                 let lost = denoising.map_or(rays.lost, |with| {
                     shadow_rays::declare_denoised(g, data, inputs.gbuffer, &rays, with)

@@ -33,9 +33,9 @@ const LOSS_BYTES: u64 = 16;
 const MAX_HISTORY_FRAMES: f32 = 8.0;
 /// History length in frames after the lights have changed: a single frame has little noise.
 const STALE_FRAMES: f32 = 0.0;
-/// Still frames from which on pixels use only their own rays: the mean converges to that of single
-/// estimates, whose noise is then below an 8-bit step.
-const MAX_REUSE_FRAMES: u32 = 64;
+/// Still or averaged frames from which on pixels use only their own rays: the mean converges to
+/// that of single estimates, whose noise is then below an 8-bit step.
+pub const MAX_REUSE_FRAMES: u32 = 64;
 /// Factor on the estimated light of sampled lights where the lost fraction is denoised, which must
 /// not be negative: samples may give up to this multiple of the estimate.
 const HEADROOM: f32 = 4.0;
@@ -96,14 +96,6 @@ pub struct ShadowDenoising<'p> {
     pub velocity: ImageHandle,
 }
 
-impl ShadowDenoising<'_> {
-    /// True if estimates use the rays of neighboring pixels.
-    #[must_use]
-    pub const fn reuses_neighbors(&self) -> bool {
-        self.signal.still_frames() < MAX_REUSE_FRAMES
-    }
-}
-
 /// State of the history of the lost fractions in a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct ShadowHistoryFrame {
@@ -114,6 +106,14 @@ pub struct ShadowHistoryFrame {
     /// Consecutive frames, up to the last one, in which nothing moved and the lights did not
     /// change.
     pub still_frames: u32,
+}
+
+impl ShadowHistoryFrame {
+    /// Consecutive static frames, up to the last one; 0 if something has moved since.
+    #[must_use]
+    pub const fn static_frames(&self) -> u32 {
+        if self.history.kept && self.history.still { self.still_frames } else { 0 }
+    }
 }
 
 /// The signal of the lost fractions in a frame. `sampled`: lights may be sampled, so that single
@@ -137,6 +137,7 @@ pub fn signal(
         frozen: false,
         pre_exposed: false,
         clipped: !sampled,
+        weighted: false,
         // Its tolerance is that of indirect light: in a single frame it blurs contact shadows away.
         filter: false,
         stabilized: false,
@@ -154,7 +155,12 @@ pub fn declare_denoised(
 ) -> [ImageHandle; 2] {
     let [diffuse, specular] = frame.lost;
     let noisy = DenoiserImages { diffuse, specular };
-    let denoised = denoiser.declare(g, data, signal, DenoiserInputs { gbuffer, velocity, noisy });
+    let denoised = denoiser.declare(
+        g,
+        data,
+        signal,
+        DenoiserInputs { gbuffer, velocity, noisy, weights: None },
+    );
     [denoised.diffuse, denoised.specular]
 }
 
@@ -368,6 +374,7 @@ mod tests {
                 lights: 0,
                 light_samples: 1,
                 denoised: false,
+                reuse: false,
             };
             let all = bands(size, budget);
             let mut next = 0;

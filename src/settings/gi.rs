@@ -1,6 +1,6 @@
 //! `gi.*`: global illumination by virtual point lights (VPLs, docs/instant-radiosity.md).
 
-use super::{choices::choices, define::settings};
+use super::{Resolution, choices::choices, define::settings};
 
 choices! {
     /// Selection of the VPLs that light a pixel.
@@ -45,6 +45,9 @@ settings! {
             affects Vpls;
         vpl_samples: u32 = 4, in 1..=256,
             "VPL samples a pixel and frame, 1 to 256, e.g. 4", affects Meter;
+        resolution: Resolution = Resolution::Full,
+            "resolution of the gathering: full, or half (one pixel of each 2x2 block in turn)",
+            affects Meter;
         final_gather: FinalGather = FinalGather::Tree,
             "VPL selection: tree (light tree sampling) or all (every VPL, for comparison)",
             affects Meter;

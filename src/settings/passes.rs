@@ -171,7 +171,7 @@ settings! {
             "lights that a pixel samples from all groups together with sampling=budget, 1 to 16",
             affects Meter;
         denoise: bool = true,
-            "true or false: denoise the shadows of sampling=budget by rays of neighbors and by frames, except in frames that are averaged",
+            "true or false: denoise the shadows of sampling=budget by rays of neighbors (means of fewer than 64 frames) and, in frames that are not averaged, by those before",
             affects Meter;
         /// Also of each cascade of a sun. Cube faces of point lights have half of it.
         resolution: u32 = 2048, in 128..=8192,

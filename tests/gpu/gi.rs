@@ -25,6 +25,7 @@ use sunny16::{
         build::{SceneBuilder, dielectric, look_at_transform, metal},
         procedural::{BuiltinScene, shapes},
     },
+    settings::Resolution,
 };
 
 fn diffuse_material(name: &str, rgb: Vec3) -> sunny16::scene::Material {
@@ -279,6 +280,66 @@ fn denoiser_preserves_mean_radiance() {
         off(&filtered)
     );
     assert!(bias.abs() < 0.02, "{bias}");
+}
+
+/// At half resolution a frame gathers a quarter of the pixels. One filtered frame is close to the
+/// picture at full resolution, and the mean of a static view without a filter equals it: samples
+/// of other pixels do not blur it. An eighth frame after a lamp is moved shows the moved lamp.
+#[test]
+fn half_resolution_converges_to_full_resolution() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let build = |x: f64| {
+        let mut builder = cornell();
+        let at = DVec3::new(x, 1.85, 0.0);
+        builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, at);
+        builder.build().unwrap()
+    };
+    let [scene, moved] = [0.0, 0.5].map(build);
+    let (pose, projection) = room_pose();
+    // An odd width: the last block has a single column.
+    let view = View::new(pose, &projection, 127, 96);
+    let plain = GiSettings {
+        enabled: true,
+        freeze_after: 4096,
+        denoise: false,
+        vpls: 8192,
+        ..GiSettings::default()
+    };
+    let half = GiSettings { resolution: Resolution::Half, ..plain };
+    let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &plain).unwrap();
+    let light = |picture: &RenderedImage| {
+        indirect(picture).iter().map(|c| color::luminance(*c)).collect::<Vec<f64>>()
+    };
+    let mut seen = |gi: GiSettings, frames| {
+        light(&after(&mut renderer, &on_device, &view, &settings(gi, 5.0), frames))
+    };
+    let settled = seen(GiSettings { vpl_samples: 16, ..plain }, 16);
+    let one = seen(GiSettings { denoise: true, ..half }, 1);
+    let mean = seen(GiSettings { vpl_samples: 16, ..half }, 64);
+    let off = |list: &[f64], right: &[f64]| {
+        let sum: f64 = right.iter().sum();
+        let bias = list.iter().sum::<f64>() / sum - 1.0;
+        (list.iter().zip(right).map(|(a, b)| (a - b).abs()).sum::<f64>() / sum, bias)
+    };
+    let [one, mean] = [off(&one, &settled), off(&mean, &settled)];
+    println!("one filtered frame: off by {one:?} (bias), mean of 64: {mean:?}");
+    assert!(one.0 < 0.08 && one.1.abs() < 0.02, "{one:?}");
+    assert!(mean.0 < 0.03 && mean.1.abs() < 0.003, "{mean:?}");
+
+    let filtered = settings(GiSettings { denoise: true, ..half }, 5.0);
+    after(&mut renderer, &on_device, &view, &filtered, 8);
+    on_device.follow(renderer.gpu(), &moved).unwrap();
+    on_device.update_gi(renderer.gpu(), &moved, &filtered.gi).unwrap();
+    let mut eighth = None;
+    for _ in 0..8 {
+        eighth = Some(renderer.render(&on_device, &view, &filtered).unwrap());
+    }
+    let eighth = light(&eighth.unwrap());
+    let right = light(&after(&mut renderer, &on_device, &view, &settings(plain, 5.0), 16));
+    let change = off(&eighth, &right);
+    println!("eighth frame after a move: {change:?}; before it: {:?}", off(&settled, &right));
+    assert!(change.0 < 0.08 && change.0 < 0.3 * off(&settled, &right).0, "{change:?}");
 }
 
 /// A wall of 10 cm is opaque: behind it there is no light at all.

@@ -1,0 +1,105 @@
+#version 460
+// Indirect light at full resolution from one gathered pixel of each block: from the pixel itself
+// where it was gathered, else from gathered pixels around it on the same surface (joint bilateral
+// upsampling: Kopf et al. 2007). The weight of each pixel's sample tells the denoiser how much of a
+// sample it is; the block's other pixels are gathered in the next frames.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/gi.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
+#include "lib/gbuffer.glsl"
+#include "lib/gi_pixels.glsl"
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 5) uniform texture2D gathered_diffuse_image;
+layout(set = 0, binding = 6) uniform texture2D gathered_specular_image;
+
+// Pre-exposed luminance of a white diffuse surface; alpha: luminance lost to VPL clamping.
+layout(location = 0) out vec4 out_diffuse;
+// Pre-exposed specular luminance.
+layout(location = 1) out vec4 out_specular;
+// Weights of the diffuse and of the specular sample, 0 to 1; 1: this pixel was gathered.
+layout(location = 2) out vec2 out_weights;
+
+// Weight of samples that all come from other pixels, and its minimum, for pixels unlike all that
+// were gathered around them.
+const float OTHERS = 0.25;
+const float MIN_WEIGHT = 0.02;
+// Maximum distance from the surface's plane, relative to the view distance.
+const float PLANE_STEP = 0.01;
+// Maximum angle between mirror directions, as a fraction of the lobe's half angle.
+const float LOBE_PART = 0.35;
+// Weight that unlike samples keep, for pixels without a similar one.
+const float UNLIKE = 1e-4;
+
+// A pixel's surface as far as it decides which samples it can use.
+struct Site {
+    vec3 position;
+    vec3 normal;
+    float roughness;
+    bool lit;
+    bool layered;
+};
+
+Site site_at(ivec2 pixel) {
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    uint bits = texelFetch(surface_image, pixel, 0).y;
+    return Site(position_at(pixel, depth), unpack_normal(texelFetch(normal_image, pixel, 0).x),
+        float(bits >> 12 & 4095u) / 4095.0, depth > 0.0 && bits >> 31 == 0u,
+        texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK);
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    out_diffuse = vec4(0.0);
+    out_specular = vec4(0.0);
+    out_weights = vec2(0.0);
+    Site here = site_at(pixel);
+    if (!here.lit) {
+        return;
+    }
+    ivec2 texel = pixel / int(gi.stride);
+    if (pixel == ivec2(gathered_pixel(uvec2(texel)))) {
+        out_diffuse = texelFetch(gathered_diffuse_image, texel, 0);
+        out_specular = texelFetch(gathered_specular_image, texel, 0);
+        out_weights = vec2(1.0);
+        return;
+    }
+    // The four gathered pixels around this one.
+    vec2 place = (vec2(pixel) - vec2(gi.phase)) / float(gi.stride);
+    ivec2 corner = ivec2(floor(place));
+    vec2 part = place - vec2(corner);
+    vec3 mirrored = reflect(-view_at(here.position), here.normal);
+    float narrow = 1.0
+        / (LOBE_PART * 2.0 * max(here.roughness * here.roughness, MIN_ALPHA));
+    vec2 sums = vec2(0.0);
+    vec2 likeness = vec2(0.0);
+    for (int i = 0; i < 4; ++i) {
+        ivec2 off = ivec2(i & 1, i >> 1);
+        ivec2 other_texel = clamp(corner + off, ivec2(0), ivec2(gi.gathered_size) - 1);
+        Site other = site_at(ivec2(gathered_pixel(uvec2(other_texel))));
+        if (!other.lit || other.layered != here.layered) {
+            continue;
+        }
+        float area = (off.x == 1 ? part.x : 1.0 - part.x) * (off.y == 1 ? part.y : 1.0 - part.y);
+        float turned = clamp(dot(here.normal, other.normal), 0.0, 1.0);
+        float t4 = turned * turned * turned * turned;
+        float distance_ = abs(dot(other.position - here.position, here.normal))
+            / (PLANE_STEP * length(here.position));
+        float same = t4 * t4 * max(1.0 - distance_, 0.0);
+        float mirror = narrow
+            * distance(mirrored, reflect(-view_at(other.position), other.normal));
+        float same_mirror = same * exp(-mirror * mirror);
+        vec2 weights = max(area, 1e-3) * max(vec2(same, same_mirror), UNLIKE);
+        out_diffuse += weights.x * texelFetch(gathered_diffuse_image, other_texel, 0);
+        out_specular += weights.y * texelFetch(gathered_specular_image, other_texel, 0);
+        sums += weights;
+        likeness += area * vec2(same, same_mirror);
+    }
+    out_diffuse /= max(sums.x, 1e-20);
+    out_specular /= max(sums.y, 1e-20);
+    out_weights = max(OTHERS * likeness, MIN_WEIGHT);
+}
