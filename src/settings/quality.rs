@@ -23,7 +23,7 @@ choices! {
 }
 
 /// Values of the tiers: a property's path, and its values in the order of `Quality`.
-pub const TIERS: [(&str, [&str; 4]); 17] = [
+pub const TIERS: [(&str, [&str; 4]); 18] = [
     ("passes.aa.samples", ["1", "4", "16", "32"]),
     ("passes.aa.method", ["morphological", "taa", "taa", "none"]),
     ("passes.shadows.method", ["traced"; 4]),
@@ -42,6 +42,7 @@ pub const TIERS: [(&str, [&str; 4]); 17] = [
     ("gi.enabled", ["true"; 4]),
     ("gi.vpls", ["8192", "32768", "65536", "300000"]),
     ("gi.vpl_samples", ["1", "1", "2", "4"]),
+    ("gi.resolution", ["half", "half", "full", "full"]),
     ("gi.specular", ["false", "true", "true", "true"]),
     ("gi.denoise", ["true", "true", "true", "false"]),
 ];
