@@ -64,17 +64,15 @@ tests() {
 
 # Tests on the device. Most draw so little that Mesa's CPU driver compiles for longer than it draws: without its optimizer they
 # take half the time. Those that draw long, by the start of their names, keep it. Other drivers do not read the variable.
-LONG_DRAWS=(direct_budget:: frame::clustered_lights gi:: gi_scenes:: water::)
-quick() {
-    GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" "$@"
-}
+LONG_DRAWS=(anti_aliasing::moving_camera anti_aliasing::still_view direct_budget:: frame::clustered_lights gi:: gi_scenes::
+    lens_ghosts:: water::)
 gpu_tests() {
     tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
 }
 quick_gpu_tests() {
     local skipped=() name
     for name in "${LONG_DRAWS[@]}"; do skipped+=(--skip "$name"); done
-    quick tests gpu "tests/gpu/main.rs" "${skipped[@]}"
+    GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
 
 lints() {
@@ -115,7 +113,7 @@ paced_viewer_tests() {
 viewer_tests() {
     local skipped=() name
     for name in x11:: "${PACED[@]}"; do skipped+=(--skip "$name"); done
-    quick tests viewer "tests/viewer/main.rs" "${skipped[@]}"
+    tests viewer "tests/viewer/main.rs" "${skipped[@]}"
 }
 
 # Two lanes: what one leaves of the processors, in waits, serial parts and ends, the other takes.
