@@ -22,17 +22,27 @@ export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-$PWD/target/tmp/driver}"
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-times=()
-failed_checks=0
+# An interrupt does not reach what runs in the background.
+trap 'trap "" TERM; kill 0; exit 130' INT
+touch "$logs/times"
 
-# check NAME COMMAND...: runs it, notes its time, counts a failure.
+# check NAME COMMAND...: runs it, notes its time and whether it failed.
 check() {
     local name=$1 start=$SECONDS verdict=ok
     shift
     say "$name"
-    "$@" || { verdict=FAILED failed_checks=$((failed_checks + 1)); }
-    times+=("$(printf '%5d s  %-20s %s' $((SECONDS - start)) "$name" "$verdict")")
+    "$@" || verdict=FAILED
+    printf '%5d s  %-22s %s\n' $((SECONDS - start)) "$name" "$verdict" >>"$logs/times"
     say "$name: $verdict ($((SECONDS - start)) s)"
+}
+
+failed_checks() { grep -c ' FAILED$' "$logs/times" || true; }
+
+# lane NAME COMMAND...: a check beside other lanes, whose output is printed at once when it ends.
+lane() {
+    local out
+    out=$(check "$@" 2>&1)
+    { flock 9; printf '%s\n' "$out"; } 9>"$logs/lock"
 }
 
 # Without the examples, which lints check: nine more programs to link.
@@ -54,7 +64,8 @@ tests() {
 
 # Tests on the device. Most draw so little that Mesa's CPU driver compiles for longer than it draws: without its optimizer they
 # take half the time. Those that draw long, by the start of their names, keep it. Other drivers do not read the variable.
-LONG_DRAWS=(frame::clustered_lights gi:: gi_scenes:: water::)
+LONG_DRAWS=(anti_aliasing::moving_camera anti_aliasing::still_view direct_budget:: frame::clustered_lights gi:: gi_scenes::
+    lens_ghosts:: water::)
 gpu_tests() {
     tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
 }
@@ -64,8 +75,10 @@ quick_gpu_tests() {
     GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
 
-# Lints and documentation keep one processor busy: they run beside the cases of validation/, whose renders leave room.
 lints() {
+    checked_lints >"$logs/lints" 2>&1 || { cat "$logs/lints"; false; }
+}
+checked_lints() {
     cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
 }
@@ -90,24 +103,45 @@ validation() {
     "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"
 }
 
+# What counts frames of the window or measures its waits. The test under X11 mostly waits: it runs beside them.
+PACED=(governor:: look_changes:: pace:: start:: interaction::closing_does_not_wait window::window_stays_responsive)
+paced_viewer_tests() {
+    lane "tests of viewer, X11" tests viewer_x11 "tests/viewer/main.rs" x11:: &
+    lane "tests of viewer, paced" tests viewer_paced "tests/viewer/main.rs" "${PACED[@]}"
+    wait
+}
+viewer_tests() {
+    local skipped=() name
+    for name in x11:: "${PACED[@]}"; do skipped+=(--skip "$name"); done
+    tests viewer "tests/viewer/main.rs" "${skipped[@]}"
+}
+
+# Two lanes: what one leaves of the processors, in waits, serial parts and ends, the other takes.
+host_lane() {
+    lane "lints and docs" lints
+    lane "validation cases" validation
+    lane "unit tests, core" tests core "unittests ../../src/core.rs"
+    lane "unit tests" tests lib "unittests src/lib.rs"
+    lane "tests of cpu" tests cpu "tests/cpu/main.rs"
+    lane "tests of validation" tests validation "tests/validation/main.rs"
+}
+device_lane() {
+    lane "tests of viewer, other" viewer_tests
+    lane "tests of gpu, long" gpu_tests
+    lane "tests of cli" tests cli "tests/cli/main.rs"
+    lane "tests of gpu, quick" quick_gpu_tests
+}
+
 check scripts scripts/setup_test.sh
 check format cargo fmt --all --check
 check build build
-if [ "$failed_checks" -eq 0 ]; then
-    # Alone: they hold the window to its pace.
-    check "tests of viewer" tests viewer "tests/viewer/main.rs"
-    lints >"$logs/lints" 2>&1 &
-    lints=$!
-    check "validation cases" validation
-    check "unit tests, core" tests core "unittests ../../src/core.rs"
-    check "unit tests" tests lib "unittests src/lib.rs"
-    for name in cpu cli validation; do
-        check "tests of $name" tests "$name" "tests/$name/main.rs"
-    done
-    check "tests of gpu, quick" quick_gpu_tests
-    check "tests of gpu, long" gpu_tests
-    finish_lints() { wait "$lints" || { cat "$logs/lints"; false; }; }
-    check "lints and docs" finish_lints
+if [ "$(failed_checks)" -eq 0 ]; then
+    say "tests of viewer"
+    paced_viewer_tests
+    say "all other tests, in two lanes"
+    host_lane &
+    device_lane &
+    wait
 fi
 
 summary=$(cat "$logs"/tests.* 2>/dev/null | grep '^test result:' || true)
@@ -116,13 +150,13 @@ passed=$(count passed)
 failed=$(count failed)
 # Failed tests are counted one by one, any other failed check as one.
 broken_programs=$(grep -c 'FAILED' <<<"$summary" || true)
-failed=$((failed + failed_checks - broken_programs))
+failed=$((failed + $(failed_checks) - broken_programs))
 
 printf '\nThe slowest tests:\n'
 sed -n 's/^test \(.*\) \.\.\. ok <\(.*\)s>$/\2 \1/p' "$logs"/tests.* 2>/dev/null | sort -rn |
     awk 'NR <= 20 { printf "%7.1f s  %s\n", $1, $2 }' # Reads to the end: pipefail fails a sort whose reader has gone.
 printf '\nWhere the time went:\n'
-printf '%s\n' "${times[@]}"
+cat "$logs/times"
 printf '%5d s  in all\n' "$SECONDS"
 printf '\n%s\n' "$summary"
 echo "$passed passed, $failed failed"

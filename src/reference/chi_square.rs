@@ -52,7 +52,7 @@ impl Cells {
 
     /// For densities with edges, where subdivision helps little.
     pub(super) fn with_edges(self) -> Self {
-        Self { depth: 6, ..self }
+        Self { depth: 5, ..self }
     }
 
     /// A direction by the angle to the axis and the azimuth, both normalized to 0 to 1; and

@@ -148,6 +148,16 @@ fn lights_give_what_closed_forms_say() {
     }
 }
 
+/// Mean luminance and its standard deviation, in direct light.
+fn by_strategy(scene: &Scene, strategy: SamplingStrategy, samples: u32) -> (f64, f64) {
+    let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
+    // Looking down, so that the light itself is not in the picture.
+    let (eye, target) = (DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1));
+    let film = film(scene, eye, target, (8, 8), samples, walk);
+    let deviation = film.variance().iter().sum::<f64>().sqrt() / 64.0;
+    (crate::photometry::color::luminance(mean(&film)), deviation)
+}
+
 #[test]
 fn strategies_agree() {
     for (emitter, name) in [
@@ -171,20 +181,7 @@ fn strategies_agree() {
             };
             builder.light("lamp", emitter, strength, Vec3::ONE, pose);
             let scene = builder.build().unwrap();
-            let run = |strategy, samples| {
-                let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
-                // Looking down, so that the light itself is not in the picture.
-                let film = film(
-                    &scene,
-                    DVec3::new(0.0, 0.6, 0.9),
-                    DVec3::new(0.0, 0.0, 0.1),
-                    (8, 8),
-                    samples,
-                    walk,
-                );
-                let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
-                (crate::photometry::color::luminance(mean(&film)), deviation)
-            };
+            let run = |strategy, samples| by_strategy(&scene, strategy, samples);
             let (both, s0) = run(SamplingStrategy::Mis, 256);
             let (lights, s1) = run(SamplingStrategy::Lights, 256);
             let (brdf, s2) = run(SamplingStrategy::Bsdf, 2048);
@@ -216,21 +213,8 @@ fn strategies_agree_on_a_glowing_triangle() {
     let pose = DMat4::from_translation(DVec3::new(0.3, 1.0, -0.4)) * DMat4::from_rotation_x(0.4);
     builder.instance("glow", mesh, pose);
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
-    let run = |strategy, samples| {
-        let walk = PathSettings { bounces: 1, strategy, ..PathSettings::default() };
-        let film = film(
-            &scene,
-            DVec3::new(0.0, 0.6, 0.9),
-            DVec3::new(0.0, 0.0, 0.1),
-            (8, 8),
-            samples,
-            walk,
-        );
-        let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
-        (crate::photometry::color::luminance(mean(&film)), deviation)
-    };
-    let ((lights, s1), (brdf, s2)) =
-        (run(SamplingStrategy::Lights, 512), run(SamplingStrategy::Bsdf, 2048));
+    let (lights, s1) = by_strategy(&scene, SamplingStrategy::Lights, 512);
+    let (brdf, s2) = by_strategy(&scene, SamplingStrategy::Bsdf, 2048);
     assert!(
         (lights - brdf).abs() < 3.0 * s1.hypot(s2) && s1.hypot(s2) < 0.02 * lights,
         "{lights} {brdf} {s1} {s2}"

@@ -229,7 +229,7 @@ fn volume_white_furnace() {
     for (name, volumes) in fogs {
         let scene = Scene { environment: Some(around(50.0)), volumes, ..Scene::default() };
         let got =
-            seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, PathSettings::default(), 8192);
+            seen(&scene, DVec3::new(-4.0, 0.3, 0.2), DVec3::ZERO, PathSettings::default(), 4096);
         near(got, DVec3::splat(50.0), 1e-2, name);
     }
 }

@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex},
+    sync::{Arc, Condvar, Mutex, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -311,18 +311,26 @@ fn texts(shape: &Shape, found: &mut Vec<(String, Pos2)>) {
     }
 }
 
-/// A scene and its look in a folder.
+/// The still life as GLB, and its look.
+fn still_life() -> &'static (Vec<u8>, String) {
+    static MADE: OnceLock<(Vec<u8>, String)> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let builtin = sunny16::scene::procedural::BuiltinScene::named("still_life").unwrap();
+        let (scene, look) = builtin.make().unwrap();
+        (sunny16::scene::write_glb::write_glb(&scene).unwrap(), look)
+    })
+}
+
+/// The still life and a look in a folder: the scene's own look if it is empty, with few samples a
+/// pixel, so that pictures at rest are soon finished.
 pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
-    let builtin = sunny16::scene::procedural::BuiltinScene::named("still_life").unwrap();
-    let (scene, own) = builtin.make().unwrap();
+    let (glb, own) = still_life();
     let file = dir.path().join("still_life.glb");
-    fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
-    fs::write(
-        dir.path().join("still_life.look.toml"),
-        if look.is_empty() { own } else { look.to_owned() },
-    )
-    .unwrap();
+    fs::write(&file, glb).unwrap();
+    let own = || format!("{own}\n[passes.aa]\nsamples = 4\n");
+    let look = if look.is_empty() { own() } else { look.to_owned() };
+    fs::write(dir.path().join("still_life.look.toml"), look).unwrap();
     (dir, file)
 }
 

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::{
     atmosphere::{
-        AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at,
+        AEROSOL_ASYMMETRY, Atmosphere, Columns, GROUND, TOP, distance_to_ground, distance_to_top,
+        radius_at,
     },
     body::SkyBody,
     spectrum::{BANDS, Spectrum},
@@ -25,6 +26,29 @@ pub fn mie_phase(cosine: f64) -> f64 {
     let g = AEROSOL_ASYMMETRY;
     3.0 / (8.0 * PI) * (1.0 - g * g) / (2.0 + g * g) * (1.0 + cosine * cosine)
         / (1.0 + g * g - 2.0 * g * cosine).powf(1.5)
+}
+
+/// A step (km) through the atmosphere in one band.
+struct BandStep {
+    /// Scattering coefficients of air and of haze (1/km).
+    scatter_air: f64,
+    scatter_haze: f64,
+    /// Transmittance of the step.
+    left: f64,
+    /// Its integral over the step (km): with constant in-scattering, what arrives (Hillaire 2015).
+    attenuated: f64,
+}
+
+impl BandStep {
+    fn new(atmosphere: &Atmosphere, i: usize, [air, aerosol, ozone]: Columns, dt: f64) -> Self {
+        let (scatter_air, scatter_haze) =
+            (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
+        let extinction =
+            scatter_air + atmosphere.mie_extinction[i] * aerosol + atmosphere.ozone[i] * ozone;
+        let left = (-extinction * dt).exp();
+        let attenuated = if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+        Self { scatter_air, scatter_haze, left, attenuated }
+    }
 }
 
 /// Heights and cosines of the body's zenith angle in the table of multiple scattering.
@@ -116,18 +140,12 @@ impl MultipleScattering {
             let (t, dt) = (f64::midpoint(before, after), after - before);
             before = after;
             let radius = radius_at(r, mu, t);
-            let [air, aerosol, ozone] = atmosphere.density(radius - GROUND);
+            let densities = atmosphere.density(radius - GROUND);
             let sun = atmosphere.sunlight(radius, sun_at(t, radius), self.size);
             for i in 0..BANDS {
-                let (scatter_air, scatter_haze) =
-                    (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
-                let extinction = scatter_air
-                    + atmosphere.mie_extinction[i] * aerosol
-                    + atmosphere.ozone[i] * ozone;
-                let left = (-extinction * dt).exp();
-                // The integral of attenuated in-scattering over the step (Hillaire 2015).
-                let weight =
-                    through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                let BandStep { scatter_air, scatter_haze, left, attenuated } =
+                    BandStep::new(atmosphere, i, densities, dt);
+                let weight = through[i] * attenuated;
                 light[i] += weight * sun[i] * (scatter_air * ray + scatter_haze * haze);
                 part[i] += weight * (scatter_air + scatter_haze);
                 through[i] *= left;
@@ -228,18 +246,13 @@ impl<'a> ViewPath<'a> {
             before = after;
             let radius = radius_at(r, self.mu, t);
             let sine = (r * self.sun_up + t * self.cosine) / radius;
-            let [air, aerosol, ozone] = atmosphere.density(radius - GROUND);
+            let densities = atmosphere.density(radius - GROUND);
             let sun = atmosphere.sunlight(radius, sine, self.multiple.size);
             let around = self.multiple.at(radius, sine);
             for i in 0..BANDS {
-                let (scatter_air, scatter_haze) =
-                    (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
-                let extinction = scatter_air
-                    + atmosphere.mie_extinction[i] * aerosol
-                    + atmosphere.ozone[i] * ozone;
-                let left = (-extinction * dt).exp();
-                let weight =
-                    through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                let BandStep { scatter_air, scatter_haze, left, attenuated } =
+                    BandStep::new(atmosphere, i, densities, dt);
+                let weight = through[i] * attenuated;
                 out.smooth[i] += weight
                     * (sun[i] * scatter_air * phase + (scatter_air + scatter_haze) * around[i]);
                 out.aureole[i] += weight * sun[i] * scatter_haze;
