@@ -58,6 +58,10 @@ pub struct RenderSettings {
     pub clustered_lights: ClusteredLightSettings,
     /// Shadow settings.
     pub shadows: ShadowSettings,
+    /// Keep the shadow maps of the last frame in their places of the atlas, for a moving view: maps
+    /// are not redrawn because another light is closer to the camera. Off: the places depend on
+    /// this frame alone.
+    pub keeps_shadow_map_places: bool,
     /// Maximum size of the buffer of shadow rays in bytes; `None`: 256 MiB. Larger frames are
     /// traced in bands of rows.
     pub max_ray_buffer_bytes: Option<u64>,

@@ -107,6 +107,20 @@ pub fn plan(
     settings: ShadowMapSettings,
     max_side: u32,
 ) -> ShadowAtlasPlan {
+    plan_after(None, lights, bounds, view, settings, max_side)
+}
+
+/// As [`plan`], with the lights in the order of a previous plan that had maps for all of the same
+/// lights: their places do not change with the camera, so that their maps need no redraw.
+#[must_use]
+pub fn plan_after(
+    previous: Option<&ShadowAtlasPlan>,
+    lights: &[WorldLight],
+    bounds: (DVec3, DVec3),
+    view: &View,
+    settings: ShadowMapSettings,
+    max_side: u32,
+) -> ShadowAtlasPlan {
     let ShadowMapSettings { resolution, area_suns } = settings;
     let near = view.near();
     let mut wanted: Vec<usize> = (0..lights.len())
@@ -130,6 +144,16 @@ pub fn plan(
     wanted.sort_by(|&a, &b| {
         importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b))
     });
+
+    let order_of =
+        |plan: &ShadowAtlasPlan, light: usize| plan.first_of_light.get(light).copied().flatten();
+    if let Some(previous) = previous
+        && previous.left_out == 0
+        && previous.first_of_light.iter().flatten().count() == wanted.len()
+        && wanted.iter().all(|&light| order_of(previous, light).is_some())
+    {
+        wanted.sort_by_key(|&light| order_of(previous, light));
+    }
 
     let mut cell = (resolution / 2).clamp(MIN_CELL, max_side / CELLS_ACROSS);
     let maps_and_side = |light: &WorldLight| match maps_of(light) {
@@ -383,6 +407,32 @@ mod tests {
                 assert!(!shines || seen, "{direction}");
             }
         }
+    }
+
+    #[test]
+    fn a_moving_camera_keeps_the_places_of_all_maps() {
+        let lamps = |count: usize| {
+            lights(|builder| {
+                for x in (0..count).map(|lamp| lamp as f64 * 4.0 - 6.0) {
+                    let at = DVec3::new(x, 2.0, 0.0);
+                    builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, at);
+                }
+            })
+        };
+        let four = lamps(4);
+        let [left, right] = [-8.0, 8.0].map(|x| view(DVec3::new(x, 1.6, 4.0), 0.0));
+        let settings = maps_of_size(512);
+        let first = plan(&four, BOUNDS, &left, settings, 16_384);
+        let fresh = plan(&four, BOUNDS, &right, settings, 16_384);
+        assert_eq!(fresh.to_draw(Some(&first)).len(), 24, "the nearest lamp comes first");
+        let after = |previous, lights: &[WorldLight]| {
+            plan_after(Some(previous), lights, BOUNDS, &right, settings, 16_384)
+        };
+        assert_eq!(after(&first, &four), first);
+        // Other lights, or lights without a map: the order is that of the camera.
+        let three = plan(&lamps(3), BOUNDS, &left, settings, 16_384);
+        assert_eq!(after(&three, &four), fresh);
+        assert_eq!(after(&ShadowAtlasPlan { left_out: 1, ..first.clone() }, &four), fresh);
     }
 
     #[test]
