@@ -58,10 +58,9 @@ pub struct RenderSettings {
     pub clustered_lights: ClusteredLightSettings,
     /// Shadow settings.
     pub shadows: ShadowSettings,
-    /// Keep the shadow maps of the last frame in their places of the atlas, for a moving view: maps
-    /// are not redrawn because another light is closer to the camera. Off: the places depend on
-    /// this frame alone.
-    pub keeps_shadow_map_places: bool,
+    /// Few shadow maps are redrawn when the camera moves: maps keep their places of the atlas, and
+    /// cascades are an eighth wider. Off: maps depend on this frame alone.
+    pub shadow_maps_in_motion: bool,
     /// Maximum size of the buffer of shadow rays in bytes; `None`: 256 MiB. Larger frames are
     /// traced in bands of rows.
     pub max_ray_buffer_bytes: Option<u64>,

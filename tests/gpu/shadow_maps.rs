@@ -379,6 +379,50 @@ fn cached_maps_equal_redrawn_maps() {
     }
 }
 
+/// In motion, lamps keep their maps, and cascades stay for small moves.
+#[test]
+fn maps_kept_in_motion_equal_redrawn_maps() {
+    let Some(guard) = gpu() else { return };
+    let lamps = |builder: &mut SceneBuilder| {
+        for (x, z) in [(-0.8, 0.5), (0.9, 0.9), (0.1, -1.4)] {
+            let at = DVec3::new(x, 2.2, z);
+            builder.point_light_candela("lamp", Candela(400.0), Vec3::ONE, at);
+        }
+    };
+    let sun = |builder: &mut SceneBuilder| {
+        builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+    };
+    // An orbit by 24 degrees, which brings another lamp closest to the camera.
+    let views: Vec<View> = (0..12)
+        .map(|step| {
+            let (sin, cos) = (f64::from(step) * 0.035).sin_cos();
+            perspective(DVec3::new(4.0 * sin, 2.6, 4.0 * cos), DVec3::Y * 0.4, 0.9, 0.05, (96, 64))
+        })
+        .collect();
+    let moving = RenderSettings { shadow_maps_in_motion: true, ..settings(true) };
+    for (scene, max_drawn) in [(boxed(DVec3::ZERO, lamps), 1), (boxed(DVec3::ZERO, sun), 6)] {
+        let mut renderer = guard.renderer();
+        let uploaded = renderer.upload(&scene).unwrap();
+        let mut drawn = 0;
+        for view in &views {
+            let kept = renderer.render(&uploaded, view, &moving).unwrap();
+            drawn += u32::from(kept.times.iter().any(|pass| pass.name == "shadow maps"));
+            let fresh = picture(&mut guard.renderer(), &scene, view, &moving);
+            // Places in the atlas differ, and with them the rounding of texel positions.
+            let off = |(a, b): (&[f32; 3], &[f32; 3])| (a[1] - b[1]).abs() / b[1].max(1.0);
+            let most = kept.nits.iter().zip(&fresh.nits).map(off).fold(0.0, f32::max);
+            assert!(most < 2e-3, "{most}");
+            // Cascades with a margin have larger texels, so that only shadow edges differ.
+            let still = picture(&mut guard.renderer(), &scene, view, &settings(true));
+            let pairs = kept.nits.iter().zip(&still.nits);
+            let differ = pairs.filter(|pair| off(*pair) > 0.02).count();
+            assert!(differ * 100 < kept.nits.len(), "{differ} pixels");
+        }
+        println!("shadow maps in {drawn} of {} frames", views.len());
+        assert!((1..=max_drawn).contains(&drawn), "{drawn} frames drew maps");
+    }
+}
+
 /// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid.
 /// Each cascade has its own level there, and they blend without a step.
 #[test]

@@ -250,7 +250,7 @@ impl<'a> RenderThread<'a> {
         settings.histogram = follows;
         if moving {
             there.level.reduce(&mut settings);
-            settings.keeps_shadow_map_places = true;
+            settings.shadow_maps_in_motion = true;
         }
         let number = if moving { 0 } else { self.still };
         self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
