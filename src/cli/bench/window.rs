@@ -106,6 +106,26 @@ impl Headless {
         Ok(fresh)
     }
 
+    /// Shows the view at rest. Times (ms) since `since` of the first picture of full quality, and of
+    /// the one with all its frames.
+    fn rest(&mut self, since: Instant) -> Result<[f64; 2], CliError> {
+        let mut first_ms = None;
+        loop {
+            let start = Instant::now();
+            let still = self.frame(vec![])?.is_some_and(|picture| picture.still);
+            let ms = since.elapsed().as_secs_f64() * 1e3;
+            if still {
+                first_ms.get_or_insert(ms);
+            }
+            let workspace = self.app.state.workspace.as_ref();
+            let done = workspace.is_some_and(|work| !work.viewport.needs_frame());
+            if done || ms > FIRST_SECONDS * 1e3 {
+                return Ok([first_ms.unwrap_or(ms), ms]);
+            }
+            self.wait(start, false);
+        }
+    }
+
     /// Waits for a wake-up, at most until pointer input redraws the window, or without input for a
     /// tenth of a second; and for the next frame of the display since `start`.
     fn wait(&self, start: Instant, has_input: bool) {
@@ -191,7 +211,9 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
             window.wait(start, true);
         }
     }
+    let released = Instant::now();
     window.frame(vec![orbit.button(false)])?;
+    let [rest_ms, whole_ms] = window.rest(released)?;
     let seconds = gaps.ms.iter().sum::<f64>() / 1e3;
     let rate = if seconds > 0.0 { gaps.ms.len() as f64 / seconds } else { 0.0 };
     let (size, level) = shown.map_or(([0; 2], Level::FULL), |picture| {
@@ -226,6 +248,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     }
     let first_ms = first_ms.unwrap_or_default();
     println!("first picture after the press: {first_ms:.0} ms");
+    println!("after the release: full quality {rest_ms:.0} ms, all its frames {whole_ms:.0} ms");
     let described = |series: &Series| {
         let mut described = series.json();
         described["max_ms"] = series.percentile(1.0).into();
@@ -235,6 +258,8 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
         "pictures": gaps.ms.len(),
         "pictures_per_second": rate,
         "first_ms": first_ms,
+        "rest_ms": rest_ms,
+        "whole_ms": whole_ms,
         "picture_size": size,
         "level": level.to_string(),
         "interval": described(&gaps),
