@@ -310,8 +310,8 @@ impl Viewport {
     }
 
     /// The quality that the view needs: that of the governor while it moves, full quality at rest.
-    /// On a slow device, a quick picture comes before the one of full quality, which starts after a
-    /// longer rest and not while a pointer button is held.
+    /// On a slow device, a quick picture comes before the one of full quality. Where input cannot
+    /// interrupt that one, it starts after a longer rest and not while a pointer button is held.
     fn needed_level(&self) -> Level {
         let auto = match self.governor_mode {
             GovernorMode::Auto => true,
@@ -331,11 +331,16 @@ impl Viewport {
         let step = Level::all().find(quick).filter(|level| *level < self.level);
         if auto && let Some(step) = step {
             step
-        } else if self.held || !self.is_answered() || self.time_until_full().is_some() {
+        } else if !self.is_answered() || self.postpones_full() {
             self.level
         } else {
             Level::FULL
         }
+    }
+
+    /// True if a slow picture of full quality has to wait, because input could not interrupt it.
+    fn postpones_full(&self) -> bool {
+        !self.engine.can_interrupt() && (self.held || self.time_until_full().is_some())
     }
 
     /// Expected frame time of full quality (ms), if that takes long.
@@ -343,8 +348,12 @@ impl Viewport {
         self.governor.expected_ms(Level::FULL).filter(|ms| *ms > LIMIT_MS)
     }
 
-    /// Time of rest that a slow picture of full quality still needs: a quarter of its own time.
+    /// Time of rest that a slow picture of full quality still needs if it cannot be interrupted: a
+    /// quarter of its own time.
     fn time_until_full(&self) -> Option<Duration> {
+        if self.engine.can_interrupt() {
+            return None;
+        }
         let rest = Duration::from_secs_f64((self.slow_ms()? / 4e3).min(MAX_REST.as_secs_f64()));
         let left = rest.max(STILL_AFTER).saturating_sub(self.moved?.elapsed());
         (self.level != Level::FULL && !left.is_zero()).then_some(left)
@@ -490,7 +499,7 @@ impl Viewport {
     ///
     /// # Errors
     /// Errors of the engine since the last call: settings without an exposure; out of memory; a
-    /// lost device.
+    /// lost device. A look that does not fit the size of the next picture: the last size is kept.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
         if self.is_answered()
             && let (Some(since), Some(time)) = (self.playing, &mut self.time)
@@ -501,7 +510,7 @@ impl Viewport {
             self.playing = Some(Instant::now());
             self.invalidate();
         }
-        self.set_level(self.needed_level())?;
+        let level = self.set_level(self.needed_level());
         if self.sent != self.request_id {
             let rest = if self.playing.is_some() { Some(Instant::now()) } else { self.moved };
             self.engine.send(RenderRequest {
@@ -512,6 +521,10 @@ impl Viewport {
                 pose: self.pose,
                 still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
                 level: self.level,
+                interruptible: self
+                    .governor
+                    .expected_ms(Level::FULL)
+                    .is_none_or(|ms| ms > LIMIT_MS),
                 aovs: self.aovs.clone(),
             });
             self.sent = self.request_id;
@@ -522,7 +535,8 @@ impl Viewport {
                 self.engine.wait(self.request_id, |_| true, most);
             }
         }
-        self.receive()
+        let another = self.receive()?;
+        level.map(|()| another)
     }
 
     /// Receives the engine's results.
@@ -538,7 +552,7 @@ impl Viewport {
             if size == finished.level.size(self.full_size).map(|side| side as usize) {
                 let ms = if finished.still { finished.frame_ms } else { finished.request_ms };
                 let (level, compiled) = (finished.level, finished.compiled);
-                self.governor.record(Sample { level, ms, compiled });
+                self.governor.record(Sample { level, ms, compiled, still: finished.still });
             }
             self.last_frame = Some(finished);
         }
