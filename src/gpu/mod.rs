@@ -12,6 +12,7 @@ pub mod error;
 pub mod fault_injection;
 mod heap;
 pub mod interrupt;
+mod interruptible;
 pub mod memory;
 pub mod mutex;
 pub mod pipeline;

@@ -27,7 +27,7 @@ use crate::gpu::{CompileProgress, Gpu, Interrupt, shader::Replacement};
 pub struct Engine {
     worker: Worker<Inbox, Results>,
     gpu: Gpu,
-    /// Interrupts long frames of a still view; none if the device cannot.
+    /// Interrupts long frames of a view at rest; none if the device cannot.
     interrupt: Option<Arc<Interrupt>>,
 }
 
@@ -56,7 +56,7 @@ impl Engine {
         });
     }
 
-    /// True if a request interrupts long frames of a still view.
+    /// True if a request interrupts long frames of a view at rest.
     pub(super) fn can_interrupt(&self) -> bool {
         self.interrupt.is_some()
     }

@@ -35,9 +35,10 @@ use crate::{
 /// alone.
 const STILL_AFTER: Duration = Duration::from_millis(150);
 
-/// Maximum expected frame time (ms) of the picture that is shown at rest before slow pictures of
-/// full quality.
+/// Maximum expected frame time (ms) of the first picture that is shown at rest before slow pictures
+/// of full quality. Each further one takes at most `STEP_GROWTH` times as long as the one before.
 const STEP_MS: f64 = 200.0;
+const STEP_GROWTH: f64 = 5.0;
 
 /// Maximum time of rest before a slow picture of full quality, which input has to wait for.
 const MAX_REST: Duration = Duration::from_secs(1);
@@ -310,7 +311,7 @@ impl Viewport {
     }
 
     /// The quality that the view needs: that of the governor while it moves, full quality at rest.
-    /// On a slow device, a quick picture comes before the one of full quality. Where input cannot
+    /// On a slow device, quicker pictures come before the one of full quality. Where input cannot
     /// interrupt that one, it starts after a longer rest and not while a pointer button is held.
     fn needed_level(&self) -> Level {
         let auto = match self.governor_mode {
@@ -327,7 +328,9 @@ impl Viewport {
             return Level::FULL;
         }
         let expected = |level| self.governor.expected_ms(level);
-        let quick = |level: &Level| expected(*level).is_some_and(|ms| ms <= STEP_MS);
+        let last = expected(self.level).filter(|_| self.is_answered() && !self.postpones_full());
+        let limit = last.map_or(STEP_MS, |ms| STEP_MS.max(STEP_GROWTH * ms));
+        let quick = |level: &Level| expected(*level).is_some_and(|ms| ms <= limit);
         let step = Level::all().find(quick).filter(|level| *level < self.level);
         if auto && let Some(step) = step {
             step
@@ -521,10 +524,7 @@ impl Viewport {
                 pose: self.pose,
                 still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
                 level: self.level,
-                interruptible: self
-                    .governor
-                    .expected_ms(Level::FULL)
-                    .is_none_or(|ms| ms > LIMIT_MS),
+                interruptible: self.governor.expected_ms(self.level).is_none_or(|ms| ms > LIMIT_MS),
                 aovs: self.aovs.clone(),
             });
             self.sent = self.request_id;

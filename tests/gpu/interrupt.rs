@@ -17,7 +17,7 @@ use sunny16::{
     settings::AntiAliasing,
 };
 
-use crate::common::{exposed, gpu, perspective};
+use crate::common::{Place, exposed, gpu, perspective};
 
 /// A sphere on a plane under a sun and 24 lamps.
 fn scene() -> Scene {

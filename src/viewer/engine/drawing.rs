@@ -59,7 +59,7 @@ pub(super) struct RenderThread<'a> {
     /// Time at which the moving view counts as still, and another frame may be due.
     pub resumes_at: Option<Instant>,
     pub counts: EngineCounts,
-    /// Interrupts long frames of a still view.
+    /// Interrupts long frames of a view at rest.
     pub interrupt: Option<Arc<Interrupt>>,
     pub link: &'a EngineLink,
 }
@@ -209,6 +209,7 @@ impl<'a> RenderThread<'a> {
         self.drawn = there.request_id;
         let session = &mut there.session;
         session.check_size()?;
+        let at_rest = !moving;
         let moving = moving || !full;
         let by_hand = !expose::is_adaptive(&session.opened);
         let last_reading = there.reading.as_ref();
@@ -264,35 +265,35 @@ impl<'a> RenderThread<'a> {
         let begun = Instant::now();
         let (since, compilations) =
             if fresh { there.taken } else { (begun, self.gpu.compilations()) };
-        let picture = if moving {
-            session.frame(&settings)?
+        let interrupt = self.interrupt.as_ref().filter(|_| at_rest && there.interruptible);
+        if let Some(interrupt) = interrupt {
+            // A request that came before is answered instead.
+            let is_newest = self.link.inbox(|inbox| {
+                let is_newest = inbox.request.is_none();
+                if is_newest && !self.link.ends() {
+                    interrupt.clear();
+                }
+                is_newest
+            });
+            if !is_newest {
+                self.still = 0;
+                return Ok(true);
+            }
+        }
+        session.set_interrupt(interrupt.cloned());
+        let drawn = if moving {
+            session.frame(&settings)
         } else {
-            let interrupt = self.interrupt.as_ref().filter(|_| there.interruptible);
-            if let Some(interrupt) = interrupt {
-                // A request that came before is answered instead.
-                let is_newest = self.link.inbox(|inbox| {
-                    let is_newest = inbox.request.is_none();
-                    if is_newest && !self.link.ends() {
-                        interrupt.clear();
-                    }
-                    is_newest
-                });
-                if !is_newest {
-                    self.still = 0;
-                    return Ok(true);
-                }
+            session.still_frame(&settings, number, of)
+        };
+        session.set_interrupt(None);
+        let picture = match drawn {
+            Err(SessionError::Gpu(GpuError::Interrupted)) => {
+                self.counts.interrupted_frames += 1;
+                self.still = 0;
+                return Ok(true);
             }
-            session.set_interrupt(interrupt.cloned());
-            let drawn = session.still_frame(&settings, number, of);
-            session.set_interrupt(None);
-            match drawn {
-                Err(SessionError::Gpu(GpuError::Interrupted)) => {
-                    self.counts.interrupted_frames += 1;
-                    self.still = 0;
-                    return Ok(true);
-                }
-                drawn => drawn?,
-            }
+            drawn => drawn?,
         };
         if follows {
             let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);

@@ -29,7 +29,7 @@ pub(crate) struct RenderRequest {
     pub still_at: Instant,
     /// Quality of a moving view. Below full quality, the view counts as moving.
     pub level: Level,
-    /// True if still frames take long: a newer request interrupts them.
+    /// True if frames take long: a newer request interrupts those of a view at rest.
     pub interruptible: bool,
     /// Further outputs.
     pub aovs: Vec<Aov>,
@@ -87,7 +87,7 @@ pub struct EngineCounts {
     pub moving_frames: u64,
     /// Frames of a still view.
     pub still_frames: u64,
-    /// Frames of a still view that a newer request interrupted.
+    /// Frames of a view at rest that a newer request interrupted.
     pub interrupted_frames: u64,
 }
 
