@@ -102,7 +102,8 @@ impl FrameInputs {
             RayTracedLights::None => Some(ShadowMapSettings { resolution, area_suns: true }),
         };
         // Without jitter, so that shadow maps stay cached while the view is static.
-        let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, cached_shadow_maps)?;
+        let kept = (cached_shadow_maps, settings.shadow_maps_in_motion);
+        let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, kept)?;
         let directional_count = scene.directional_count();
         let local_light_count = lights.len() as u32 - directional_count;
         let nodes = scene.nodes_for(view);

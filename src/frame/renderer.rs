@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     gpu::{
-        Buffer, Frames, Gpu, GpuError, GpuResult, commands::Ticket,
+        Buffer, Frames, Gpu, GpuError, GpuResult, Interrupt, commands::Ticket,
         shader_structs::ghosts::GHOST_REPORT_WORDS,
     },
     gpu_scene::{
@@ -56,6 +56,7 @@ pub struct PendingFrame {
     limits: LimitReports,
     gain: Option<Arc<OcclusionGain>>,
     light_count: u32,
+    interrupt: Option<Arc<Interrupt>>,
 }
 
 /// Frames in flight: the host records one while the device executes the other.
@@ -74,6 +75,8 @@ pub struct Renderer {
     cached_shadow_maps: Option<(u64, ShadowAtlasPlan)>,
     /// Revision of the scene whose skinned vertices are on the device.
     skinned_scene: Option<u64>,
+    /// Interrupt of the next frames.
+    interrupt: Option<Arc<Interrupt>>,
     pub(super) gpu: Gpu,
 }
 
@@ -109,6 +112,7 @@ impl Renderer {
             list_capacity: 0,
             cached_shadow_maps: None,
             skinned_scene: None,
+            interrupt: None,
             gpu: gpu.clone(),
         })
     }
@@ -117,6 +121,13 @@ impl Renderer {
     #[must_use]
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
+    }
+
+    /// Sets the interrupt of the next frames; `None` lets them run to their end. An interrupted frame
+    /// fails with [`GpuError::Interrupted`] and resets the temporal histories. Frames with ghosts
+    /// are not interrupted: these keep their state on the device.
+    pub fn set_interrupt(&mut self, interrupt: Option<Arc<Interrupt>>) {
+        self.interrupt = interrupt;
     }
 
     /// Uploads a scene for the default shadow settings (see `upload_for`).
@@ -281,7 +292,11 @@ impl Renderer {
             let size = refit.cost_words() * 4;
             (graph.read_back_buffer("refit costs", costs, size), refit.costs())
         });
+        let interrupt = self.interrupt.clone().filter(|_| images.ghosts.is_none());
         let mut rec = self.frames.begin()?;
+        if let Some(interrupt) = &interrupt {
+            rec.interrupt_by(interrupt);
+        }
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
         // The atlas and the vertices are valid only after the commands are submitted.
@@ -319,15 +334,22 @@ impl Renderer {
                 .and(on_device)
                 .map(|p| Arc::clone(&p.gain)),
             light_count: values.light_count - values.directional_count,
+            interrupt,
         })
     }
 
     /// Waits for a frame and reads it back to the host.
     ///
     /// # Errors
-    /// [`GpuError`] if the device is lost.
+    /// [`GpuError`] if the device is lost, or if the frame was interrupted.
     pub fn collect(&mut self, pending: PendingFrame) -> GpuResult<RenderedImage> {
         self.frames.wait(pending.ticket)?;
+        if pending.interrupt.as_ref().is_some_and(|interrupt| interrupt.is_raised()) {
+            // What the frame wrote is undefined: shadow maps, skinned vertices, histories.
+            (self.cached_shadow_maps, self.skinned_scene) = (None, None);
+            self.history.reset();
+            return Err(GpuError::Interrupted);
+        }
         // Does nothing unless the frame has created pipelines.
         self.gpu.save_pipeline_cache();
         let (width, height) = (pending.view.width as usize, pending.view.height as usize);

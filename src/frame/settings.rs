@@ -59,6 +59,9 @@ pub struct RenderSettings {
     pub clustered_lights: ClusteredLightSettings,
     /// Shadow settings.
     pub shadows: ShadowSettings,
+    /// Few shadow maps are redrawn when the camera moves: maps keep their places of the atlas, and
+    /// cascades are an eighth wider. Off: maps depend on this frame alone.
+    pub shadow_maps_in_motion: bool,
     /// Maximum size of the buffer of shadow rays in bytes; `None`: 256 MiB. Larger frames are
     /// traced in bands of rows.
     pub max_ray_buffer_bytes: Option<u64>,

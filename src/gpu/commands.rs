@@ -12,6 +12,7 @@ use super::{
     device_selection::MULTI_DRAW_INDIRECT,
     error::{GpuError, GpuResult},
     fault_injection::FaultPoint,
+    interrupt::Interrupt,
     memory::{Buffer, BufferKind, Image},
     mutex::lock,
     pipeline::{ComputePipeline, GraphicsPipeline, TextureSet},
@@ -214,7 +215,14 @@ impl Frames {
                 .begin_command_buffer(slot.commands, &begin)
                 .map_err(|result| GpuError::from_vk("vkBeginCommandBuffer", "frame", result))?;
         }
-        let mut recorder = Recorder { gpu: gpu.clone(), slot, index, in_pass: false };
+        let mut recorder = Recorder {
+            gpu: gpu.clone(),
+            slot,
+            index,
+            in_pass: false,
+            interrupt: None,
+            rendering: Rendering::default(),
+        };
         // Frames share transient memory, so a frame starts after the previous one has finished.
         recorder.memory_barrier(
             (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE),
@@ -367,6 +375,18 @@ pub struct Recorder<'f> {
     slot: &'f mut Slot,
     index: usize,
     in_pass: bool,
+    /// Interrupt of the frame, if it can be interrupted.
+    pub(super) interrupt: Option<Arc<Interrupt>>,
+    /// The last rendering instance.
+    pub(super) rendering: Rendering,
+}
+
+/// Attachments of a rendering instance.
+#[derive(Default)]
+pub(super) struct Rendering {
+    pub colors: Vec<vk::RenderingAttachmentInfo<'static>>,
+    pub depth: Option<vk::RenderingAttachmentInfo<'static>>,
+    pub area: vk::Rect2D,
 }
 
 impl Recorder<'_> {
@@ -421,12 +441,14 @@ impl Recorder<'_> {
                 );
             }
         }
+        self.begin_condition();
     }
 
     /// Ends the pass.
     pub fn end_pass(&mut self) {
         debug_assert!(self.in_pass);
         self.in_pass = false;
+        self.end_condition();
         let index = self.slot.passes.len() as u32 - 1;
         let (device, commands) = self.raw();
         if index < MAX_PASSES {
@@ -575,6 +597,7 @@ impl Recorder<'_> {
             device.cmd_set_cull_mode(commands, vk::CullModeFlags::NONE);
             device.cmd_set_front_face(commands, vk::FrontFace::COUNTER_CLOCKWISE);
         }
+        self.rendering = Rendering { colors: attachments, depth: depth_attachment, area };
     }
 
     /// Ends rendering.

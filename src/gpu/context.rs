@@ -104,6 +104,8 @@ pub struct Inner {
     max_allocation: u64,
     anisotropy: bool,
     pub(super) ray_query: Option<RayQuery>,
+    /// Functions of conditional rendering, if the device has it.
+    pub(super) conditions: Option<ext::conditional_rendering::Device>,
     live: Arc<Mutex<Live>>,
     messages: Arc<Messages>,
     faults: Vec<Fault>,
@@ -205,6 +207,9 @@ impl Gpu {
             .max(1),
             max_instances: structures.max_instance_count,
         });
+        let conditions = info
+            .has(device_selection::CONDITIONAL_RENDERING)
+            .then(|| ext::conditional_rendering::Device::new(&instance, &device));
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: device.clone(),
@@ -249,6 +254,7 @@ impl Gpu {
             max_allocation: maintenance.max_memory_allocation_size,
             anisotropy,
             ray_query,
+            conditions,
             live: Arc::default(),
             messages,
             faults: options.faults.clone(),
@@ -657,12 +663,18 @@ fn create_device(
     let mut structures =
         vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
     let mut query = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
+    let mut conditions =
+        vk::PhysicalDeviceConditionalRenderingFeaturesEXT::default().conditional_rendering(true);
     let mut extensions = Vec::new();
     if shows {
         extensions.push(khr::swapchain::NAME.as_ptr());
     }
     if rays {
         extensions.extend(device_selection::RAY_QUERY_EXTENSIONS.map(CStr::as_ptr));
+    }
+    let conditional = info.has(device_selection::CONDITIONAL_RENDERING);
+    if conditional {
+        extensions.push(ext::conditional_rendering::NAME.as_ptr());
     }
     let mut create = vk::DeviceCreateInfo::default()
         .enabled_extension_names(&extensions)
@@ -672,6 +684,9 @@ fn create_device(
         .push_next(&mut f13);
     if rays {
         create = create.push_next(&mut structures).push_next(&mut query);
+    }
+    if conditional {
+        create = create.push_next(&mut conditions);
     }
     // SAFETY: the features were found present when the device was chosen; the chain lives through
     // the call.

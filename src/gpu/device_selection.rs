@@ -12,6 +12,9 @@ pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws with a first in
 /// Many indirect draws per call.
 pub(super) const MULTI_DRAW_INDIRECT: &str = "multi-draw indirect";
 
+/// Draws and dispatches that depend on a word of a buffer; without it frames cannot be interrupted.
+pub(super) const CONDITIONAL_RENDERING: &str = "conditional rendering";
+
 /// Ray query through acceleration structures.
 pub const RAY_QUERY: &str = "ray query";
 
@@ -162,6 +165,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
             (INDIRECT_FIRST_INSTANCE, base.draw_indirect_first_instance == vk::TRUE),
             (MULTI_DRAW_INDIRECT, base.multi_draw_indirect == vk::TRUE),
+            (CONDITIONAL_RENDERING, offers_conditional_rendering(instance, handle)),
             (
                 RAY_QUERY,
                 f12.buffer_device_address == vk::TRUE && offers_ray_query(instance, handle),
@@ -210,14 +214,29 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
     }
 }
 
-fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> bool {
+fn offers_conditional_rendering(instance: &ash::Instance, handle: vk::PhysicalDevice) -> bool {
+    if !offers_extension(instance, handle, ash::ext::conditional_rendering::NAME) {
+        return false;
+    }
+    let mut conditions = vk::PhysicalDeviceConditionalRenderingFeaturesEXT::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut conditions);
+    // SAFETY: the handle comes from this instance; the device has the extension that the chain's
+    // structure belongs to.
+    unsafe { instance.get_physical_device_features2(handle, &mut features) };
+    conditions.conditional_rendering == vk::TRUE
+}
+
+/// True if the device has an extension.
+fn offers_extension(instance: &ash::Instance, handle: vk::PhysicalDevice, name: &CStr) -> bool {
     // SAFETY: the handle comes from this instance.
     let Ok(extensions) = (unsafe { instance.enumerate_device_extension_properties(handle) }) else {
         return false;
     };
-    let offered =
-        |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
-    if !RAY_QUERY_EXTENSIONS.iter().all(|name| offered(name)) {
+    extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name))
+}
+
+fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> bool {
+    if !RAY_QUERY_EXTENSIONS.iter().all(|name| offers_extension(instance, handle, name)) {
         return false;
     }
     let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default();

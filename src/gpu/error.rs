@@ -82,6 +82,9 @@ pub enum GpuError {
         /// The remedy for the user.
         remedy: &'static str,
     },
+    /// The frame was interrupted ([`super::Interrupt`]).
+    #[error("the frame was interrupted")]
+    Interrupted,
     /// A shader does not match the code that uses it, or the driver rejected a pipeline.
     #[error("pipeline '{pipeline}': {detail}")]
     Pipeline {

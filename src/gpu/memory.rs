@@ -1,6 +1,6 @@
 //! Named buffers and images, freed when their last user drops them.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicU32};
 
 use ash::vk;
 use gpu_allocator::{
@@ -33,6 +33,8 @@ pub enum BufferKind {
     Staging,
     /// Target of readback; cached host memory.
     Readback,
+    /// A word on which draws and dispatches depend ([`super::Interrupt`]); host memory.
+    Condition,
 }
 
 impl BufferKind {
@@ -63,6 +65,7 @@ impl BufferKind {
             }
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
+            Self::Condition => B::CONDITIONAL_RENDERING_EXT,
         }
     }
 
@@ -71,7 +74,9 @@ impl BufferKind {
             Self::Geometry | Self::DynamicGeometry | Self::Storage | Self::Acceleration => {
                 MemoryLocation::GpuOnly
             }
-            Self::Dynamic | Self::AccelerationInstances | Self::Staging => MemoryLocation::CpuToGpu,
+            Self::Dynamic | Self::AccelerationInstances | Self::Staging | Self::Condition => {
+                MemoryLocation::CpuToGpu
+            }
             Self::Readback => MemoryLocation::GpuToCpu,
         }
     }
@@ -147,6 +152,15 @@ impl Buffer {
             .as_ref()
             .and_then(Allocation::mapped_slice)
             .map_or(&[], |slice| slice.get(..self.size as usize).unwrap_or(slice))
+    }
+
+    /// The first word of the buffer's host memory, for threads that change it while the device reads
+    /// it; `None` for buffers in device memory.
+    pub(super) fn shared_word(&self) -> Option<&AtomicU32> {
+        let pointer = self.memory.as_ref().and_then(Allocation::mapped_ptr)?;
+        // SAFETY: the mapping is at least 4 bytes, aligned, and lives as long as the buffer; the
+        // host accesses this word by this function alone.
+        Some(unsafe { AtomicU32::from_ptr(pointer.as_ptr().cast()) })
     }
 
     /// Copies bytes into host memory at an offset in bytes.

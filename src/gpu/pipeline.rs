@@ -300,7 +300,11 @@ impl ComputePipeline {
             .module(module.handle)
             .name(c"main")
             .specialization_info(&specialization);
-        let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(interface.layout);
+        // For dispatches in parts (`Recorder::dispatch_in_parts`).
+        let create = vk::ComputePipelineCreateInfo::default()
+            .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
+            .stage(stage)
+            .layout(interface.layout);
         // SAFETY: all that the create info points to lives through the call.
         let made =
             unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };

@@ -520,7 +520,7 @@ impl<'a> BoundPass<'_, 'a> {
     pub fn draw(self) {
         self.assert_graphics_pipeline();
         self.record(|cx, _| {
-            cx.rec.draw_fullscreen();
+            cx.rec.draw_fullscreen_in_parts();
             Ok(())
         });
     }
@@ -555,8 +555,18 @@ impl<'a> BoundPass<'_, 'a> {
         });
     }
 
-    /// Ends the declaration: dispatches work groups.
+    /// Ends the declaration: dispatches work groups. In a frame that can be interrupted, they run
+    /// in parts, so that the shader must not read `gl_NumWorkGroups.x`.
     pub fn dispatch(self, [x, y, z]: [u32; 3]) {
+        self.assert_compute_pipeline();
+        self.record(move |cx, _| {
+            cx.rec.dispatch_in_parts(x, y, z);
+            Ok(())
+        });
+    }
+
+    /// Ends the declaration: dispatches work groups at once, for a shader that reads their number.
+    pub fn dispatch_at_once(self, [x, y, z]: [u32; 3]) {
         self.assert_compute_pipeline();
         self.record(move |cx, _| {
             cx.rec.dispatch(x, y, z);

@@ -18,7 +18,7 @@ use crate::{
     graph::{BufferHandle, Graph, ImageHandle},
 };
 
-pub use self::plan::{AtlasMap, ShadowAtlasPlan, ShadowMapSettings, plan};
+pub use self::plan::{AtlasMap, ShadowAtlasPlan, ShadowMapSettings, plan, plan_in_motion};
 
 /// Binding group of pipelines with alpha test.
 const MASK: &str = "mask";
@@ -172,7 +172,8 @@ impl ShadowMapsPass {
 
 impl FrameShadows {
     /// Plans the maps of a frame, assigns them to the lights and uploads the buffers. Shadow
-    /// casters are collected only if a map is missing from the `kept` atlas.
+    /// casters are collected only if a map is missing from the `kept` atlas. With `in_motion`, few
+    /// are ([`plan_in_motion`]).
     ///
     /// # Errors
     /// `GpuError` if memory runs out.
@@ -182,10 +183,16 @@ impl FrameShadows {
         view: &View,
         settings: Option<ShadowMapSettings>,
         lights: &mut [frame::Light],
-        kept: Option<&ShadowAtlasPlan>,
+        (kept, in_motion): (Option<&ShadowAtlasPlan>, bool),
     ) -> GpuResult<Self> {
         let plan = settings.map_or_else(ShadowAtlasPlan::default, |settings| {
-            plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
+            let max_side = gpu.limits().max_image_dimension2_d;
+            let (lights, bounds) = (&scene.lights, scene.bounds);
+            if in_motion {
+                plan_in_motion(kept, lights, bounds, view, settings, max_side)
+            } else {
+                plan(lights, bounds, view, settings, max_side)
+            }
         });
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(NONE);

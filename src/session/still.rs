@@ -1,9 +1,14 @@
 //! Still pictures: their settings, and the mean of their samples.
 
+use std::sync::Arc;
+
 use glam::Mat3;
 
 use super::{error::SessionError, exposure_state::ExposureState, open::Session};
-use crate::frame::{Aov, Readback, RenderSettings, RenderedImage};
+use crate::{
+    frame::{Aov, Readback, RenderSettings, RenderedImage},
+    gpu::Interrupt,
+};
 
 impl Session {
     /// Settings of a picture: the look's, with animated motion during the exposure.
@@ -55,6 +60,13 @@ impl Session {
             self.reset_history();
         }
         self.frame(&settings.still_frame(number, count))
+    }
+
+    /// Sets the interrupt of the next frames ([`Renderer::set_interrupt`]).
+    ///
+    /// [`Renderer::set_interrupt`]: crate::frame::Renderer::set_interrupt
+    pub fn set_interrupt(&mut self, interrupt: Option<Arc<Interrupt>>) {
+        self.renderer.set_interrupt(interrupt);
     }
 
     /// Renders a frame of a moving view, which continues the temporal histories.

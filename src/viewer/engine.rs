@@ -21,10 +21,15 @@ use self::{
     shared::{EngineLink, Inbox, Results},
 };
 use super::{error::ViewError, wake::Wake, worker::Worker};
-use crate::gpu::{CompileProgress, Gpu, shader::Replacement};
+use crate::gpu::{CompileProgress, Gpu, Interrupt, shader::Replacement};
 
 /// The render thread.
-pub struct Engine(Worker<Inbox, Results>, Gpu);
+pub struct Engine {
+    worker: Worker<Inbox, Results>,
+    gpu: Gpu,
+    /// Interrupts long frames of a view at rest; none if the device cannot.
+    interrupt: Option<Arc<Interrupt>>,
+}
 
 impl Engine {
     /// Starts the thread.
@@ -33,76 +38,93 @@ impl Engine {
     /// The thread cannot be started.
     pub fn new(gpu: &Gpu, wake: Wake) -> std::io::Result<Self> {
         let (own, gpu) = (gpu.clone(), gpu.clone());
-        let work = move |link: &EngineLink| RenderThread::new(gpu, link).run();
-        Ok(Self(Worker::new("render", wake, work)?, own))
+        // Without memory for it, frames run to their end.
+        let interrupt = Interrupt::new(&own).ok().flatten();
+        let interrupts = interrupt.clone();
+        let work = move |link: &EngineLink| RenderThread::new(gpu, interrupts, link).run();
+        Ok(Self { worker: Worker::new("render", wake, work)?, gpu: own, interrupt })
     }
 
-    /// Sets the current request.
+    /// Sets the current request, and interrupts a frame that allows it.
     pub(super) fn send(&self, order: RenderRequest) {
-        self.0.submit(|inbox, _| inbox.request = Some(order));
+        self.worker.submit(|inbox, _| {
+            inbox.request = Some(order);
+            // Under the inbox's lock: `RenderThread` clears it only while there is no request.
+            if let Some(interrupt) = &self.interrupt {
+                interrupt.raise();
+            }
+        });
+    }
+
+    /// True if a request interrupts long frames of a view at rest.
+    pub(super) fn can_interrupt(&self) -> bool {
+        self.interrupt.is_some()
     }
 
     /// Submits a job for the scene of the last request.
     pub(super) fn submit_job(&self, scene: u64, job: Job) {
-        self.0.submit(|inbox, number| inbox.jobs.push_back(([number, scene], job)));
+        self.worker.submit(|inbox, number| inbox.jobs.push_back(([number, scene], job)));
     }
 
     /// Replaces shaders from the next request on.
     pub(super) fn replace_shaders(&self, modules: Vec<Replacement>) {
-        self.0.submit(|inbox, _| inbox.shaders = Some(modules));
+        self.worker.submit(|inbox, _| inbox.shaders = Some(modules));
     }
 
     /// Cancels the running job.
     pub fn cancel(&self) {
-        self.0.cancel(self.0.results(|results| results.running));
+        self.worker.cancel(self.worker.results(|results| results.running));
     }
 
     /// Cancels all jobs of the open scene.
     pub(super) fn cancel_all_jobs(&self) {
-        self.0.cancel_all(|inbox| inbox.jobs.clear());
+        self.worker.cancel_all(|inbox| inbox.jobs.clear());
     }
 
     /// Ends the thread after its current step.
     pub(super) fn end(&self) {
-        self.0.end();
+        self.worker.end();
+        if let Some(interrupt) = &self.interrupt {
+            interrupt.raise();
+        }
     }
 
     /// Results of a scene's jobs, each once; results for earlier scenes are dropped.
     pub(super) fn job_results(&self, scene: u64) -> Vec<JobResult> {
-        let outcomes = self.0.results(|results| std::mem::take(&mut results.outcomes));
+        let outcomes = self.worker.results(|results| std::mem::take(&mut results.outcomes));
         outcomes.into_iter().filter(|(of, _)| *of == scene).map(|(_, outcome)| outcome).collect()
     }
 
     /// The newest picture.
     pub(super) fn finished(&self) -> Option<Arc<RenderedFrame>> {
-        self.0.results(|results| results.finished.clone())
+        self.worker.results(|results| results.finished.clone())
     }
 
     /// The last error, once.
     pub(super) fn error(&self) -> Option<ViewError> {
-        let error = self.0.results(|results| results.error.take());
-        error.or_else(|| self.0.crash().map(ViewError::from))
+        let error = self.worker.results(|results| results.error.take());
+        error.or_else(|| self.worker.crash().map(ViewError::from))
     }
 
     /// The current task, and for how long it has run.
     #[must_use]
     pub fn task(&self) -> Option<(Task, Duration)> {
-        self.0.results(|results| results.task.map(|(task, since)| (task, since.elapsed())))
+        self.worker.results(|results| results.task.map(|(task, since)| (task, since.elapsed())))
     }
 
     /// Progress of shader compilation; none while nothing is compiled.
     pub(super) fn compile_progress(&self) -> Option<CompileProgress> {
-        self.1.compile_progress()
+        self.gpu.compile_progress()
     }
 
     /// Remarks of the device, each once.
     pub(super) fn remarks(&self) -> Vec<String> {
-        self.1.remarks()
+        self.gpu.remarks()
     }
 
     /// True if a request has failed, so that no picture will come of it.
     pub(super) fn failed(&self, order: u64) -> bool {
-        self.0.results(|results| results.answered == order)
+        self.worker.results(|results| results.answered == order)
     }
 
     /// Waits until a predicate holds for the newest picture or the request has failed, at most
@@ -113,7 +135,7 @@ impl Engine {
         holds: impl Fn(&RenderedFrame) -> bool,
         most: Duration,
     ) -> bool {
-        let answered = self.0.wait(Some(most), |results| {
+        let answered = self.worker.wait(Some(most), |results| {
             let finished = results.finished.as_ref();
             if finished.is_some_and(|finished| finished.request_id == order && holds(finished)) {
                 Some(true)

@@ -24,7 +24,7 @@ const CHOOSES: f64 = 0.85;
 const NO_GAIN: f64 = 1.15;
 const KEEPS_NO_GAIN: f64 = 1.3;
 
-/// Frame times kept of the current level. Their median decides, of two the shorter one.
+/// Frame times kept of a level. Their median decides, of two the shorter one.
 const WINDOW: usize = 3;
 
 /// Frames of a level before a faster and before a better one may replace it.
@@ -196,6 +196,9 @@ pub struct Sample {
     pub ms: f64,
     /// True if pipelines were compiled: such frames are not counted.
     pub compiled: bool,
+    /// True for a frame of a view at rest, whose settings differ from those in motion. It only
+    /// predicts times of its level.
+    pub still: bool,
 }
 
 /// The controller.
@@ -208,6 +211,8 @@ pub struct Governor {
     ages: [u32; Level::COUNT],
     /// Newest frame times of the current level (ms).
     window: Vec<f64>,
+    /// Newest frame times of each level that did not come from frames of the current one (ms).
+    others: [Vec<f64>; Level::COUNT],
     /// Frames since the level was chosen.
     frames: u32,
     /// Frames before a better level is tried.
@@ -223,11 +228,23 @@ impl Default for Governor {
             estimates: [None; Level::COUNT],
             ages: [0; Level::COUNT],
             window: Vec::new(),
+            others: std::array::from_fn(|_| Vec::new()),
             frames: 0,
             dwell_up: DWELL_UP,
             went_up: false,
         }
     }
+}
+
+/// Adds a frame time to the newest ones; their median, of an even number the shorter one.
+fn push_median(newest: &mut Vec<f64>, ms: f64) -> f64 {
+    if newest.len() == WINDOW {
+        newest.remove(0);
+    }
+    newest.push(ms);
+    let mut sorted = newest.clone();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get((sorted.len() - 1) / 2).copied().unwrap_or(ms)
 }
 
 impl Governor {
@@ -268,28 +285,21 @@ impl Governor {
         if sample.compiled || !sample.ms.is_finite() || sample.ms <= 0.0 {
             return;
         }
-        if sample.level != self.level {
+        if sample.still || sample.level != self.level {
             self.record_other(sample);
             return;
         }
-        if self.window.len() == WINDOW {
-            self.window.remove(0);
-        }
-        self.window.push(sample.ms);
+        let median = push_median(&mut self.window, sample.ms);
         self.ages.iter_mut().for_each(|age| *age = age.saturating_add(1));
         if let Some(age) = self.ages.get_mut(self.level.0) {
             *age = 0;
         }
         self.frames = self.frames.saturating_add(1);
-        let mut sorted = self.window.clone();
-        sorted.sort_by(f64::total_cmp);
-        let median = sorted.get((sorted.len() - 1) / 2).copied().unwrap_or(sample.ms);
         // The scene or the device became faster or slower: all levels did.
         if let Some(before) = self.estimates.get(self.level.0).copied().flatten()
             && self.window.len() == WINDOW
         {
-            let ratio = median / before;
-            self.estimates.iter_mut().flatten().for_each(|ms| *ms *= ratio);
+            self.scale(median / before);
         }
         if let Some(own) = self.estimates.get_mut(self.level.0)
             && (own.is_none() || self.window.len() >= DWELL_DOWN as usize)
@@ -302,20 +312,31 @@ impl Governor {
         self.choose();
     }
 
-    /// Takes a frame of a level that is not the current one: one under way at a change, or a still
-    /// frame.
-    fn record_other(&mut self, sample: Sample) {
-        let index = sample.level.0;
-        let (Some(own), Some(age)) = (self.estimates.get_mut(index), self.ages.get_mut(index))
+    /// Takes a frame of a level that is not the current one, such as one under way at a change, or
+    /// a still frame. The median of the newest ones counts, so that a single slow frame does not.
+    fn record_other(&mut self, Sample { level, ms, still, .. }: Sample) {
+        let index = level.0;
+        // In motion, the current level is measured by its own frames.
+        if still && level == self.level && self.frames > 0 {
+            return;
+        }
+        let (Some(own), Some(age), Some(others)) =
+            (self.estimates.get_mut(index), self.ages.get_mut(index), self.others.get_mut(index))
         else {
             return;
         };
         *age = 0;
-        let known = own.replace(sample.ms).is_some() || self.frames > 0;
+        let known = own.replace(push_median(others, ms)).is_some() || self.frames > 0;
         if !known {
             // The first measurement, before any motion.
             self.go_to(self.best());
         }
+    }
+
+    /// Multiplies all measured times.
+    fn scale(&mut self, ratio: f64) {
+        let others = self.others.iter_mut().flatten();
+        self.estimates.iter_mut().flatten().chain(others).for_each(|ms| *ms *= ratio);
     }
 
     fn choose(&mut self) {
@@ -363,7 +384,7 @@ impl Governor {
     /// Adapts the estimates to a change of the full size: pixels after it over pixels before.
     pub fn resized(&mut self, ratio: f64) {
         if ratio.is_finite() && ratio > 0.0 {
-            self.estimates.iter_mut().flatten().for_each(|ms| *ms *= ratio);
+            self.scale(ratio);
             self.window.clear();
         }
     }
@@ -401,7 +422,12 @@ mod tests {
     }
 
     fn sample(level: Level, ms: f64) -> Sample {
-        Sample { level, ms, compiled: false }
+        Sample { level, ms, compiled: false, still: false }
+    }
+
+    /// A frame of full quality at rest.
+    fn still(ms: f64) -> Sample {
+        Sample { still: true, ..sample(Level::FULL, ms) }
     }
 
     /// Runs frames; returns the level of each.
@@ -423,7 +449,7 @@ mod tests {
     /// A governor that has seen a still frame of the device.
     fn at_rest(device: &Device) -> Governor {
         let mut governor = Governor::default();
-        governor.record(sample(Level::FULL, device.exact(Level::FULL)));
+        governor.record(still(device.exact(Level::FULL)));
         governor
     }
 
@@ -493,7 +519,7 @@ mod tests {
             if number % 10 == 9 {
                 governor.record(sample(level, 900.0));
             } else if number % 10 == 4 {
-                governor.record(Sample { level, ms: 8_000.0, compiled: true });
+                governor.record(Sample { compiled: true, ..sample(level, 8_000.0) });
             } else {
                 let ms = device.ms(level);
                 governor.record(sample(level, ms));
@@ -504,6 +530,46 @@ mod tests {
             governor.record(sample(Level::FULL, ms));
         }
         assert_eq!(governor.level(), Level::FULL);
+    }
+
+    #[test]
+    fn single_slow_still_frames_replace_no_estimate() {
+        let device = Device::new(2.0, 500.0, 0.0);
+        let mut governor = at_rest(&device);
+        let usual = governor.expected_ms(Level::FULL).unwrap();
+        let level = governor.level();
+        for _ in 0..2 {
+            governor.record(still(usual));
+        }
+        governor.record(still(20.0 * usual));
+        assert_eq!(governor.expected_ms(Level::FULL), Some(usual));
+        assert_eq!(governor.level(), level);
+        // Of a level that was left: a single slow frame after one measurement.
+        let mut governor = at_rest(&device);
+        governor.record(sample(Level(9), 30.0));
+        governor.record(sample(Level(9), 900.0));
+        assert_eq!(governor.expected_ms(Level(9)), Some(30.0));
+        // The scene became slower: the second frame counts.
+        governor.record(still(4.0 * usual));
+        governor.record(still(4.0 * usual));
+        assert_eq!(governor.expected_ms(Level::FULL), Some(4.0 * usual));
+    }
+
+    #[test]
+    fn still_frames_do_not_change_a_level_in_motion() {
+        let mut device = Device::new(1.0, 10.0, 0.0);
+        let mut governor = at_rest(&device);
+        run(&mut governor, &mut device, 20);
+        assert_eq!(governor.level(), Level::FULL);
+        let expected = governor.expected_ms(Level::FULL);
+        // Still frames cost more, such as those with a meter reading.
+        for _ in 0..50 {
+            governor.record(still(400.0));
+            assert_eq!(
+                (governor.level(), governor.expected_ms(Level::FULL)),
+                (Level::FULL, expected)
+            );
+        }
     }
 
     #[test]
@@ -534,7 +600,7 @@ mod tests {
                 full * level.scale() * level.scale() * part
             };
             let mut governor = Governor::default();
-            governor.record(sample(Level::FULL, full));
+            governor.record(still(full));
             let levels: Vec<_> = (0..60)
                 .map(|_| {
                     let level = governor.level();

@@ -135,7 +135,7 @@ fn begin(viewport: &Viewport) -> Result<(OpenScene, TraceJob), ViewError> {
     if matches!(mode, MeteringMode::Incident | MeteringMode::Spot) {
         *mode = MeteringMode::LogAverage;
     }
-    let full = [session.size.width, session.size.height];
+    let full = viewport.full_size();
     let divisor = full[0].max(full[1]).div_ceil(MAX_SIDE).max(1);
     let size = full.map(|side| (side / divisor).max(1) as usize);
     let exposed = expose::exposure_from_metering(&session, None)?;

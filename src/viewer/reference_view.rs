@@ -308,7 +308,7 @@ impl ReferenceView {
         if self.mode == CompareMode::Raster || self.loaded.is_some() {
             return Ok(());
         }
-        let size = [viewport.session.size.width, viewport.session.size.height];
+        let size = viewport.full_size();
         let tracer = match &mut self.tracer {
             Some(tracer) => tracer,
             none => none.insert(

@@ -35,9 +35,10 @@ use crate::{
 /// alone.
 const STILL_AFTER: Duration = Duration::from_millis(150);
 
-/// Maximum expected frame time (ms) of the picture that is shown at rest before slow pictures of
-/// full quality.
+/// Maximum expected frame time (ms) of the first picture that is shown at rest before slow pictures
+/// of full quality. Each further one takes at most `STEP_GROWTH` times as long as the one before.
 const STEP_MS: f64 = 200.0;
+const STEP_GROWTH: f64 = 5.0;
 
 /// Maximum time of rest before a slow picture of full quality, which input has to wait for.
 const MAX_REST: Duration = Duration::from_secs(1);
@@ -310,8 +311,8 @@ impl Viewport {
     }
 
     /// The quality that the view needs: that of the governor while it moves, full quality at rest.
-    /// On a slow device, a quick picture comes before the one of full quality, which starts after a
-    /// longer rest and not while a pointer button is held.
+    /// On a slow device, quicker pictures come before the one of full quality. Where input cannot
+    /// interrupt that one, it starts after a longer rest and not while a pointer button is held.
     fn needed_level(&self) -> Level {
         let auto = match self.governor_mode {
             GovernorMode::Auto => true,
@@ -327,15 +328,22 @@ impl Viewport {
             return Level::FULL;
         }
         let expected = |level| self.governor.expected_ms(level);
-        let quick = |level: &Level| expected(*level).is_some_and(|ms| ms <= STEP_MS);
+        let last = expected(self.level).filter(|_| self.is_answered() && !self.postpones_full());
+        let limit = last.map_or(STEP_MS, |ms| STEP_MS.max(STEP_GROWTH * ms));
+        let quick = |level: &Level| expected(*level).is_some_and(|ms| ms <= limit);
         let step = Level::all().find(quick).filter(|level| *level < self.level);
         if auto && let Some(step) = step {
             step
-        } else if self.held || !self.is_answered() || self.time_until_full().is_some() {
+        } else if !self.is_answered() || self.postpones_full() {
             self.level
         } else {
             Level::FULL
         }
+    }
+
+    /// True if a slow picture of full quality has to wait, because input could not interrupt it.
+    fn postpones_full(&self) -> bool {
+        !self.engine.can_interrupt() && (self.held || self.time_until_full().is_some())
     }
 
     /// Expected frame time of full quality (ms), if that takes long.
@@ -343,8 +351,12 @@ impl Viewport {
         self.governor.expected_ms(Level::FULL).filter(|ms| *ms > LIMIT_MS)
     }
 
-    /// Time of rest that a slow picture of full quality still needs: a quarter of its own time.
+    /// Time of rest that a slow picture of full quality still needs if it cannot be interrupted: a
+    /// quarter of its own time.
     fn time_until_full(&self) -> Option<Duration> {
+        if self.engine.can_interrupt() {
+            return None;
+        }
         let rest = Duration::from_secs_f64((self.slow_ms()? / 4e3).min(MAX_REST.as_secs_f64()));
         let left = rest.max(STILL_AFTER).saturating_sub(self.moved?.elapsed());
         (self.level != Level::FULL && !left.is_zero()).then_some(left)
@@ -490,7 +502,7 @@ impl Viewport {
     ///
     /// # Errors
     /// Errors of the engine since the last call: settings without an exposure; out of memory; a
-    /// lost device.
+    /// lost device. A look that does not fit the size of the next picture: the last size is kept.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
         if self.is_answered()
             && let (Some(since), Some(time)) = (self.playing, &mut self.time)
@@ -501,7 +513,7 @@ impl Viewport {
             self.playing = Some(Instant::now());
             self.invalidate();
         }
-        self.set_level(self.needed_level())?;
+        let level = self.set_level(self.needed_level());
         if self.sent != self.request_id {
             let rest = if self.playing.is_some() { Some(Instant::now()) } else { self.moved };
             self.engine.send(RenderRequest {
@@ -512,6 +524,7 @@ impl Viewport {
                 pose: self.pose,
                 still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
                 level: self.level,
+                interruptible: self.governor.expected_ms(self.level).is_none_or(|ms| ms > LIMIT_MS),
                 aovs: self.aovs.clone(),
             });
             self.sent = self.request_id;
@@ -522,7 +535,8 @@ impl Viewport {
                 self.engine.wait(self.request_id, |_| true, most);
             }
         }
-        self.receive()
+        let another = self.receive()?;
+        level.map(|()| another)
     }
 
     /// Receives the engine's results.
@@ -538,7 +552,7 @@ impl Viewport {
             if size == finished.level.size(self.full_size).map(|side| side as usize) {
                 let ms = if finished.still { finished.frame_ms } else { finished.request_ms };
                 let (level, compiled) = (finished.level, finished.compiled);
-                self.governor.record(Sample { level, ms, compiled });
+                self.governor.record(Sample { level, ms, compiled, still: finished.still });
             }
             self.last_frame = Some(finished);
         }

@@ -27,6 +27,7 @@ mod gi_scenes;
 mod graph;
 mod hdr;
 mod ies_profiles;
+mod interrupt;
 mod lens;
 mod lens_ghosts;
 mod normal_variance;

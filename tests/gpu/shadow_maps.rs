@@ -3,7 +3,7 @@
 use crate::common::{Place, exposed, gpu, hit_plane, nits, perspective, picture, renderer};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{RenderSettings, Renderer, ShadowSettings},
+    frame::{RenderSettings, RenderedImage, Renderer, ShadowSettings},
     gpu_scene::View,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
@@ -376,6 +376,59 @@ fn cached_maps_equal_redrawn_maps() {
         let mut fresh = guard.renderer();
         let fresh = picture(&mut fresh, &scene, &views[step], &settings(true));
         assert_eq!(kept.nits, fresh.nits, "step {index}");
+    }
+}
+
+/// In motion, lamps keep their maps, and cascades stay for small moves.
+#[test]
+fn maps_kept_in_motion_equal_redrawn_maps() {
+    let Some(guard) = gpu() else { return };
+    let lamps = |builder: &mut SceneBuilder| {
+        for (x, z) in [(-0.8, 0.5), (0.9, 0.9), (0.1, -1.4)] {
+            let at = DVec3::new(x, 2.2, z);
+            builder.point_light_candela("lamp", Candela(400.0), Vec3::ONE, at);
+        }
+    };
+    let sun = |builder: &mut SceneBuilder| {
+        builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+    };
+    // An orbit by 38 degrees, which brings another lamp closest to the camera.
+    let views: Vec<View> = (0..12)
+        .map(|step| {
+            let (sin, cos) = (f64::from(step - 8) * 0.06).sin_cos();
+            perspective(DVec3::new(4.0 * sin, 2.6, 4.0 * cos), DVec3::Y * 0.4, 0.9, 0.05, (96, 64))
+        })
+        .collect();
+    let moving = RenderSettings { shadow_maps_in_motion: true, ..settings(true) };
+    let draws = |picture: &RenderedImage| {
+        u32::from(picture.times.iter().any(|pass| pass.name == "shadow maps"))
+    };
+    for (name, scene) in [("lamps", boxed(DVec3::ZERO, lamps)), ("sun", boxed(DVec3::ZERO, sun))] {
+        let [mut renderer, mut follows] = [(); 2].map(|()| guard.renderer());
+        let uploaded = renderer.upload(&scene).unwrap();
+        let (mut drawn, mut of_still) = (0, 0);
+        for (index, view) in views.iter().enumerate() {
+            let kept = renderer.render(&uploaded, view, &moving).unwrap();
+            let plain = follows.render(&uploaded, view, &settings(true)).unwrap();
+            // Of the first frame, clustered lights may need another one, which keeps its maps.
+            if index > 0 {
+                drawn += draws(&kept);
+                of_still += draws(&plain);
+            }
+            let fresh = picture(&mut guard.renderer(), &scene, view, &moving);
+            // Places in the atlas differ, and with them the rounding of texel positions.
+            let off = |(a, b): (&[f32; 3], &[f32; 3])| (a[1] - b[1]).abs() / b[1].max(1.0);
+            let most = kept.nits.iter().zip(&fresh.nits).map(off).fold(0.0, f32::max);
+            assert!(most < 2e-3, "{name} {index}: {most}");
+            // Cascades with a margin have larger texels, so that only shadow edges differ.
+            let pairs = kept.nits.iter().zip(&plain.nits);
+            let differ = pairs.filter(|pair| off(*pair) > 0.02).count();
+            assert!(differ * 50 < kept.nits.len(), "{name} {index}: {differ} pixels");
+        }
+        println!("{name}: {drawn} frames of {} draw maps, {of_still} without", views.len() - 1);
+        if name == "lamps" {
+            assert!(drawn == 0 && of_still > 0, "{drawn} and {of_still}");
+        }
     }
 }
 

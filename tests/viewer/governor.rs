@@ -1,10 +1,14 @@
 //! The frame governor in the window: quality falls in motion, and the picture at rest is the same.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use egui::{Event, Key, Modifiers, PointerButton};
 use glam::{DMat4, DVec3};
 use sunny16::{
+    gpu::{Interrupt, vk},
     scene::build::look_at_transform,
     viewer::{
         action::WindowAction,
@@ -60,9 +64,17 @@ fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
     let seen = surface(&bench);
     let (still, rect) = (bench.picture().clone(), bench.app.viewport_rect());
     set_mode(&mut bench, "7");
-    for x in [-0.8, 0.8] {
-        go_to(&mut bench, pose(x));
-    }
+    let exported = dir.path().join("lamps.0000.png");
+    // A frame of the window may come so late that the view is at rest.
+    let in_motion = (0..20).any(|_| {
+        let _ = fs::remove_file(&exported);
+        for x in [-0.8, 0.8] {
+            go_to(&mut bench, pose(x));
+        }
+        bench.press(Key::F12, Modifiers::NONE);
+        level(&bench) != Level::FULL
+    });
+    assert!(in_motion, "the view was always at rest");
     let fast = level(&bench);
     assert_eq!((fast.scale(), fast.divisor()), (0.25, 8));
     let picture = bench.picture();
@@ -71,16 +83,12 @@ fn reduced_pictures_are_picked_and_exported_like_those_at_rest() {
         fast.size([still.width as u32, still.height as u32]).map(|side| side as usize)
     );
     // Picking, the frame of the picture and the export know the full size.
-    bench.press(Key::F12, Modifiers::NONE);
-    let exported = dir.path().join("lamps.0000.png");
-    if level(&bench) == fast {
-        assert!(!exported.exists(), "a reduced picture is not exported");
-        let text = "25 % resolution, 1/8 budgets";
-        assert!(bench.texts.iter().any(|(shown, _)| shown.contains(text)), "{:?}", bench.texts);
-        let there = surface(&bench);
-        assert!(there.distance(seen) < 0.15, "{there} and {seen}");
-        assert_eq!(bench.app.viewport_rect(), rect);
-    }
+    assert!(!exported.exists(), "a reduced picture is not exported");
+    let text = "25 % resolution, 1/8 budgets";
+    assert!(bench.texts.iter().any(|(shown, _)| shown.contains(text)), "{:?}", bench.texts);
+    let there = surface(&bench);
+    assert!(there.distance(seen) < 0.15, "{there} and {seen}");
+    assert_eq!(bench.app.viewport_rect(), rect);
     bench.rest();
     assert_eq!(level(&bench), Level::FULL);
     let picture = bench.picture();
@@ -112,24 +120,37 @@ fn quality_falls_in_motion_and_returns_at_rest() {
         levels.push((level(&bench), bench.workspace().viewport.frame_ms));
     }
     println!("{full_ms:.0} ms at full quality, then {levels:?}");
-    if full_ms > 3.0 * LIMIT_MS {
+    let is_slow = full_ms > 3.0 * LIMIT_MS;
+    assert!(is_slow || guard.gpu.info().kind != vk::PhysicalDeviceType::CPU, "{full_ms} ms");
+    if is_slow {
         let (last, ms) = levels[11];
         assert!(last > Level::FULL && ms < full_ms / 2.0, "{full_ms} ms: {levels:?}");
     }
-    // A held button postpones slow pictures.
+    // Input interrupts a frame of full quality, also while a button is held.
     let at = bench.middle();
     let button = |pressed| {
         let (button, modifiers) = (PointerButton::Middle, Modifiers::NONE);
         Event::PointerButton { pos: at, button, pressed, modifiers }
     };
     bench.frame(vec![Event::PointerMoved(at), button(true)]);
-    if full_ms > 3.0 * LIMIT_MS {
-        let begun = std::time::Instant::now();
-        while begun.elapsed() < Duration::from_secs(3) {
+    if is_slow && Interrupt::new(&guard.gpu).unwrap().is_some() {
+        let counts = |bench: &HeadlessViewer| {
+            bench.workspace().viewport.last_frame.as_ref().unwrap().counts.interrupted_frames
+        };
+        let before = counts(&bench);
+        go_to(&mut bench, pose(0.2));
+        let begun = Instant::now();
+        while bench.workspace().viewport.level() != Level::FULL && begun.elapsed() < HANG {
             bench.wait();
             bench.frame(vec![]);
-            assert!(level(&bench) > Level::FULL, "the hand may move on");
         }
+        std::thread::sleep(Duration::from_secs_f64(full_ms / 4e3));
+        let begun = Instant::now();
+        go_to(&mut bench, pose(0.3));
+        println!("picture after {:?}, {full_ms:.0} ms at full quality", begun.elapsed());
+        assert!(level(&bench) > Level::FULL);
+        assert_eq!(counts(&bench), before + 1, "the frame under way was interrupted");
+        go_to(&mut bench, pose(0.5));
     }
     bench.frame(vec![button(false)]);
     bench.rest();

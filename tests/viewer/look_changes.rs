@@ -35,6 +35,7 @@ fn set(bench: &mut HeadlessViewer, changes: &[(&str, &str)]) -> EngineCounts {
         adaptations: after.adaptations - before.adaptations,
         moving_frames: after.moving_frames - before.moving_frames,
         still_frames: after.still_frames - before.still_frames,
+        interrupted_frames: after.interrupted_frames - before.interrupted_frames,
     }
 }
 

@@ -114,6 +114,8 @@ Values (by the host's clock unless device timestamps are stated):
     picture         the render thread's time, device and host
     window thread   input, layout and drawing of a frame of the window
     first picture   from the press of the button
+    after the release  to the first picture of full quality, and to the last of its
+                    frames
 
 Warm-up: on a device, frames or submissions are repeated for 0.2 s and until three
 times in a row differ by at most 5 % (at most 1 s). No figure contains them.

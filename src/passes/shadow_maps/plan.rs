@@ -1,5 +1,7 @@
 //! Plan of the shadow atlas: selects the lights with maps, and their places. It needs no device.
 
+use std::collections::HashMap;
+
 use glam::{DMat4, DVec3};
 
 use super::projections::{CASCADES, cascades, light_matrices, maps_of};
@@ -13,6 +15,10 @@ const CELLS_ACROSS: u32 = 8;
 
 /// Maximum atlas size (texels): 256 MiB.
 const MAX_TEXELS: u64 = 64 << 20;
+
+/// Margin around the cascades of a moving view, as a fraction of their radius: the camera moves
+/// this far within it in each direction. Its texels are larger by the same fraction.
+const CASCADE_MARGIN: f64 = 0.125;
 
 /// Minimum cell size (texels).
 const MIN_CELL: u32 = 64;
@@ -88,12 +94,16 @@ impl ShadowAtlasPlan {
 
     /// Indices of the maps that the atlas of a kept plan does not hold yet.
     pub(super) fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
-        let held = |map: usize| {
-            kept.is_some_and(|kept| {
-                kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map)
-            })
-        };
-        (0..self.maps.len()).filter(|&map| !held(map)).collect()
+        let place = |map: &AtlasMap| [map.rect[0], map.rect[1]];
+        let held: HashMap<_, _> = kept
+            .filter(|kept| kept.atlas == self.atlas)
+            .map_or(&[][..], |kept| &kept.maps)
+            .iter()
+            .map(|map| (place(map), map))
+            .collect();
+        let is_held = |map: &AtlasMap| held.get(&place(map)).is_some_and(|held| *held == map);
+        let maps = self.maps.iter().enumerate();
+        maps.filter(|(_, map)| !is_held(map)).map(|(index, _)| index).collect()
     }
 }
 
@@ -101,6 +111,32 @@ impl ShadowAtlasPlan {
 /// come first, then the others by illuminance at the camera.
 #[must_use]
 pub fn plan(
+    lights: &[WorldLight],
+    bounds: (DVec3, DVec3),
+    view: &View,
+    settings: ShadowMapSettings,
+    max_side: u32,
+) -> ShadowAtlasPlan {
+    plan_maps(None, lights, bounds, view, settings, max_side)
+}
+
+/// As [`plan`], for a moving view, so that few maps differ from those of a previous plan: lights
+/// keep their places of the atlas, and cascades have a margin within which the camera moves.
+#[must_use]
+pub fn plan_in_motion(
+    previous: Option<&ShadowAtlasPlan>,
+    lights: &[WorldLight],
+    bounds: (DVec3, DVec3),
+    view: &View,
+    settings: ShadowMapSettings,
+    max_side: u32,
+) -> ShadowAtlasPlan {
+    plan_maps(Some(previous), lights, bounds, view, settings, max_side)
+}
+
+/// `previous`: `None` for a plan of this view alone, otherwise the plan before, if there is one.
+fn plan_maps(
+    previous: Option<Option<&ShadowAtlasPlan>>,
     lights: &[WorldLight],
     bounds: (DVec3, DVec3),
     view: &View,
@@ -159,28 +195,76 @@ pub fn plan(
         ..ShadowAtlasPlan::default()
     };
     let mut grid = CellGrid::default();
+    let mut placed = Vec::with_capacity(wanted.len());
     for light in wanted {
+        let (count, side) = maps_and_side(&lights[light]);
+        match grid.take(side, count, most_rows(cell)) {
+            Some(places) => placed.push((light, side, places)),
+            None => plan.left_out += 1,
+        }
+    }
+    let mut rows = grid.rows();
+    if let Some(previous) = previous.flatten()
+        && let Some(kept) = keep_places(previous, cell, &placed)
+    {
+        (placed, rows) = (kept, previous.atlas[1] / cell);
+    }
+    for (light, side, places) in placed {
         let world = &lights[light];
-        let (count, side) = maps_and_side(world);
-        let Some(places) = grid.take(side, count, most_rows(cell)) else {
-            plan.left_out += 1;
-            continue;
-        };
         plan.first_of_light[light] = u32::try_from(plan.maps.len()).ok();
         let size = f64::from(cell * side);
+        let count = places.len() as u32;
         let matrices = if world.directional {
-            cascades(DVec3::from(world.direction), bounds, view, near, size)
+            let margin = if previous.is_some() { CASCADE_MARGIN } else { 0.0 };
+            cascades(DVec3::from(world.direction), bounds, view, (near, size), margin)
         } else {
             light_matrices(world, bounds, size)
         };
         for ([x, y], world_to_clip) in places.into_iter().zip(matrices) {
             let rect = [x * cell, y * cell, cell * side, cell * side];
-            plan.maps.push(AtlasMap { world_to_clip, rect, count: count as u32 });
+            plan.maps.push(AtlasMap { world_to_clip, rect, count });
         }
     }
-    plan.atlas =
-        if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
+    plan.atlas = if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, rows * cell] };
     plan
+}
+
+/// A light with the side of its maps and their places, in cells.
+type PlacedLight = (usize, u32, Vec<[u32; 2]>);
+
+/// The same lights in the places that a previous plan gave them; the others get free places of its
+/// atlas. `None` if the atlas differs or has no room.
+fn keep_places(
+    previous: &ShadowAtlasPlan,
+    cell: u32,
+    lights: &[PlacedLight],
+) -> Option<Vec<PlacedLight>> {
+    if previous.atlas[0] != CELLS_ACROSS * cell {
+        return None;
+    }
+    let before = |(light, side, places): &PlacedLight| {
+        let first = previous.first_of_light.get(*light).copied().flatten()? as usize;
+        let maps = previous.maps.get(first..first + places.len())?;
+        let same =
+            |map: &AtlasMap| map.count as usize == places.len() && map.rect[2] == cell * side;
+        maps.iter().all(same).then(|| {
+            maps.iter().map(|map| [map.rect[0] / cell, map.rect[1] / cell]).collect::<Vec<_>>()
+        })
+    };
+    let kept: Vec<_> = lights.iter().map(before).collect();
+    let rows = previous.atlas[1] / cell;
+    let mut grid = CellGrid::with_rows(rows);
+    for ((_, side, _), places) in lights.iter().zip(&kept) {
+        places.iter().flatten().for_each(|place| grid.occupy(*place, *side));
+    }
+    lights
+        .iter()
+        .zip(kept)
+        .map(|((light, side, places), kept)| {
+            let places = kept.or_else(|| grid.take(*side, places.len(), rows))?;
+            Some((*light, *side, places))
+        })
+        .collect()
 }
 
 /// Free cells of the atlas, filled row by row; cascades take two rows at a time.
@@ -196,8 +280,21 @@ struct CellGrid {
 }
 
 impl CellGrid {
+    /// An empty grid of a number of rows.
+    fn with_rows(rows: u32) -> Self {
+        Self { rows: vec![0; rows as usize], ..Self::default() }
+    }
+
     fn rows(&self) -> u32 {
         self.rows.len() as u32
+    }
+
+    /// Marks a square of `side` cells as occupied.
+    fn occupy(&mut self, [x, y]: [u32; 2], side: u32) {
+        let bits = ((1u32 << side) - 1) << x;
+        for row in self.rows.iter_mut().skip(y as usize).take(side as usize) {
+            *row |= bits as u8;
+        }
     }
 
     /// Places `count` squares of `side` cells; `None` if they do not fit below `most` rows.
@@ -231,8 +328,8 @@ impl CellGrid {
             for x in (0..=CELLS_ACROSS - side).step_by(side as usize) {
                 let bits = ((1u32 << side) - 1) << x;
                 let rows = y as usize..(y + side) as usize;
-                if self.rows[rows.clone()].iter().all(|row| u32::from(*row) & bits == 0) {
-                    self.rows[rows].iter_mut().for_each(|row| *row |= bits as u8);
+                if self.rows[rows].iter().all(|row| u32::from(*row) & bits == 0) {
+                    self.occupy([x, y], side);
                     return Some([x, y]);
                 }
             }
@@ -383,6 +480,101 @@ mod tests {
                 assert!(!shines || seen, "{direction}");
             }
         }
+    }
+
+    /// Lamps in a row along x, 4 m apart.
+    fn lamps(count: usize) -> Vec<WorldLight> {
+        lights(|builder| {
+            for x in (0..count).map(|lamp| lamp as f64 * 4.0 - 6.0) {
+                let at = DVec3::new(x, 2.0, 0.0);
+                builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, at);
+            }
+        })
+    }
+
+    #[test]
+    fn a_moving_camera_keeps_the_places_of_maps() {
+        let four = lamps(4);
+        let [left, right] = [-8.0, 8.0].map(|x| view(DVec3::new(x, 1.6, 4.0), 0.0));
+        let settings = maps_of_size(512);
+        let first = plan(&four, BOUNDS, &left, settings, 16_384);
+        let fresh = plan(&four, BOUNDS, &right, settings, 16_384);
+        assert_eq!(fresh.to_draw(Some(&first)).len(), 24, "the nearest lamp comes first");
+        let moved = |previous: &ShadowAtlasPlan, lights: &[WorldLight]| {
+            plan_in_motion(Some(previous), lights, BOUNDS, &right, settings, 16_384)
+        };
+        assert!(moved(&first, &four).to_draw(Some(&first)).is_empty());
+        // An added lamp takes free places; a removed one leaves the others where they are.
+        let five = lamps(5);
+        let more = moved(&ShadowAtlasPlan { atlas: [2048, 1280], ..first.clone() }, &five);
+        assert_eq!(
+            more.to_draw(Some(&ShadowAtlasPlan { atlas: more.atlas, ..first.clone() })).len(),
+            6
+        );
+        let fewer = moved(&more, &four);
+        assert_eq!((fewer.maps.len(), fewer.to_draw(Some(&more))), (24, vec![]));
+        // Without room, and for maps of another size, places are those of this view alone.
+        assert_eq!(moved(&plan(&lamps(1), BOUNDS, &left, settings, 16_384), &four), fresh);
+        let larger = plan(&four, BOUNDS, &left, maps_of_size(1024), 16_384);
+        assert_eq!(moved(&larger, &four), fresh);
+    }
+
+    #[test]
+    fn lights_beyond_the_atlas_change_only_their_own_maps_in_motion() {
+        let many = lights(|builder| {
+            for x in 0..3000 {
+                let at = DVec3::new(f64::from(x), 2.0, 0.0);
+                builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, at);
+            }
+        });
+        let [near, next] = [1500.0, 1510.0].map(|x| view(DVec3::new(x, 1.6, 4.0), 0.0));
+        let settings = maps_of_size(256);
+        let first = plan_in_motion(None, &many, BOUNDS, &near, settings, 8192);
+        let moved = plan_in_motion(Some(&first), &many, BOUNDS, &next, settings, 8192);
+        assert!(first.left_out > 0 && moved.left_out == first.left_out);
+        let fresh = plan(&many, BOUNDS, &next, settings, 8192);
+        let with_map = |plan: &ShadowAtlasPlan| {
+            plan.first_of_light.iter().map(Option::is_some).collect::<Vec<_>>()
+        };
+        assert_eq!(with_map(&moved), with_map(&fresh), "the same lights have maps");
+        let drawn = moved.to_draw(Some(&first)).len();
+        assert!((6..=6 * 10).contains(&drawn), "{drawn} maps");
+    }
+
+    #[test]
+    fn cascades_of_a_moving_view_stay_for_small_moves() {
+        let sun = one_sun();
+        let settings = maps_of_size(1024);
+        let pose = |step: u32| {
+            let angle = 0.005 * f64::from(step);
+            view(DVec3::new(4.0 * angle.sin(), 1.6, 4.0 * angle.cos()), angle)
+        };
+        let mut last = plan_in_motion(None, &sun, BOUNDS, &pose(0), settings, 16_384);
+        let (mut drawn, mut of_still) = (0, 0);
+        for step in 1..200 {
+            let next = plan_in_motion(Some(&last), &sun, BOUNDS, &pose(step), settings, 16_384);
+            let [still, before] =
+                [step, step - 1].map(|step| plan(&sun, BOUNDS, &pose(step), settings, 16_384));
+            drawn += next.to_draw(Some(&last)).len();
+            of_still += still.to_draw(Some(&before)).len();
+            // They cover the cascades of a view at rest.
+            for (own, still) in next.maps.iter().zip(&still.maps) {
+                for corner in [DVec3::NEG_ONE, DVec3::ONE] {
+                    let point = still.world_to_clip.inverse().project_point3(corner * 0.99);
+                    let (_, is_inside) = texel(own, point);
+                    assert!(is_inside, "{step}: {point}");
+                }
+            }
+            // Texels are at most an eighth, and a step of the radius, larger.
+            let scale = |map: &AtlasMap| map.world_to_clip.row(0).truncate().length();
+            for (own, still) in next.maps.iter().zip(&still.maps) {
+                let ratio = scale(still) / scale(own);
+                assert!((1.0..=1.125 * 1.05).contains(&ratio), "{ratio}");
+            }
+            last = next;
+        }
+        println!("{drawn} of {} cascades drawn in motion, {of_still} without margin", 199 * 4);
+        assert!(drawn * 5 < of_still, "{drawn} and {of_still}");
     }
 
     #[test]

@@ -53,12 +53,15 @@ fn light_axes(direction: DVec3) -> DMat3 {
     DMat3::from_cols(right, up, direction)
 }
 
+/// Matrices of the cascades, for the near distance (m) and the texels per side of a cascade.
+/// `margin`: room around each, as a fraction of its radius, in which the view moves without a new
+/// matrix; 0 follows the view by single texels.
 pub(super) fn cascades(
     direction: DVec3,
     bounds: (DVec3, DVec3),
     view: &View,
-    near: f64,
-    size: f64,
+    (near, size): (f64, f64),
+    margin: f64,
 ) -> Vec<DMat4> {
     let direction = direction.normalize_or(DVec3::NEG_Y);
     let axes = light_axes(direction);
@@ -83,9 +86,12 @@ pub(super) fn cascades(
             // change.
             let radius = radius / (1.0 - 2.0 * BORDER / size);
             let radius = (radius.log2() * 16.0).ceil().mul_add(1.0 / 16.0, 0.0).exp2();
+            let radius = radius * (1.0 + margin);
             let texel = 2.0 * radius / size;
+            // Whole texels; the center is at most half a step from the view's.
+            let step = texel * (margin / (1.0 + margin) * size).floor().max(1.0);
             let center = view.position + forward * middle;
-            let snap = |axis: DVec3| (center.dot(axis) / texel).round() * texel;
+            let snap = |axis: DVec3| (center.dot(axis) / step).round() * step;
             let (right, up) = (axes.x_axis, axes.y_axis);
             let (x, y) = (snap(right), snap(up));
             let span = last - first;

@@ -71,9 +71,9 @@ impl App {
                 work.pointer.surface.map(|surface| around(surface.point)).or_else(|| scene.bounds())
             }
         };
-        let size = work.viewport.session.size;
+        let [width, height] = work.viewport.full_size();
         if let Some(bounds) = bounds {
-            work.controller.frame(bounds, f64::from(size.width) / f64::from(size.height));
+            work.controller.frame(bounds, f64::from(width) / f64::from(height));
         }
     }
 }

@@ -8,10 +8,10 @@ use super::shared::{EngineCounts, EngineLink, RenderRequest, RenderedFrame, Task
 use crate::{
     camera::MeteringMode,
     frame::{Aov, Renderer},
-    gpu::Gpu,
+    gpu::{Gpu, GpuError, Interrupt},
     scene::Scene,
     session::{
-        DeviceWork, MeterReading, Session,
+        DeviceWork, MeterReading, Session, SessionError,
         expose::{self, ExposureState},
         look_change::LookChange,
     },
@@ -35,6 +35,7 @@ pub(super) struct SceneState {
     pub request_id: u64,
     pub still_at: Instant,
     pub level: Level,
+    pub interruptible: bool,
     /// Time at which the request was taken, and the device's compilations until then.
     pub taken: (Instant, usize),
     pub aovs: Vec<Aov>,
@@ -58,11 +59,13 @@ pub(super) struct RenderThread<'a> {
     /// Time at which the moving view counts as still, and another frame may be due.
     pub resumes_at: Option<Instant>,
     pub counts: EngineCounts,
+    /// Interrupts long frames of a view at rest.
+    pub interrupt: Option<Arc<Interrupt>>,
     pub link: &'a EngineLink,
 }
 
 impl<'a> RenderThread<'a> {
-    pub fn new(gpu: Gpu, link: &'a EngineLink) -> Self {
+    pub fn new(gpu: Gpu, interrupt: Option<Arc<Interrupt>>, link: &'a EngineLink) -> Self {
         Self {
             gpu,
             renderer: None,
@@ -72,6 +75,7 @@ impl<'a> RenderThread<'a> {
             number: 0,
             resumes_at: None,
             counts: EngineCounts::default(),
+            interrupt,
             link,
         }
     }
@@ -107,6 +111,7 @@ impl<'a> RenderThread<'a> {
             pose,
             still_at,
             level,
+            interruptible,
             aovs,
         } = order;
         let taken = (Instant::now(), self.gpu.compilations());
@@ -153,6 +158,7 @@ impl<'a> RenderThread<'a> {
             }
             (there.source, there.request_id) = (source, number);
             (there.still_at, there.level, there.aovs) = (still_at, level, aovs);
+            there.interruptible = interruptible;
             there.taken = taken;
             return Ok(());
         }
@@ -173,6 +179,7 @@ impl<'a> RenderThread<'a> {
             request_id: number,
             still_at,
             level,
+            interruptible,
             taken,
             aovs,
             settings_changed: false,
@@ -202,6 +209,7 @@ impl<'a> RenderThread<'a> {
         self.drawn = there.request_id;
         let session = &mut there.session;
         session.check_size()?;
+        let at_rest = !moving;
         let moving = moving || !full;
         let by_hand = !expose::is_adaptive(&session.opened);
         let last_reading = there.reading.as_ref();
@@ -250,16 +258,42 @@ impl<'a> RenderThread<'a> {
         settings.histogram = follows;
         if moving {
             there.level.reduce(&mut settings);
+            settings.shadow_maps_in_motion = true;
         }
         let number = if moving { 0 } else { self.still };
         self.link.note(|results| results.task = Some((Task::Draw, Instant::now())));
         let begun = Instant::now();
         let (since, compilations) =
             if fresh { there.taken } else { (begun, self.gpu.compilations()) };
-        let picture = if moving {
-            session.frame(&settings)?
+        let interrupt = self.interrupt.as_ref().filter(|_| at_rest && there.interruptible);
+        if let Some(interrupt) = interrupt {
+            // A request that came before is answered instead.
+            let is_newest = self.link.inbox(|inbox| {
+                let is_newest = inbox.request.is_none();
+                if is_newest && !self.link.ends() {
+                    interrupt.clear();
+                }
+                is_newest
+            });
+            if !is_newest {
+                self.still = 0;
+                return Ok(true);
+            }
+        }
+        session.set_interrupt(interrupt.cloned());
+        let drawn = if moving {
+            session.frame(&settings)
         } else {
-            session.still_frame(&settings, number, of)?
+            session.still_frame(&settings, number, of)
+        };
+        session.set_interrupt(None);
+        let picture = match drawn {
+            Err(SessionError::Gpu(GpuError::Interrupted)) => {
+                self.counts.interrupted_frames += 1;
+                self.still = 0;
+                return Ok(true);
+            }
+            drawn => drawn?,
         };
         if follows {
             let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);

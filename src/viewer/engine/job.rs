@@ -16,6 +16,13 @@ pub enum Job {
     WriteSequence(Sequence),
 }
 
+impl Job {
+    /// True if the job's pictures have the size of the request, which must be the full one.
+    pub(super) fn needs_full_size(&self) -> bool {
+        matches!(self, Self::SeparateLights(_))
+    }
+}
+
 /// The result of a job; failure or cancellation as text.
 pub enum JobResult {
     /// The point (m) and the illuminance there.

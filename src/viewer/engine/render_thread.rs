@@ -2,7 +2,12 @@
 
 use std::time::Instant;
 
-use super::{drawing::RenderThread, shared::Task};
+use super::{
+    drawing::RenderThread,
+    job::Job,
+    shared::{Inbox, Task},
+};
+use crate::viewer::governor::Level;
 
 impl RenderThread<'_> {
     /// Runs until the window ends the thread, or the device is lost.
@@ -11,7 +16,7 @@ impl RenderThread<'_> {
             let (shaders, order, job) = self.link.inbox(|inbox| {
                 let order = inbox.request.take();
                 // One at a time: requests come before jobs.
-                let job = if order.is_none() { inbox.jobs.pop_front() } else { None };
+                let job = if order.is_none() { self.next_job(inbox) } else { None };
                 (inbox.shaders.take(), order, job)
             });
             if let Some(modules) = shaders {
@@ -76,11 +81,22 @@ impl RenderThread<'_> {
         }
     }
 
+    /// Takes the next job. The first one waits while the view has reduced quality, if it needs the
+    /// full size.
+    fn next_job(&self, inbox: &mut Inbox) -> Option<([u64; 2], Job)> {
+        self.has_job(inbox).then(|| inbox.jobs.pop_front()).flatten()
+    }
+
+    fn has_job(&self, inbox: &Inbox) -> bool {
+        let is_full = self.scene_state.as_ref().is_none_or(|there| there.level == Level::FULL);
+        inbox.jobs.front().is_some_and(|(_, job)| is_full || !job.needs_full_size())
+    }
+
     /// Sleeps until there is work, or until the view counts as still.
     fn wait(&self) {
         let left = self.resumes_at.map(|at| at.saturating_duration_since(Instant::now()));
         let _ = self.link.next(left, |inbox| {
-            let idle = inbox.request.is_none() && inbox.jobs.is_empty() && inbox.shaders.is_none();
+            let idle = inbox.request.is_none() && !self.has_job(inbox) && inbox.shaders.is_none();
             (!idle).then_some(())
         });
     }

@@ -29,6 +29,8 @@ pub(crate) struct RenderRequest {
     pub still_at: Instant,
     /// Quality of a moving view. Below full quality, the view counts as moving.
     pub level: Level,
+    /// True if frames take long: a newer request interrupts those of a view at rest.
+    pub interruptible: bool,
     /// Further outputs.
     pub aovs: Vec<Aov>,
 }
@@ -85,6 +87,8 @@ pub struct EngineCounts {
     pub moving_frames: u64,
     /// Frames of a still view.
     pub still_frames: u64,
+    /// Frames of a view at rest that a newer request interrupted.
+    pub interrupted_frames: u64,
 }
 
 /// The engine's current task.

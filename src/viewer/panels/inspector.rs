@@ -206,8 +206,8 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
     let Projection::Perspective { vertical_fov, .. } = viewport.session.camera.1 else {
         return None;
     };
-    let aspect =
-        f64::from(viewport.session.size.width) / f64::from(viewport.session.size.height.max(1));
+    let [width, height] = viewport.full_size();
+    let aspect = f64::from(width) / f64::from(height.max(1));
     let gate = viewport.session.physical_camera.body.gate(aspect).ok()?;
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
