@@ -196,7 +196,7 @@ fn names_and_ranges_are_suggested() {
 #[test]
 fn options_and_properties_without_effect_are_noted() {
     let dir = Folder::with_scene(3);
-    let traced = "render small.glb -o a.exr --renderer path --spp 1 --size 4x4 -q";
+    let traced = "render small.glb -o a.exr --renderer path --spp 1 --size 4x4";
     for (more, told) in [
         ("--frames 2", "note: small.glb has no animation: --frames "),
         ("--time 1", "note: small.glb has no animation: --time "),

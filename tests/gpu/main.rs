@@ -29,6 +29,7 @@ mod hdr;
 mod ies_profiles;
 mod lens;
 mod lens_ghosts;
+mod limits;
 mod normal_variance;
 mod photometry;
 mod ray_query;
