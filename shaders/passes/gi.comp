@@ -560,7 +560,9 @@ void trace_rays(bool continues) {
                 || (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) == 0u) {
                 break;
             }
-            gone = hit.t;
+            // From the hit itself: `t` is measured from the lifted origin, and the ray would hit the
+            // pane again.
+            gone = dot(hit_position(hit) - ray.origin, ray.direction);
             ++panes;
         } else if (free && purpose == TO_VPL) {
             add_vpl(chosen);

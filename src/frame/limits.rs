@@ -133,8 +133,8 @@ impl EffectLimits {
         let panes = said(
             self.pane_rays,
             "ray",
-            "clear panes: {} of indirect light end at the fifth clear pane, which counts as a \
-             wall; use --renderer path, which has no limit (docs/instant-radiosity.md, Limits)",
+            "clear panes: {} of indirect light end at a clear pane after four others, which counts \
+             as a wall; use --renderer path, which has no limit (docs/instant-radiosity.md, Limits)",
         );
         [motion, depth, bokeh, starburst, clamped, refraction, mirrors, panes]
             .into_iter()
