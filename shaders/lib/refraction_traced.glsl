@@ -36,6 +36,8 @@ uint path_count;
 float path_color;
 // The facet's sample of the unit square at each further face.
 vec2 path_facet;
+// A limit has cut paths of the pixel.
+bool paths_cut;
 
 // A full stack drops the path of least share.
 void path_add(Path path) {
@@ -53,6 +55,7 @@ void path_add(Path path) {
     if (max3(path_waiting[least].share) < max3(path.share)) {
         path_waiting[least] = path;
     }
+    paths_cut = true;
 }
 
 struct HitPoint {
@@ -370,6 +373,7 @@ vec3 refracted_light(Surface s, Layers y) {
     // The occlusion map dims the mirrored indirect light, not the transmitted light.
     float map = fragment_occlusion();
     vec3 sum = vec3(0.0);
+    paths_cut = false;
     for (uint job = 0u; job < through + mirrored; ++job) {
         bool mirrors = job >= through;
         vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
@@ -422,6 +426,7 @@ vec3 refracted_light(Surface s, Layers y) {
             float reach = to_emitter ? path.reach : 1e30;
             BvhHit hit = BvhHit(reach, vec2(0.0), NONE, 0u);
             // The last paths take the light of their direction without tracing.
+            paths_cut = paths_cut || i >= most;
             if (i < most) {
                 hit = trace_ray(path.origin, path.direction, path.away, reach, to_emitter);
             }
@@ -462,6 +467,9 @@ vec3 refracted_light(Surface s, Layers y) {
                 cross_face(path, surface_hit, met_layer, glass, width);
             }
         }
+    }
+    if (paths_cut) {
+        atomicAdd(limit_counters.refraction_points, 1u);
     }
     return sum;
 }

@@ -5,6 +5,7 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/limit_counters.glsl"
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -58,5 +59,6 @@ void main() {
             nits += lights[i].intensity / (PI * sine * sine) * coverage;
         }
     }
+    count_clamped_light(nits * frame.pre_exposure);
     out_light = vec4(to_half_range(nits * frame.pre_exposure), 1.0);
 }

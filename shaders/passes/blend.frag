@@ -10,6 +10,7 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/limit_counters.glsl"
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #define TEXTURE_SCALE frame.texture_scale
 #define LOOPED_COORDINATES
@@ -21,6 +22,8 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 #include "lib/light_batch.glsl"
 #include "lib/volume_transparency.glsl"
 
+// Neither the depth nor its test depends on the shader.
+layout(early_fragment_tests) in;
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
@@ -104,8 +107,9 @@ void main() {
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;
     emission *= opacity;
-    out_light = vec4(to_half_range(apply_volumes(diffuse + specular + emission, opacity,
-        s.position)), opacity);
+    vec3 light = apply_volumes(diffuse + specular + emission, opacity, s.position);
+    count_clamped_light(light);
+    out_light = vec4(to_half_range(light), opacity);
     if (has_feature(FEATURE_SPLIT_LIGHTING)) {
         out_diffuse = vec4(to_half_range(diffuse), opacity);
         out_specular = vec4(to_half_range(specular), opacity);

@@ -14,6 +14,7 @@
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
+#include "lib/limit_counters.glsl"
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #define TEXTURE_SCALE frame.texture_scale
 #define LOOPED_COORDINATES
@@ -45,6 +46,8 @@ layout(location = 5) flat in float in_scale;
 #endif
 #endif
 
+// Neither the depth nor its test depends on the shader.
+layout(early_fragment_tests) in;
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
@@ -233,9 +236,11 @@ void main() {
     // The refracted background already includes the volumes of the whole view ray.
     vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission),
         s.position);
+    count_clamped_light(own + refracted);
     out_light = vec4(to_half_range(own + refracted), opacity);
     specular += refracted;
 #else
+    count_clamped_light(diffuse + specular + emission);
     out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
 #endif
     if (has_feature(FEATURE_SPLIT_LIGHTING)) {

@@ -45,6 +45,7 @@ layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 #include "lib/noise.glsl"
 #include "lib/ycocg.glsl"
 #include "lib/vpls.glsl"
+#include "lib/limit_counters.glsl"
 
 // Maximum lights evaluated at a hit; with more, one is sampled.
 const uint MAX_HIT_LIGHTS = 4u;
@@ -572,7 +573,9 @@ void trace_rays(bool continues) {
                 || (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) == 0u) {
                 break;
             }
-            gone = hit.t;
+            // From the hit itself: `t` is measured from the lifted origin, and the ray would hit the
+            // pane again.
+            gone = dot(hit_position(hit) - ray.origin, ray.direction);
             ++panes;
         } else if (free && purpose == TO_VPL) {
             add_vpl(chosen);
@@ -601,6 +604,19 @@ void add_vertex_light(vec3 sky_light) {
         path.light += path.throughput * vertex.diffuse * (path.diffuse / PI) * sum;
     }
     path.light += path.throughput * highlights;
+}
+
+// Counts the limits that cut the path at its vertex: of surfaces, if more than 1/512 of the vertex's
+// light reaches the pixel's surface, and of the clear panes that the last ray passes.
+void count_limits() {
+    if (path.kind == RAY_SPECULAR && path.step == path.steps && vertex.specular_part
+        && max_of(path.throughput) > 1.0 / 512.0) {
+        atomicAdd(limit_counters.mirror_paths, 1u);
+    }
+    if (hit.instance != NONE && next_ray.kind != RAY_TO_SURFACE
+        && (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) != 0u) {
+        atomicAdd(limit_counters.pane_rays, 1u);
+    }
 }
 
 void main() {
@@ -650,6 +666,7 @@ void main() {
         } else {
             add_vertex_light(sky_light);
         }
+        count_limits();
         if (next_ray.continues) {
             path.throughput *= next_ray.reflected;
             path.diffuse = vertex.specular_part ? 1.0 : 0.0;

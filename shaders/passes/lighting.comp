@@ -12,6 +12,7 @@
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
 #include "lib/pixel_groups.glsl"
+#include "lib/limit_counters.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
@@ -218,6 +219,7 @@ void main() {
 #endif
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
+    count_clamped_light(diffuse + specular + emission.rgb);
     imageStore(light_image, pixel, vec4(to_half_range(diffuse + specular + emission.rgb), 1.0));
     if (has_feature(FEATURE_SPLIT_LIGHTING)) {
         imageStore(direct_diffuse_image, pixel, vec4(to_half_range(diffuse), 1.0));

@@ -52,6 +52,7 @@ const OF_SCENE: [Benchmark; 6] = [
 ];
 
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    args.check()?;
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }

@@ -315,7 +315,7 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
             format!("{test} in the test, {reference} in the reference"),
             has_bounds(args).then(|| (same, "none that differ".to_owned())),
             format!(
-                "pixels that are NaN or infinity; counted as black{}",
+                "pixels that are not a number or infinite; counted as black{}",
                 if same { "; the same in both" } else { "" }
             ),
         );

@@ -11,6 +11,7 @@ use crate::{
     photometry::water::{WaterCoefficients, WaterKind},
     scene::{
         WaterSettings,
+        look::close_name,
         procedural::{PREFIX, demos::Demo},
         write_glb::write_glb,
     },
@@ -36,9 +37,14 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
         );
         return Ok(());
     };
-    let names = || Demo::ALL.map(|demo| demo.name).join(", ");
     let demo = Demo::named(name).ok_or_else(|| {
-        CliError::Usage(format!("unknown demo scene '{name}': expected one of {}", names()))
+        let names = Demo::ALL.map(|demo| demo.name);
+        let near = close_name(name, &names)
+            .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        CliError::Usage(format!(
+            "unknown demo scene '{name}': expected one of {}{near}",
+            names.join(", ")
+        ))
     })?;
     let Some(directory) = &args.output else {
         println!("{}: {}", demo.title, demo.about);

@@ -52,14 +52,21 @@ fn towards(angle: f64, half_plane: f64) -> DVec3 {
 fn width(profile: &IesProfile, half_plane: f64, part: f64) -> f64 {
     let least = profile.peak().get() * part;
     let steps = 18_000;
+    let candela = |step: u32, half_plane: f64| {
+        let angle = PI * f64::from(step) / f64::from(steps);
+        profile.candela_towards(towards(angle, half_plane)).get()
+    };
+    let strongest = |from: u32, to: u32| {
+        let steps = (from..=to).flat_map(|step| [half_plane, half_plane + PI].map(|p| (step, p)));
+        steps.map(|(step, plane)| candela(step, plane)).fold(0.0, f64::max)
+    };
+    // Uplights shine about the zenith.
+    let up = strongest(steps / 2 + 1, steps) > strongest(0, steps / 2);
     let reach = |half_plane: f64| {
-        (0..=steps)
-            .rev()
-            .map(|step| PI * f64::from(step) / f64::from(steps))
-            .find(|&angle| {
-                least > 0.0 && profile.candela_towards(towards(angle, half_plane)).get() >= least
-            })
-            .unwrap_or(0.0)
+        let widest = (0..=steps).rev().find(|&step| {
+            least > 0.0 && candela(if up { steps - step } else { step }, half_plane) >= least
+        });
+        widest.map_or(0.0, |step| PI * f64::from(step) / f64::from(steps))
     };
     reach(half_plane) + reach(half_plane + PI)
 }
@@ -185,6 +192,10 @@ mod tests {
         let cone = lamp("2 1 1", "0 90\n0\n1000 0");
         assert!((width(&cone, 0.0, 0.5).to_degrees() - 90.0).abs() < 0.03);
         assert!((width(&cone, 0.0, 0.1).to_degrees() - 162.0).abs() < 0.03);
+        // The same lamp turned upward.
+        let up = lamp("2 1 1", "90 180\n0\n0 1000");
+        assert!((width(&up, 0.0, 0.5).to_degrees() - 90.0).abs() < 0.03);
+        assert!((width(&up, 0.0, 0.1).to_degrees() - 162.0).abs() < 0.03);
         let dark = lamp("2 1 1", "0 90\n0\n0 0");
         assert_eq!(width(&dark, 0.0, 0.5), 0.0);
         assert_eq!(draw(&dark).width(), SIZE);

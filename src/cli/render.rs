@@ -79,7 +79,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let first = args.scene.time.unwrap_or(0.0);
     let mut request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
     request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
-    let mut opened = scene_args::open_request(&request)?;
+    let mut opened = scene_args::open_request(&request, args.quiet)?;
     let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..count {

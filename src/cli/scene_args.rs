@@ -82,13 +82,14 @@ impl SceneArgs {
 
 /// Opens the scene with its look and camera, and prints the session's warnings.
 pub fn open_scene(args: &SceneArgs) -> Result<OpenScene, CliError> {
-    open_request(&args.request())
+    open_request(&args.request(), false)
 }
 
-/// [`open_scene`] for a request.
-pub fn open_request(request: &OpenRequest) -> Result<OpenScene, CliError> {
+/// [`open_scene`] for a request; `quiet` leaves out notes.
+pub fn open_request(request: &OpenRequest, quiet: bool) -> Result<OpenScene, CliError> {
     let session = session::open(request)?;
-    for warning in &session.warnings {
+    let is_note = |text: &str| text.starts_with("note:");
+    for warning in session.warnings.iter().filter(|text| !(quiet && is_note(text))) {
         eprintln!("{warning}");
     }
     Ok(session)

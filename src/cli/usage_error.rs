@@ -34,6 +34,10 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
     if is_split {
         said.push_str("; quote names with spaces: --set 'lights.Key Light.lumens=800'");
     }
+    // clap writes ranges as Rust does: `65 is not in 1..=64`.
+    if error.kind() == ErrorKind::ValueValidation {
+        said = said.replace("..=", " to ");
+    }
     let command = command.map_or_else(String::new, |command| format!(" {command}"));
     Some(format!("{said}; see `sunny16{command} --help`"))
 }
@@ -41,7 +45,7 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use clap::{Arg, Command};
+    use clap::{Arg, Command, value_parser};
 
     use super::*;
 
@@ -54,5 +58,15 @@ mod tests {
         let split = told(&["sunny16", "--set", "lights.Key", "Light.lumens=800"]);
         assert!(split.contains("quote names with spaces"), "{split}");
         assert!(!told(&["sunny16", "--sets=1"]).contains("quote names"));
+    }
+
+    #[test]
+    fn ranges_are_words() {
+        let frames =
+            Arg::new("frames").long("frames").value_parser(value_parser!(u32).range(1..=64));
+        let command = Command::new("sunny16").arg(frames);
+        let error = command.try_get_matches_from(["sunny16", "--frames", "65"]).unwrap_err();
+        let told = one_line(&error, None).unwrap();
+        assert!(told.contains("65 is not in 1 to 64"), "{told}");
     }
 }

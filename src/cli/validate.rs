@@ -174,14 +174,15 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
 /// The case's scene with its look; `more` holds further PATH=VALUE assignments.
 fn session(case: &Case, more: &[String]) -> Result<OpenScene, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
-    scene_args::open_request(&session::OpenRequest {
+    let request = session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
         camera: case.camera.clone(),
         size: Some(session::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
         ..session::OpenRequest::default()
-    })
+    };
+    scene_args::open_request(&request, false)
 }
 
 /// A case with its references and path traced pictures; these need no device.

@@ -19,7 +19,7 @@ use crate::{
         gbuffer::Gbuffer,
         gi::{GiInputs, GiOutput},
         lighting::{LightingInputs, LitImages},
-        ray_query,
+        limit_counters, ray_query,
         shadow_maps::ShadowAtlasPlan,
         shadow_rays::ShadowDenoising,
         ssr::{self, SsrInputs},
@@ -76,8 +76,14 @@ pub(super) fn declare_frame<'a>(
     let bent_normal_ao = ao.map(|pass| pass.declare(g, data, gbuffer, &settings.ao));
     let caustics = passes.caustics.declare(g, frame, inputs.caustics.as_ref(), bvh);
     let shadow_inputs = ShadowInputs { atlas, bvh, caustics };
-    let lighting =
-        LightingInputs { gbuffer, clustered_lights: lists, shadow_inputs, bent_normal_ao };
+    let limit_counters = limit_counters::declare(g, "limit counters");
+    let lighting = LightingInputs {
+        gbuffer,
+        clustered_lights: lists,
+        shadow_inputs,
+        bent_normal_ao,
+        limit_counters,
+    };
     let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
     let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
     let denoised = inputs.shadow_signal.as_ref().zip(passes.denoiser.get());
@@ -89,7 +95,7 @@ pub(super) fn declare_frame<'a>(
     let lit = passes.lighting.declare(g, frame, lighting, split, denoising);
     passes.forward.declare(g, frame, lighting, lit);
     if let Some(background) = passes.background.get() {
-        background.declare(g, data, gbuffer, lit);
+        background.declare(g, data, (gbuffer, lit), limit_counters);
     }
     let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
         (Some(gi), Some(pass), Some(denoiser)) => {
@@ -121,7 +127,8 @@ pub(super) fn declare_frame<'a>(
     let lit =
         LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
     let background = passes.refraction.declare(g, frame, gbuffer, lit);
-    let blended = BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics };
+    let blended =
+        BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters };
     passes.blend.declare(g, frame, blended, &passes.forward);
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let anti_aliasing_inputs = AntiAliasingInputs {
@@ -196,8 +203,9 @@ pub(super) fn declare_frame<'a>(
         })
         .collect();
     let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
-    let limits =
-        LimitReports::declare(g, blurs, coc, bright.filter(|_| effects.starburst.is_some()));
+    let counters = [Some(limit_counters), gi_output.map(|gi_output| gi_output.limit_counters)];
+    let bright = bright.filter(|_| effects.starburst.is_some());
+    let limits = LimitReports::declare(g, (blurs, coc), bright, counters);
     FrameImages {
         light,
         accumulated,

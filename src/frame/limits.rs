@@ -1,4 +1,5 @@
-//! Limits of camera effects that took effect in an image (docs/camera-effects.md, "Limits").
+//! Limits that took effect in an image: of camera effects (docs/camera-effects.md, "Limits"), of
+//! half floats and of rays.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +7,16 @@ use super::readback::{decode_half2, decode_u32};
 use crate::{
     gpu::{
         GpuResult,
-        shader_structs::{effects::HIGHLIGHTS_PER_TILE, flare_sources::MAX_SOURCES},
+        shader_structs::{
+            effects::HIGHLIGHTS_PER_TILE, flare_sources::MAX_SOURCES, limits::LimitCounters,
+        },
     },
     graph::{BufferHandle, Graph},
-    passes::{depth_of_field::CocLimit, flare_sources::FlareSources, motion_blur::MotionBlurLimit},
+    message::counted,
+    passes::{
+        depth_of_field::CocLimit, flare_sources::FlareSources, limit_counters,
+        motion_blur::MotionBlurLimit,
+    },
 };
 
 /// An effect's extent that was clamped to its limit.
@@ -41,9 +48,30 @@ pub struct EffectLimits {
     /// Number of bright sources without a starburst, because more brighter ones exist than the
     /// limit.
     pub starbursts_dropped: u32,
+    /// Pixels whose pre-exposed light exceeds the half-float range and is clamped to it.
+    pub clamped_pixels: u32,
+    /// Points of refracting surfaces, one for each drawn surface of a pixel, whose paths exceed a
+    /// maximum number of rays.
+    pub refraction_points: u32,
+    /// Reflection paths of indirect light that end at the maximum number of surfaces.
+    pub mirror_paths: u32,
+    /// Rays of indirect light that end at a clear pane, after the maximum number of panes.
+    pub pane_rays: u32,
 }
 
 impl EffectLimits {
+    /// These limits of the last frame of a picture, with the greatest counts of limits in shaders
+    /// of this and another frame: which pixels and paths exceed them depends on samples.
+    pub(super) fn with_counts_of(self, other: &Self) -> Self {
+        Self {
+            clamped_pixels: self.clamped_pixels.max(other.clamped_pixels),
+            refraction_points: self.refraction_points.max(other.refraction_points),
+            mirror_paths: self.mirror_paths.max(other.mirror_paths),
+            pane_rays: self.pane_rays.max(other.pane_rays),
+            ..self
+        }
+    }
+
     /// One warning sentence for each limit.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
@@ -77,7 +105,41 @@ impl EffectLimits {
                 self.starbursts_dropped
             )
         });
-        [motion, depth, bokeh, starburst].into_iter().flatten().collect()
+        let said = |count: u32, thing: &str, what: &str| {
+            (count > 0).then(|| what.replace("{}", &counted(count as usize, thing)))
+        };
+        let clamped = said(
+            self.clamped_pixels,
+            "pixel",
+            "light range: {} brighter than 65,504 times white clamped to it, which dims bloom and \
+             the file's nits there; expose darker (a higher camera.exposure.ev100), or use \
+             --renderer path, which has no limit (docs/gbuffer.md)",
+        );
+        let refraction = said(
+            self.refraction_points,
+            "point",
+            "refraction: {} of refracting surfaces with more paths than rays (32 of a smooth \
+             surface, 10 of each facet of a rough one; a pixel counts once for each surface); the \
+             other paths take the light of their direction; use --renderer path, which has no \
+             limit (docs/extended-materials.md)",
+        );
+        let mirrors = said(
+            self.mirror_paths,
+            "path",
+            "mirror paths: {} of reflections end at a reflecting surface, the fourth; what it \
+             reflects is black; use --renderer path, which has no limit \
+             (docs/instant-radiosity.md, Limits)",
+        );
+        let panes = said(
+            self.pane_rays,
+            "ray",
+            "clear panes: {} of indirect light end at a clear pane after four others, which counts \
+             as a wall; use --renderer path, which has no limit (docs/instant-radiosity.md, Limits)",
+        );
+        [motion, depth, bokeh, starburst, clamped, refraction, mirrors, panes]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -98,15 +160,17 @@ pub(super) struct LimitReports {
     motion_blur: Option<(BufferHandle, f32)>,
     depth_of_field: Option<(BufferHandle, f32)>,
     starburst: Option<BufferHandle>,
+    counters: Vec<BufferHandle>,
 }
 
 impl LimitReports {
-    /// Declares the readbacks. `bright` holds the sources of starbursts.
+    /// Declares the readbacks. `bright` holds the sources of starbursts, `counters` buffers of
+    /// `passes::limit_counters`.
     pub(super) fn declare(
         g: &mut Graph<'_>,
-        motion_blur: Option<MotionBlurLimit>,
-        depth_of_field: Option<CocLimit>,
+        (motion_blur, depth_of_field): (Option<MotionBlurLimit>, Option<CocLimit>),
         bright: Option<FlareSources>,
+        counters: [Option<BufferHandle>; 2],
     ) -> Self {
         let motion_blur =
             motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
@@ -117,7 +181,11 @@ impl LimitReports {
         // The list's header: the number of sources kept and dropped.
         let starburst =
             bright.map(|bright| g.read_back_buffer("starburst sources", bright.list, 16));
-        Self { motion_blur, depth_of_field, starburst }
+        let names = ["limit counters", "gi limit counters"];
+        let counters = (names.into_iter().zip(counters))
+            .filter_map(|(name, from)| Some(g.read_back_buffer(name, from?, limit_counters::SIZE)))
+            .collect();
+        Self { motion_blur, depth_of_field, starburst, counters }
     }
 
     /// The limits that took effect, decoded from the readbacks.
@@ -143,6 +211,13 @@ impl LimitReports {
         if let Some(handle) = self.starburst {
             let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(decode_u32).collect();
             limits.starbursts_dropped = words.get(DROPPED_WORD).copied().unwrap_or_default();
+        }
+        for &handle in &self.counters {
+            let of: LimitCounters = bytemuck::pod_read_unaligned(&bytes(handle)?);
+            limits.clamped_pixels += of.clamped_pixels;
+            limits.refraction_points += of.refraction_points;
+            limits.mirror_paths += of.mirror_paths;
+            limits.pane_rays += of.pane_rays;
         }
         Ok(limits)
     }
@@ -172,6 +247,7 @@ mod tests {
             depth_of_field: ClampedEffect::of(500.0, 384.0),
             bokeh_dropped: bokeh_dropped(&[64, 0, 70]),
             starbursts_dropped: 3,
+            ..EffectLimits::default()
         };
         let said = limits.warnings();
         assert_eq!(said.len(), 4);
@@ -189,5 +265,22 @@ mod tests {
         ]) {
             assert!(parts.iter().all(|part| said.contains(part)), "{said}");
         }
+    }
+
+    #[test]
+    fn counts_of_shaders_are_said_with_their_greatest_number() {
+        let first = EffectLimits { clamped_pixels: 7, mirror_paths: 1, ..EffectLimits::default() };
+        let second =
+            EffectLimits { refraction_points: 12, pane_rays: 3, ..EffectLimits::default() };
+        let last = EffectLimits { clamped_pixels: 5, ..EffectLimits::default() };
+        let all = last.with_counts_of(&first).with_counts_of(&second);
+        let said = all.warnings();
+        for (said, part) in
+            said.iter().zip(["7 pixels brighter", "12 points of", "1 path of", "3 rays of"])
+        {
+            assert!(said.contains(part) && said.contains("docs/"), "{said}");
+        }
+        assert_eq!(said.len(), 4);
+        assert_eq!(ShownLimits::default().select(said.clone()), said);
     }
 }

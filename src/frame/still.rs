@@ -79,6 +79,7 @@ impl Renderer {
         };
         // The first frame finds the needed capacity of the light lists.
         let mut picture = self.render(scene, view, &one(0, light_lists))?;
+        let mut limits = picture.limits;
         light_lists.enabled &= picture.clustered_light_stats.overflowed == 0;
         let nothing = Readback { display: false, nits: false };
         let mut ahead = None;
@@ -93,11 +94,12 @@ impl Renderer {
             let wanted = if number + 1 == samples { Readback::ALL } else { nothing };
             let next = self.submit(scene, view, &one(number, light_lists), wanted)?;
             if let Some(pending) = ahead.replace(next) {
-                self.collect(pending)?;
+                limits = self.collect(pending)?.limits.with_counts_of(&limits);
             }
         }
         if let Some(pending) = ahead {
             picture = self.collect(pending)?;
+            picture.limits = picture.limits.with_counts_of(&limits);
         }
         if wants_center && joined {
             center = Some(self.render(scene, view, &single)?);

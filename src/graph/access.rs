@@ -30,6 +30,8 @@ pub enum Access {
     FragmentStorageRead,
     /// Storage written in a fragment shader, once for each element that later passes read.
     FragmentStorageWrite,
+    /// Storage read and written in a fragment shader.
+    FragmentStorageReadWrite,
     /// Storage read in a compute shader.
     ComputeStorageRead,
     /// Storage written in a compute shader; its previous content is discarded.
@@ -114,6 +116,9 @@ impl Access {
             Self::VertexStorageRead => (S::VERTEX_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::FragmentStorageRead => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::FragmentStorageWrite => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_WRITE, L::GENERAL),
+            Self::FragmentStorageReadWrite => {
+                (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ | A::SHADER_STORAGE_WRITE, L::GENERAL)
+            }
             Self::ComputeStorageRead => (S::COMPUTE_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::ComputeStorageWrite => (S::COMPUTE_SHADER, A::SHADER_STORAGE_WRITE, L::GENERAL),
             Self::ComputeStorageReadWrite => {
@@ -155,6 +160,7 @@ impl Access {
                 | Self::DepthWrite
                 | Self::DepthLoad
                 | Self::FragmentStorageWrite
+                | Self::FragmentStorageReadWrite
                 | Self::ComputeStorageWrite
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
@@ -201,6 +207,7 @@ impl Access {
             | Self::VertexStorageRead
             | Self::FragmentStorageRead
             | Self::FragmentStorageWrite
+            | Self::FragmentStorageReadWrite
             | Self::ComputeStorageRead
             | Self::ComputeStorageWrite
             | Self::ComputeStorageReadWrite => U::STORAGE,

@@ -408,12 +408,12 @@ impl<'a> BoundPass<'_, 'a> {
         self.source(&buffer, access).binding(name, Binding::Storage(buffer))
     }
 
-    /// Binds a storage buffer that a compute shader reads and writes.
+    /// Binds a storage buffer that the shader reads and writes.
     pub fn updated(self, name: &'static str, buffer: BufferHandle) -> Self {
-        self.assert_compute();
-        let buffer = buffer.into();
-        self.source(&buffer, Access::ComputeStorageReadWrite)
-            .binding(name, Binding::Storage(buffer))
+        let (fragment, compute) =
+            (Access::FragmentStorageReadWrite, Access::ComputeStorageReadWrite);
+        let (buffer, access) = (buffer.into(), self.access(fragment, compute));
+        self.source(&buffer, access).binding(name, Binding::Storage(buffer))
     }
 
     /// Binds objects of the caller. This declares no access: if a pass of the frame writes an

@@ -6,7 +6,7 @@ use super::{formats::LIGHT, gbuffer::Gbuffer, lighting::LitImages};
 use crate::{
     gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
     gpu_scene::FrameData,
-    graph::Graph,
+    graph::{BufferHandle, Graph},
 };
 
 /// Pipeline of the background pass.
@@ -33,7 +33,14 @@ impl BackgroundPass {
     }
 
     /// Declares the pass, unless the scene has neither an environment nor a sun with a disk.
-    pub fn declare(&self, g: &mut Graph<'_>, data: &FrameData, gbuffer: Gbuffer, lit: LitImages) {
+    /// `limit_counters`: of `passes::limit_counters`.
+    pub fn declare(
+        &self,
+        g: &mut Graph<'_>,
+        data: &FrameData,
+        (gbuffer, lit): (Gbuffer, LitImages),
+        limit_counters: BufferHandle,
+    ) {
         if !data.has_background {
             return;
         }
@@ -42,6 +49,7 @@ impl BackgroundPass {
             .sampled("depth_image", gbuffer.depth)
             .storage("light_block", &data.lights)
             .storage("environment_block", &data.environment)
+            .updated("limit_counter_block", limit_counters)
             .target_loaded(lit.light)
             .draw();
     }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     gpu::{Gpu, GraphicsPipeline},
     gpu_scene::{Draw, FrameBvh, RenderQueue},
-    graph::{Graph, ImageSource},
+    graph::{BufferHandle, Graph, ImageSource},
 };
 
 /// Binding group of pipelines for extended materials.
@@ -34,6 +34,8 @@ pub struct BlendInputs {
     pub background: Option<RefractionBackground>,
     /// Participating volumes, if any.
     pub volumetrics: Option<Volumetrics>,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 /// Pipelines of the blend pass.
@@ -83,7 +85,8 @@ impl BlendPass {
         forward: &'a ForwardPass,
     ) {
         let SceneFrame { scene, data, .. } = frame;
-        let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics } = inputs;
+        let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters } =
+            inputs;
         if !data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
             return;
         }
@@ -102,6 +105,7 @@ impl BlendPass {
             })
             .binds(frame.geometry_binds())
             .storage("light_block", &data.lights)
+            .updated("limit_counter_block", limit_counters)
             .group(EXTENDED, |pass| {
                 pass.sampled_each(level_images(background, scene))
                     .bound_if(!traced_refraction, |pass| {

@@ -80,6 +80,7 @@ impl ForwardPass {
             clustered_lights: lists,
             shadow_inputs,
             bent_normal_ao: open,
+            limit_counters,
         } = inputs;
         if !data.draws.visible.draws.iter().any(is_forward) {
             return;
@@ -100,6 +101,7 @@ impl ForwardPass {
         shadow_inputs
             .bind_to(pass, frame)
             .storage("caustic_block", shadow_inputs.caustics(data))
+            .updated("limit_counter_block", limit_counters)
             .with(scene.extended_materials.as_ref(), |pass, layers| {
                 pass.storage("extended_material_block", &layers.materials)
                     .storage("extended_lut_block", &layers.tables)

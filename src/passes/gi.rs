@@ -13,7 +13,7 @@ use super::{
     gbuffer::Gbuffer,
     gi_upsample::GiUpsamplePass,
     lighting::LitImages,
-    pixel_groups,
+    limit_counters, pixel_groups,
     ray_query::BvhDependencies,
     scene_frame::SceneFrame,
     temporal::{FrameMotion, HistoryFrame},
@@ -35,7 +35,7 @@ use crate::{
         vk,
     },
     gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer},
-    graph::{Graph, ImageHandle, ImageSource},
+    graph::{BufferHandle, Graph, ImageHandle, ImageSource},
     settings::{FinalGather, GiDebugView, GiSettings, Resolution},
 };
 
@@ -214,6 +214,8 @@ pub struct GiOutput {
     pub unfiltered: ImageHandle,
     /// Traced specular reflections.
     pub specular: ImageHandle,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 /// Inputs from this frame's passes.
@@ -314,6 +316,7 @@ impl GiPass {
         // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
         // filter spreads it.
         let specular_part = gathered(g, "gi specular, rays", HISTORY);
+        let limit_counters = limit_counters::declare(g, "gi limit counters");
         let (gather, features) = self.wanted(data, frame);
         g.compute_with("gi", move || gather.get(features))
             .binds([data.uniform()])
@@ -326,6 +329,7 @@ impl GiPass {
             .storage("vpl_block", &frame.vpls)
             .storage("vpl_node_block", &frame.nodes)
             .storage("ltc_block", &data.ltc)
+            .updated("limit_counter_block", limit_counters)
             .also_uses(bvh.by_compute())
             .binds(frame.bvh.binds())
             .image_written("diffuse_image", diffuse_part)
@@ -369,6 +373,11 @@ impl GiPass {
                 .depth_tested(gbuffer.depth)
                 .draw_vertices(3, frame.values.vpl_count);
         }
-        GiOutput { split: parts, unfiltered: noisy.diffuse, specular: denoised.specular }
+        GiOutput {
+            split: parts,
+            unfiltered: noisy.diffuse,
+            specular: denoised.specular,
+            limit_counters,
+        }
     }
 }

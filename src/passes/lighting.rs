@@ -15,7 +15,7 @@ use super::{
 use crate::{
     gpu::{ComputePipeline, Gpu, shader_structs::rays::ShadowRayBandConstants},
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget},
-    graph::{BoundPass, Graph, ImageHandle, ImageSource},
+    graph::{BoundPass, BufferHandle, Graph, ImageHandle, ImageSource},
 };
 
 /// Pre-exposed light from the surfaces to the camera.
@@ -38,6 +38,8 @@ pub struct LightingInputs {
     pub shadow_inputs: ShadowInputs,
     /// Bent normal and ambient occlusion, if enabled.
     pub bent_normal_ao: Option<ImageHandle>,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 /// Pipelines of the lighting pass.
@@ -140,6 +142,7 @@ impl LightingPass {
             clustered_lights: lists,
             shadow_inputs,
             bent_normal_ao: open,
+            limit_counters,
         } = inputs;
         let open = open.map_or_else(|| (&scene.white).into(), ImageSource::from);
         let pass = g
@@ -151,6 +154,7 @@ impl LightingPass {
             .bind_to(pass)
             .sampled("ao_image", open)
             .storage("caustic_block", shadow_inputs.caustics(data))
+            .updated("limit_counter_block", limit_counters)
     }
 
     /// Declares the passes of a ray budget, up to the lost light.

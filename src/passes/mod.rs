@@ -28,6 +28,7 @@ pub mod hdr_display;
 pub mod lens_ghosts;
 pub mod lens_image;
 pub mod lighting;
+pub mod limit_counters;
 pub mod morphological;
 pub mod motion_blur;
 mod pipelines;

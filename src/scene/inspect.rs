@@ -114,13 +114,14 @@ pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> S
     let mut text = Text(String::new());
     let listed = listed_lights(scene, before);
     summary(scene, listed.len(), &mut text);
+    // Lights come before long lists: they are what a look addresses most.
+    lights(&listed, &AddressTable::lights_with_original_numbers(scene, before), &mut text);
     meshes(scene, &mut text);
     materials(scene, &mut text);
     textures(scene, &mut text);
     cameras(scene, &mut text);
     skins(scene, &mut text);
     animations(scene, &mut text);
-    lights(&listed, &AddressTable::lights_with_original_numbers(scene, before), &mut text);
     volumes(scene, &mut text);
     notes(scene, &mut text);
     text.0

@@ -6,7 +6,7 @@ use super::{error::SessionError, request::OpenRequest};
 use crate::scene::{
     NoteKind, Scene,
     gltf::{self, ImportError},
-    look::Look,
+    look::{Look, close_name},
     procedural::{BuiltinScene, PREFIX},
 };
 
@@ -58,8 +58,8 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
     };
     gltf::load_from(scene, &folder).map_err(|error| match error {
         ImportError::NotFound { file, .. } => {
-            let alternative =
-                BuiltinScene::named(&file).map(|builtin| format!("{PREFIX}{}", builtin.name));
+            let names = BuiltinScene::ALL.map(|builtin| builtin.name);
+            let alternative = close_name(&file, &names).map(|name| format!("{PREFIX}{name}"));
             ImportError::NotFound { file, alternative }.into()
         }
         error => error.into(),

@@ -173,8 +173,9 @@ macro_rules! section {
                             $crate::settings::define::accepts!(
                                 $ty $(, in $min, $max)? $(, $accepts)?
                             );
+                        let input = input.without_unit(concat!($($unit)?));
                         let value =
-                            <$ty as $crate::settings::value::Setting>::parse(input, &ACCEPTS)
+                            <$ty as $crate::settings::value::Setting>::parse(&input, &ACCEPTS)
                                 .ok_or($crate::settings::value::InvalidValue)?;
                         self.$field = Some(value);
                         return Ok(true);
@@ -231,8 +232,9 @@ macro_rules! fields {
                         let accepts = $crate::settings::define::accepts!(
                             $ty $(, in $min, $max)? $(, $accepts)?
                         );
+                        let input = input.without_unit(concat!($($unit)?));
                         let value =
-                            $crate::settings::define::parser!($ty $(, $parse)?)(input, &accepts)
+                            $crate::settings::define::parser!($ty $(, $parse)?)(&input, &accepts)
                                 .ok_or($crate::settings::value::InvalidValue)?;
                         self.$($field).+ = value.into();
                     } )+

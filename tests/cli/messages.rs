@@ -16,7 +16,7 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
         ("render small.glb", &["--output <FILE>", "sunny16 render --help"]),
         ("render -o a.png --size big", &["--size", "big"]),
         ("render -o a.png --renderer rays", &["--renderer", "rays", "raster, path"]),
-        ("render -o a.png --spp 0", &["--spp", "0", "1..="]),
+        ("render -o a.png --spp 0", &["--spp", "0 is not in 1 to 16777216"]),
         ("render -o", &["--output", "value is required"]),
         ("compare a.exr", &["<REFERENCE>", "sunny16 compare --help"]),
         ("rendr", &["rendr", "render", "`sunny16 --help`"]),
@@ -60,6 +60,9 @@ fn wrong_arguments_are_one_line_with_a_remedy() {
         ),
         ("-o out.png --set lights.sun.lumens=3", &["lights.sun", "lux"]),
         ("-o out.png --set camera.exposure.ev100=1000", &["1000", "64"]),
+        ("-o out.png --set camera.exposure=12", &["camera.exposure.ev100"]),
+        ("-o out.png --set lights.bulb.lumens=1e40", &["at most 1e30"]),
+        ("-o out.png --aa-samples 5000", &["5000 is not in 1 to 4096"]),
     ] {
         render(&dir, more).fails(2, parts);
     }
@@ -113,6 +116,18 @@ fn meter_errors_name_the_remedy() {
 }
 
 #[test]
+fn quiet_leaves_out_notes_and_keeps_warnings() {
+    let dir = Folder::with_scene(3);
+    let ray = "--renderer path --spp 1 --size 8x8 --set gi.vpls=8 --set camera.exposure.ev100=-9";
+    for (quiet, notes) in [("", true), ("-q", false)] {
+        let run = dir.run_on_host(&format!("render small.glb -o a.png {ray} {quiet}")).ok();
+        let all = format!("{}{}", run.out, run.err);
+        assert_eq!(all.contains("note: gi.*"), notes, "{all}");
+        assert!(all.contains("warning: ") && all.contains("too bright"), "{all}");
+    }
+}
+
+#[test]
 fn refusals_of_compare_inspect_and_flow_name_the_remedy() {
     let dir = Folder::with_scene(3);
     for (name, side) in [("small.png", 8), ("large.png", 16)] {
@@ -126,6 +141,9 @@ fn refusals_of_compare_inspect_and_flow_name_the_remedy() {
         ("compare text.png small.png", 4, &["text that begins with 'no picture'"]),
         ("compare none.png small.png", 4, &["none.png", "not found; check the path"]),
         ("inspect small.glb --set lights.bulp.lumens=3", 2, &["did you mean lights.bulb?"]),
+        ("inspect stret", 4, &["not found", "builtin:street"]),
+        ("demos stret", 2, &["did you mean street?"]),
+        ("bench --what rays --frames 3", 2, &["--frames", "--seconds"]),
         ("inspect small.glb --root other", 2, &["does not contain", "name a folder above it"]),
         ("meter small.glb --camera #7", 2, &["has no camera '#7'; it has main"]),
         (
@@ -178,7 +196,7 @@ fn names_and_ranges_are_suggested() {
 #[test]
 fn options_and_properties_without_effect_are_noted() {
     let dir = Folder::with_scene(3);
-    let traced = "render small.glb -o a.exr --renderer path --spp 1 --size 4x4 -q";
+    let traced = "render small.glb -o a.exr --renderer path --spp 1 --size 4x4";
     for (more, told) in [
         ("--frames 2", "note: small.glb has no animation: --frames "),
         ("--time 1", "note: small.glb has no animation: --time "),

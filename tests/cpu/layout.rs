@@ -43,9 +43,9 @@ fn host_struct_layouts_match_shaders() {
             }
         }
         assert!(declared > 0, "no shader declares {}", host.name);
-        // All but constants are arrays.
+        // All but constants and counters are arrays.
         assert!(
-            strides > 0 || host.name.ends_with("Constants"),
+            strides > 0 || ["Constants", "Counters"].iter().any(|end| host.name.ends_with(end)),
             "no shader has an array of {}",
             host.name
         );

@@ -21,7 +21,8 @@ vignetting, a shutter time enables motion blur, an ISO speed enables grain.\n\
 `effects.X.enabled = false` switches an effect off.\n\n\
 A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
 several times, the last one wins. In a file, numbers, `true` and `false` stand without quotes;\n\
-quoted ones are read with a notice.\n\n\
+quoted ones are read with a notice. `--set` and quoted numbers take the unit of the property, and\n\
+f-numbers their prefix: `5600K`, `2000 lm`, `1/125s`, `f/2.8`.\n\n\
 ## Addresses\n\n\
 `sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
 of each mesh.\n\n\

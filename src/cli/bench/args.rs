@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
-use crate::cli::{device_args::DeviceArgs, scene_args::SceneArgs};
+use crate::cli::{device_args::DeviceArgs, error::CliError, scene_args::SceneArgs};
 
 /// Measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -178,6 +178,27 @@ pub struct BenchArgs {
 const FRAMES: u32 = 30;
 
 impl BenchArgs {
+    /// Rejects options that none of the chosen benchmarks reads.
+    pub fn check(&self) -> Result<(), CliError> {
+        let has_frames = |what: &Benchmark| match what {
+            Benchmark::Raster
+            | Benchmark::Gi
+            | Benchmark::Instances
+            | Benchmark::Effects
+            | Benchmark::Lights
+            | Benchmark::Flythrough => true,
+            Benchmark::Path | Benchmark::Bvh | Benchmark::Rays | Benchmark::Window => false,
+        };
+        if self.frames.is_some() && !self.what.iter().any(has_frames) {
+            return Err(CliError::Usage(
+                "--frames is an option of --what raster, gi, instances, effects, lights and \
+                 flythrough; path, bvh and rays measure for --seconds"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Measured frames of all benchmarks but `flythrough`.
     pub fn frames(&self) -> u32 {
         self.frames.unwrap_or(FRAMES)

@@ -82,6 +82,34 @@ impl Keyframes {
             + step * (t3 - t2) * self.at(key + 1, 0, i)
     }
 
+    /// Least and greatest number of all components over time. Splines may go beyond their keys:
+    /// their extremes are at roots of the derivative.
+    #[must_use]
+    pub fn extremes(&self) -> [f64; 2] {
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        let mut add = |value: f64| bounds = [bounds[0].min(value), bounds[1].max(value)];
+        for key in 0..self.times.len() {
+            self.key(key).for_each(&mut add);
+        }
+        if self.interpolation == Interpolation::CubicSpline {
+            for (key, span) in self.times.windows(2).enumerate() {
+                let step = f64::from(span[1]) - f64::from(span[0]);
+                for i in 0..self.width {
+                    let (from, to) = (self.at(key, 1, i), self.at(key + 1, 1, i));
+                    let (leave, arrive) =
+                        (step * self.at(key, 2, i), step * self.at(key + 1, 0, i));
+                    // a t^2 + b t + c is the derivative of `spline` by t.
+                    let a = 6.0 * (from - to) + 3.0 * (leave + arrive);
+                    let b = -6.0 * (from - to) - 4.0 * leave - 2.0 * arrive;
+                    for t in roots(a, b, leave).into_iter().filter(|t| (0.0..=1.0).contains(t)) {
+                        add(self.spline(key, t, step, i));
+                    }
+                }
+            }
+        }
+        bounds
+    }
+
     /// Value at a time (s) as a unit quaternion. Linear keys use slerp along the shorter arc
     /// (appendix C.4); splines are normalized after interpolation (C.5).
     #[must_use]
@@ -96,6 +124,12 @@ impl Keyframes {
         }
         of(Box::new(self.sample(time).into_iter()))
     }
+}
+
+/// Real roots of a t^2 + b t + c, without cancellation; not finite where there are none.
+fn roots(a: f64, b: f64, c: f64) -> [f64; 2] {
+    let q = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
+    [q / a, c / q]
 }
 
 /// Normalizes a quaternion; a zero or non-finite one becomes the identity.

@@ -4,9 +4,9 @@ use glam::{DMat4, DQuat, DVec3, Vec3};
 
 use super::{
     Animation, AnimationChannel, AnimationSelection, AnimationTarget, Deform, Influences,
-    Interpolation, Keyframes, MorphTarget, Skin, Trs,
+    Interpolation, Keyframes, LightValue, MaterialValue, MorphTarget, Skin, Trs, ValueTarget,
 };
-use crate::scene::{Mesh, Node, Primitive, Scene};
+use crate::scene::{Material, Mesh, Node, Primitive, Scene};
 
 fn keys(interpolation: Interpolation, times: &[f32], width: usize, values: &[f32]) -> Keyframes {
     Keyframes { interpolation, times: times.to_vec(), width, values: values.to_vec() }
@@ -64,6 +64,73 @@ fn splines_are_those_of_appendix_c() {
         let x = f64::from(step) / 10.0;
         assert!((cubic.sample(x)[0] - f(x)).abs() < 1e-6, "{x}");
     }
+}
+
+#[test]
+fn extremes_are_those_of_all_times() {
+    let tracks = [
+        (Interpolation::Linear, vec![2.0, -1.0, 4.0]),
+        (Interpolation::Step, vec![2.0, -1.0, 4.0]),
+        (Interpolation::CubicSpline, vec![0.0, 0.2, 9.0, -3.0, 0.9, 0.0, 0.0, 0.5, 1.0]),
+        (Interpolation::CubicSpline, vec![0.0, 1.0, 0.0, 0.0, 1.0, -8.0, 4.0, 1.0, 0.0]),
+    ];
+    for (interpolation, values) in tracks {
+        let keys = keys(interpolation, &[0.5, 2.5, 3.0], 1, &values);
+        let [low, high] = keys.extremes();
+        let all: Vec<f64> = (0..=30_000).map(|i| keys.sample(f64::from(i) * 1e-4)[0]).collect();
+        let sampled = [
+            all.iter().copied().fold(f64::INFINITY, f64::min),
+            all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        ];
+        assert!((low - sampled[0]).abs() < 1e-6, "{interpolation:?}: {low} for {sampled:?}");
+        assert!((high - sampled[1]).abs() < 1e-6, "{interpolation:?}: {high} for {sampled:?}");
+    }
+}
+
+/// Values at and beyond an end of the range give the same scene; a value within gives another.
+#[test]
+fn ranges_are_those_that_values_are_clamped_to() {
+    let materials = [
+        MaterialValue::BaseColor,
+        MaterialValue::Metallic,
+        MaterialValue::Roughness,
+        MaterialValue::OcclusionStrength,
+        MaterialValue::EmissiveFactor(1.0),
+        MaterialValue::Transmission,
+        MaterialValue::Thickness,
+        MaterialValue::AttenuationColor,
+        MaterialValue::Dispersion,
+        MaterialValue::Specular,
+        MaterialValue::SpecularColor,
+        MaterialValue::Clearcoat,
+        MaterialValue::ClearcoatRoughness,
+        MaterialValue::SheenColor,
+        MaterialValue::SheenRoughness,
+        MaterialValue::Anisotropy,
+        MaterialValue::Iridescence,
+        MaterialValue::IridescenceIor,
+        MaterialValue::IridescenceThicknessMinimum,
+        MaterialValue::IridescenceThicknessMaximum,
+        MaterialValue::DiffuseTransmission,
+        MaterialValue::DiffuseTransmissionColor,
+    ];
+    let targets = materials.map(|value| ValueTarget::Material(0, value));
+    for target in targets {
+        let [min, max] = target.range().unwrap();
+        let at = |value: f64| {
+            let mut scene = Scene { materials: vec![Material::default()], ..Scene::default() };
+            super::value::apply(&mut scene, &[(target, glam::DVec4::splat(value))]);
+            format!("{:?}", scene.materials)
+        };
+        assert_eq!(at(min), at(min - 0.25), "{target:?}");
+        assert_ne!(at(min), at(min + 0.25), "{target:?}");
+        if max <= 1.0 {
+            assert_eq!(at(max), at(max + 0.25), "{target:?}");
+            assert_ne!(at(max), at(max - 0.25), "{target:?}");
+        }
+    }
+    assert_eq!(ValueTarget::Light(0, LightValue::Color).range(), Some([0.0, 1.0]));
+    assert_eq!(ValueTarget::Material(0, MaterialValue::NormalScale).range(), None);
 }
 
 #[test]

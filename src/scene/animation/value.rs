@@ -2,7 +2,10 @@
 
 use glam::{DVec4, Vec3};
 
-use super::{CameraValue, LightValue, MaterialValue, TextureSlot, ValueTarget};
+use super::{
+    CameraValue, LightValue, MaterialValue, TextureSlot, ValueTarget,
+    value_target::MAX_VERTICAL_FOV,
+};
 use crate::{
     photometry::{
         Candela, Lux,
@@ -212,7 +215,7 @@ fn set_camera(camera: &mut Camera, of: CameraValue, value: DVec4) {
     let x = value.x as f32;
     let changed = match (&mut camera.projection, of) {
         (Projection::Perspective { vertical_fov, .. }, CameraValue::VerticalFov) if x > 0.0 => {
-            *vertical_fov = x.min(3.1);
+            *vertical_fov = x.min(MAX_VERTICAL_FOV as f32);
             return;
         }
         (Projection::Perspective { aspect, .. }, CameraValue::Aspect) => {

@@ -2,6 +2,8 @@
 
 use glam::Vec3;
 
+use crate::photometry::lights::STRENGTH_LIMIT;
+
 /// An animated property outside of nodes, with one to four components.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueTarget {
@@ -12,6 +14,27 @@ pub enum ValueTarget {
     /// Camera index and property.
     Camera(usize, CameraValue),
 }
+
+impl ValueTarget {
+    /// Least and greatest number of each component: animated values are clamped to them. `None` if
+    /// all finite values count, or if those that do not count leave the property as it is.
+    #[must_use]
+    pub fn range(self) -> Option<[f64; 2]> {
+        match self {
+            Self::Material(_, value) => value.range(),
+            Self::Light(_, LightValue::Color) => Some([0.0, 1.0]),
+            Self::Light(_, LightValue::Intensity) => Some([0.0, STRENGTH_LIMIT]),
+            Self::Light(_, LightValue::InnerCone | LightValue::OuterCone) => {
+                Some([0.0, std::f64::consts::FRAC_PI_2])
+            }
+            Self::Camera(_, CameraValue::VerticalFov) => Some([0.0, MAX_VERTICAL_FOV]),
+            Self::Light(_, LightValue::Range) | Self::Camera(..) => None,
+        }
+    }
+}
+
+/// Greatest animated field of view (rad): below half a turn.
+pub(super) const MAX_VERTICAL_FOV: f64 = 3.1;
 
 /// An animated property of a material.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +73,45 @@ pub enum MaterialValue {
     TextureOffset(TextureSlot),
     TextureRotation(TextureSlot),
     TextureScale(TextureSlot),
+}
+
+impl MaterialValue {
+    /// As `ValueTarget::range`.
+    fn range(self) -> Option<[f64; 2]> {
+        let positive = [0.0, f64::from(f32::MAX)];
+        Some(match self {
+            Self::NormalScale
+            | Self::AnisotropyRotation
+            | Self::TextureOffset(_)
+            | Self::TextureRotation(_)
+            | Self::TextureScale(_) => return None,
+            Self::EmissiveStrength(_)
+            | Self::AlphaCutoff
+            | Self::Thickness
+            | Self::AttenuationDistance
+            | Self::Dispersion
+            | Self::SpecularColor
+            | Self::IridescenceThicknessMinimum
+            | Self::IridescenceThicknessMaximum => positive,
+            Self::Ior | Self::IridescenceIor => [1.0, f64::from(f32::MAX)],
+            Self::BaseColor
+            | Self::Metallic
+            | Self::Roughness
+            | Self::OcclusionStrength
+            | Self::EmissiveFactor(_)
+            | Self::Transmission
+            | Self::AttenuationColor
+            | Self::Specular
+            | Self::Clearcoat
+            | Self::ClearcoatRoughness
+            | Self::SheenColor
+            | Self::SheenRoughness
+            | Self::Anisotropy
+            | Self::Iridescence
+            | Self::DiffuseTransmission
+            | Self::DiffuseTransmissionColor => [0.0, 1.0],
+        })
+    }
 }
 
 /// A texture of a material.

@@ -175,6 +175,9 @@ pub(super) fn animations(
                     keys
                 }
             };
+            if let (AnimationTarget::Value(value), Some(keys)) = (target, &keys) {
+                note_clamped(value, keys, &at, report);
+            }
             channels.extend(keys.map(|keys| AnimationChannel { target, keys }));
         }
         let duration = channels.iter().map(|channel| channel.keys.end()).fold(0.0, f64::max);
@@ -190,6 +193,22 @@ pub(super) fn animations(
         out.clear();
     }
     Ok(out)
+}
+
+/// Notes animated values that are clamped to the range of their property.
+fn note_clamped(target: ValueTarget, keys: &Keyframes, at: &At<'_>, report: &mut ImportReport) {
+    let Some([min, max]) = target.range() else { return };
+    let [low, high] = keys.extremes();
+    // Rounding in single precision is no news.
+    let beyond = |value: f64, end: f64| value > end + 1e-6 * end.abs().max(1.0);
+    if beyond(-low, -min) || beyond(high, max) {
+        let range = if max < f64::from(f32::MAX) {
+            format!("{min} to {max}")
+        } else {
+            format!("{min} and up")
+        };
+        report.repair(at, format!("values from {low} to {high} are clamped to {range}"));
+    }
 }
 
 /// The keys of a sampler for values of `width` numbers; `None` takes the output's own.

@@ -743,3 +743,60 @@ fn files_are_read_beside_the_document_and_nowhere_else() {
         }
     }
 }
+
+#[test]
+fn animated_values_out_of_range_are_clamped_with_a_note() {
+    // In-tangent, value, out-tangent of two keys; LINEAR reads the values alone.
+    let read_with = |path: &str, interpolation: &str, values: &[f32]| {
+        let mut document = triangle();
+        document["extensionsUsed"] = json!(["KHR_animation_pointer"]);
+        document["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 0}}]);
+        document["meshes"][0]["primitives"][0]["material"] = json!(0);
+        let bytes: Vec<u8> = floats(&[0.0, 1.0]).into_iter().chain(floats(values)).collect();
+        document["buffers"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"byteLength": bytes.len(), "uri": data_uri(&bytes)}));
+        document["bufferViews"].as_array_mut().unwrap().extend([
+            json!({"buffer": 1, "byteLength": 8}),
+            json!({"buffer": 1, "byteOffset": 8, "byteLength": values.len() * 4}),
+        ]);
+        let scalars = |view: u32, count: usize| json!({"bufferView": view, "componentType": 5126, "type": "SCALAR", "count": count});
+        document["accessors"]
+            .as_array_mut()
+            .unwrap()
+            .extend([scalars(3, 2), scalars(4, values.len())]);
+        document["accessors"][3]["min"] = json!([0]);
+        document["accessors"][3]["max"] = json!([1]);
+        document["animations"] = json!([{
+            "samplers": [{"input": 3, "output": 4, "interpolation": interpolation}],
+            "channels": [{"sampler": 0, "target": {
+                "path": "pointer",
+                "extensions": {"KHR_animation_pointer": {"pointer": path}},
+            }}],
+        }]);
+        let scene = read(&document).unwrap();
+        assert_eq!(scene.animations.len(), 1, "{:?}", scene.notes);
+        scene.notes.iter().map(|note| note.message.clone()).collect::<Vec<_>>()
+    };
+    let roughness = "/materials/0/pbrMetallicRoughness/roughnessFactor";
+    let scale = "/materials/0/normalTexture/scale";
+    let none: Vec<String> = Vec::new();
+    assert_eq!(read_with(roughness, "LINEAR", &[0.0, 1.0]), none);
+    // Rounding is no news, and a scale has no range.
+    assert_eq!(read_with(roughness, "LINEAR", &[0.0, 1.000_000_2]), none);
+    assert_eq!(read_with(scale, "LINEAR", &[-2.0, 3.0]), none);
+    assert_eq!(
+        read_with(roughness, "STEP", &[-0.5, 1.5]),
+        ["values from -0.5 to 1.5 are clamped to 0 to 1"]
+    );
+    // The keys are in range, the spline between them is not: 1 + 4 / 4 at its middle.
+    assert_eq!(
+        read_with(roughness, "CUBICSPLINE", &[0.0, 1.0, 4.0, -4.0, 1.0, 0.0]),
+        ["values from 1 to 2 are clamped to 0 to 1"]
+    );
+    assert_eq!(
+        read_with("/materials/0/extensions/KHR_materials_ior/ior", "LINEAR", &[0.5, 1.5]),
+        ["values from 0.5 to 1.5 are clamped to 1 and up"]
+    );
+}

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     LookError, WaterLook,
-    properties::{choices, description, unknown_property},
+    properties::{choices, description, range, unknown_property},
     reader::Reader,
 };
 
@@ -24,6 +24,7 @@ pub fn water_from_extras<'a>(
             folder: Path::new(""),
             expected: description(&path),
             choices: choices(&path),
+            max: range(&path)[1],
         };
         if !read.set_at(&format!("water.*.{name}"), &mut look)? {
             return Err(unknown_property(&path));

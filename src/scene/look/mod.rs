@@ -45,6 +45,6 @@ pub use renamed::{
     Spelling, Spellings, current_path, notice as renamed_notice, old_paths, old_properties,
 };
 pub use scene_section::SceneLook;
-pub use suggestions::are_nearest;
+pub use suggestions::{are_nearest, close_name};
 pub use toml_text::{flattened, syntax_error};
 pub use volumes::VolumeLook;

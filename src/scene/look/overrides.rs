@@ -7,7 +7,7 @@ use super::{
     Spelling, Spellings, VolumeLook, WaterLook, current_path, current_value, lights, materials,
     origin::{Origin, Origins},
     probes,
-    properties::{choices, description, unknown_property},
+    properties::{choices, description, range, unknown_property},
     reader::Reader,
     toml_text::{TomlProperty, flatten, syntax_error},
     volumes, water,
@@ -268,7 +268,8 @@ impl Look {
     /// Sets one property by its present path, without quotes.
     fn set_value(&mut self, folder: &Path, path: &str, bare: &str) -> Result<(), LookError> {
         let (expected, choices) = (description(path), choices(path));
-        let read = Reader { path, value: bare, folder, expected, choices };
+        let max = range(path)[1];
+        let read = Reader { path, value: bare, folder, expected, choices, max };
         let set = match path.split('.').next() {
             Some("quality") => read.set(&mut self.quality)?,
             Some("effects") => read.set(&mut self.effects)?,

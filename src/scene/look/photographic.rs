@@ -99,6 +99,12 @@ pub(super) fn seconds(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     Some(part(above)? / part(below)?).filter(|&time| accepts.includes(time))
 }
 
+/// An f-number or T-number: `2.8`, `f/2.8`, `T3.1`.
+pub(super) fn f_number(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
+    let stop = input.text.strip_prefix(['f', 'F', 'T']).unwrap_or(input.text);
+    number(stop.strip_prefix('/').unwrap_or(stop).trim(), accepts)
+}
+
 /// A distance (m), with or without the unit; may be infinite.
 pub(super) fn distance(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     if matches!(input.text, "infinity" | "inf") {
@@ -254,6 +260,58 @@ mod tests {
         assert_eq!((plain.brighter_s, plain.darker_s), (default.brighter_s, default.darker_s));
         // All lit pixels count, as for the meter of a still.
         assert_eq!((plain.low_percentile, plain.high_percentile), (0.0, 1.0));
+    }
+
+    #[test]
+    fn numbers_may_have_their_unit() {
+        for (with, without) in [
+            ("camera.lens.f_stop=f/2.8", "camera.lens.f_stop=2.8"),
+            ("camera.lens.t_stop=T3.1", "camera.lens.t_stop=3.1"),
+            ("effects.starburst.f_stop=f/16", "effects.starburst.f_stop=16"),
+            ("camera.body.shutter=1/125s", "camera.body.shutter=1/125"),
+            ("camera.body.shutter=0.5 s", "camera.body.shutter=0.5"),
+            ("camera.body.readout_time=1/250 s", "camera.body.readout_time=1/250"),
+            ("camera.lens.focal_length=35 mm", "camera.lens.focal_length=35"),
+            ("camera.lens.focus=2 m", "camera.lens.focus=2"),
+            ("camera.exposure.ev100=12 EV", "camera.exposure.ev100=12"),
+            ("camera.roll=5deg", "camera.roll=5"),
+            ("camera.metering.spot_angle=3\u{b0}", "camera.metering.spot_angle=3"),
+            ("camera.white_balance=5600 K", "camera.white_balance=5600"),
+            ("lights.Key.kelvin=5600K", "lights.Key.kelvin=5600"),
+            ("lights.Key.lumens=2000lm", "lights.Key.lumens=2000"),
+            ("lights.Key.candela=7.5 cd", "lights.Key.candela=7.5"),
+            ("lights.Key.lux=1e5 lux", "lights.Key.lux=1e5"),
+            ("lights.Key.nits=300 cd/m2", "lights.Key.nits=300"),
+            ("lights.Key.radius=0.2 m", "lights.Key.radius=0.2"),
+            ("passes.ao.radius=2m", "passes.ao.radius=2"),
+            ("volumes.Fog.scattering=0.51/m", "volumes.Fog.scattering=0.51"),
+        ] {
+            assert_eq!(Look::of([with]).unwrap(), Look::of([without]).unwrap(), "{with}");
+        }
+        // Another unit is no number in the unit of the property.
+        for bad in [
+            "lights.Key.radius=20mm",
+            "lights.Key.lumens=2000cd",
+            "camera.body.shutter=5ms",
+            "camera.lens.f_stop=f/",
+            "camera.body.shutter=s",
+            "lights.Key.kelvin=warm K",
+        ] {
+            assert!(Look::of([bad]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_above_the_maximum_are_told_it() {
+        for (bad, most) in [
+            ("lights.Key.lumens=1e40", "at most 1e30"),
+            ("lights.Key.lumens=2e40 lm", "at most 1e30"),
+            ("camera.lens.max_aperture=4000", "0.5 to 1024"),
+        ] {
+            let error = Look::of([bad]).unwrap_err().to_string();
+            assert!(error.contains(most), "{error}");
+        }
+        assert!(!Look::of(["lights.Key.lumens=-1"]).unwrap_err().to_string().contains("at most"));
     }
 
     #[test]

@@ -17,12 +17,22 @@ pub(super) struct Reader<'a> {
     pub expected: &'a str,
     /// Names that the property accepts; empty if it is not chosen by name.
     pub choices: &'static [&'static str],
+    /// Maximum of a number.
+    pub max: f64,
 }
 
 impl Reader<'_> {
     pub fn bad_value(&self) -> LookError {
         let close = close_name(self.value, self.choices);
-        let hint = close.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        let number = self.value.split_whitespace().next().and_then(|text| text.parse::<f64>().ok());
+        let hint = match close {
+            Some(name) => format!("; did you mean {name}?"),
+            // Descriptions leave out maxima that no scene meets.
+            None if number.is_some_and(|number| number > self.max) && self.max > 1e9 => {
+                format!("; at most {:e}", self.max)
+            }
+            None => String::new(),
+        };
         LookError::BadValue {
             path: self.path.into(),
             value: self.value.into(),

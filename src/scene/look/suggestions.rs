@@ -26,17 +26,22 @@ pub(super) fn unknown_address(
 const CLOSE: usize = 2;
 
 /// The name nearest to `wanted`, if it is close.
-pub(super) fn close_name<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn close_name<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &&str| strsim::levenshtein(wanted, name);
     names.iter().copied().min_by_key(distance).filter(|name| distance(name) <= CLOSE)
 }
 
-/// Up to three names to suggest for `wanted`, each once: those within edit distance 2
+/// Names of a group that are suggested for the group; more are cut to three.
+const MAX_GROUP: usize = 6;
+
+/// Up to three names to suggest for `wanted`, or all of a small group, each once: those within edit distance 2
 /// (Levenshtein), that continue it, or with one group too many or too few; else the three of least
 /// edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let ends_with =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+    let inside = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
     let distance = |name: &str| {
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
         if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
@@ -58,7 +63,10 @@ pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
     if ranked.iter().any(is_close) {
         ranked.retain(is_close);
     }
-    ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+    let in_group = |&(_, name): &(usize, &str)| inside(name);
+    let is_group = ranked.len() <= MAX_GROUP && ranked.iter().all(in_group);
+    let count = if is_group { MAX_GROUP } else { 3 };
+    ranked.iter().take(count).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// The names of `nearest` after their verb: `is a`, `are a, b`.
@@ -80,6 +88,10 @@ mod tests {
         assert_eq!(nearest("x.b.height"), "b.height", "a group too many");
         assert_eq!(nearest("c.depth"), "c.depth.enabled, d.depth", "a group and its twin");
         assert_eq!(nearest("b.he"), "b.height", "a beginning");
+        let group = ["e.a", "e.b", "e.c", "e.d", "e.fgh", "ex", "q"];
+        assert_eq!(super::nearest("e", group.into_iter()), "e.a, e.b, e.c");
+        let group = ["exp.adapt", "exp.auto", "exp.comp", "exp.ev100", "exp.mode", "quite.other"];
+        assert_eq!(super::nearest("exp", group.into_iter()), group[..5].join(", "), "a group");
         assert_eq!(nearest("a.wdte"), "a.wide, a.width", "two edits each");
         assert_eq!(nearest("quite.another").split(", ").count(), 3, "none is close");
         assert_eq!(are_nearest("b.he", names.into_iter()), "is b.height");

@@ -1,0 +1,218 @@
+//! Limits in shaders are counted where they act, and nowhere else.
+
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use crate::common::{
+    Place, add_square, emissive_material, exposed, perspective, renderer, traced_shadows,
+};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    frame::{GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
+    gpu_scene::View,
+    photometry::{
+        Candela, Lux,
+        lights::{Emitter, LightStrength},
+    },
+    scene::{
+        AlphaMode, Clearcoat, Material, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform, metal},
+        procedural::shapes,
+    },
+};
+
+const SIZE: (u32, u32) = (32, 24);
+/// Adds objects to a scene.
+type Extend = Box<dyn Fn(&mut SceneBuilder)>;
+/// Largest half float.
+const MAX_HALF: f32 = 65504.0;
+
+fn draw(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    settings: &RenderSettings,
+) -> RenderedImage {
+    let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
+    if settings.gi.enabled {
+        on_device.update_gi(renderer.gpu(), scene, &settings.gi).unwrap();
+    }
+    renderer.reset_history();
+    renderer.render(&on_device, view, settings).unwrap()
+}
+
+/// A square of 4 m that faces +Z, at this z.
+fn wall(builder: &mut SceneBuilder, material: Material, z: f64) {
+    let turn = DMat4::from_rotation_x(FRAC_PI_2);
+    let at = DMat4::from_translation(DVec3::new(0.0, 0.0, z)) * turn;
+    builder.place(shapes::plane(Vec2::splat(4.0), 1, 1), material, at);
+}
+
+fn pane() -> Material {
+    Material { transmission: 1.0, double_sided: true, ..dielectric("pane", Vec3::ONE, 0.0) }
+}
+
+fn from_front() -> View {
+    perspective(DVec3::new(0.1, 0.2, 3.0), DVec3::ZERO, 0.6, 0.01, SIZE)
+}
+
+#[test]
+fn light_beyond_half_floats_is_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    // A nit is 1 in the pre-exposed images.
+    let settings = exposed(1.0, 1.0);
+    let view = from_front();
+    let lit = |nits: f32, extend: &dyn Fn(&mut SceneBuilder)| {
+        let mut builder = SceneBuilder::new("bright");
+        add_square(&mut builder, DVec3::ZERO, 1.0, Vec3::splat(nits));
+        extend(&mut builder);
+        builder.build().unwrap()
+    };
+    // Through the G-buffer: each pixel, and no other.
+    let picture = draw(&mut renderer, &lit(1e5, &|_| {}), &view, &settings);
+    let clamped = picture.nits.iter().filter(|p| p[0] >= MAX_HALF * 0.9999).count();
+    assert!(clamped > 20, "{clamped}");
+    assert_eq!(picture.limits.clamped_pixels as usize, clamped);
+    let said = picture.limits.warnings();
+    assert!(said.len() == 1 && said[0].starts_with("light range: "), "{said:?}");
+    let picture = draw(&mut renderer, &lit(6e4, &|_| {}), &view, &settings);
+    assert_eq!(picture.limits, EffectLimits::default());
+    // A still has the greatest number of its frames.
+    let scene = lit(1e5, &|_| {});
+    let on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    let still = renderer.render_still(&on_device, &view, &settings, 4).unwrap();
+    assert!(still.limits.clamped_pixels > 20, "{:?}", still.limits);
+
+    // The passes that draw what the G-buffer does not hold: background, forward and blend pass.
+    let sun = |lux: f64| {
+        let sun = Emitter::Sun { angular_radius: 0.05 };
+        let pose = look_at_transform(DVec3::ZERO, DVec3::new(0.1, 0.2, 3.0));
+        move |builder: &mut SceneBuilder| {
+            builder.light("sun", sun, LightStrength::Lux(Lux(lux)), Vec3::ONE, pose);
+        }
+    };
+    // A disk of luminance E / (pi sin^2 r).
+    let luminance = |lux: f64| lux / (PI * 0.05f64.sin().powi(2));
+    let coated = |candela: f64| {
+        move |builder: &mut SceneBuilder| {
+            let coat = Clearcoat { factor: 1.0, roughness: 0.3, ..Clearcoat::default() };
+            wall(builder, Material { clearcoat: coat, ..dielectric("coat", Vec3::ONE, 0.5) }, -0.1);
+            let at = DVec3::new(0.1, 0.2, 3.0);
+            builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, at);
+        }
+    };
+    let blended = |nits: f32| {
+        move |builder: &mut SceneBuilder| {
+            let glow = emissive_material(Vec3::splat(nits));
+            wall(builder, Material { alpha: AlphaMode::Blend, ..glow }, 0.1);
+        }
+    };
+    let scenes: [(&str, Extend, Extend); 3] = [
+        ("background", Box::new(sun(1000.0)), Box::new(sun(400.0))),
+        ("forward", Box::new(coated(1e7)), Box::new(coated(1e4))),
+        ("blend", Box::new(blended(1e5)), Box::new(blended(6e4))),
+    ];
+    assert!(luminance(1000.0) > 7e4 && luminance(400.0) < 6e4);
+    for (name, over, under) in scenes {
+        for (extend, acts) in [(over, true), (under, false)] {
+            let mut builder = SceneBuilder::new(name);
+            builder.place(
+                shapes::cuboid(Vec3::splat(0.01)),
+                dielectric("speck", Vec3::splat(0.5), 1.0),
+                DVec3::new(5.0, 0.0, 0.0),
+            );
+            extend(&mut builder);
+            let scene = builder.build().unwrap();
+            let limits = draw(&mut renderer, &scene, &view, &settings).limits;
+            println!("{name}: {limits:?}");
+            assert_eq!(limits.clamped_pixels > 0, acts, "{name}");
+            let others = EffectLimits { clamped_pixels: 0, ..limits };
+            assert_eq!(others, EffectLimits::default(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn refracted_paths_beyond_the_rays_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = exposed(100.0, 0.5);
+    let limits = |renderer: &mut Renderer, panes: u32| {
+        let mut builder = SceneBuilder::new("panes");
+        wall(&mut builder, emissive_material(Vec3::splat(100.0)), -4.0);
+        for number in 0..panes {
+            wall(&mut builder, pane(), -0.05 * f64::from(number));
+        }
+        let scene = builder.build().unwrap();
+        draw(renderer, &scene, &from_front(), &settings).limits
+    };
+    // Panes split each path in two: 40 of them exceed 32 rays, 2 do not.
+    let many = limits(&mut renderer, 40);
+    println!("40 panes: {many:?}");
+    assert!(many.refraction_points > SIZE.0 * SIZE.1 / 4, "{many:?}");
+    let said = many.warnings();
+    assert!(said.len() == 1 && said[0].starts_with("refraction: "), "{said:?}");
+    assert_eq!(limits(&mut renderer, 2), EffectLimits::default());
+}
+
+/// A mirror that faces the camera; what it shows is behind the camera.
+fn mirror_scene(behind: impl Fn(&mut SceneBuilder)) -> Scene {
+    let mut builder = SceneBuilder::new("mirror");
+    wall(
+        &mut builder,
+        Material { double_sided: true, ..metal("mirror", Vec3::splat(0.9), 0.0) },
+        0.0,
+    );
+    behind(&mut builder);
+    builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, DVec3::new(0.0, 1.0, 3.5));
+    builder.build().unwrap()
+}
+
+fn gi_settings() -> RenderSettings {
+    let gi = GiSettings { enabled: true, vpls: 256, denoise: false, ..GiSettings::default() };
+    RenderSettings { gi, shadows: traced_shadows(1), ..exposed(10.0, 0.5) }
+}
+
+#[test]
+fn mirror_paths_beyond_four_surfaces_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = gi_settings();
+    let facing = |of: Material| {
+        mirror_scene(|builder| wall(builder, Material { double_sided: true, ..of.clone() }, 4.0))
+    };
+    let mirrors = facing(metal("other mirror", Vec3::splat(0.9), 0.0));
+    let limits = draw(&mut renderer, &mirrors, &from_front(), &settings).limits;
+    println!("two mirrors: {limits:?}");
+    // Only paths near the axis meet both mirrors twice.
+    assert!(limits.mirror_paths > 30 && limits.pane_rays == 0, "{limits:?}");
+    let said = limits.warnings();
+    assert!(said.len() == 1 && said[0].starts_with("mirror paths: "), "{said:?}");
+    let limits = draw(&mut renderer, &mirror_scene(|_| {}), &from_front(), &settings).limits;
+    assert_eq!(limits, EffectLimits::default());
+    // Mirrors that reflect too little for a fifth surface to show.
+    let dark = facing(metal("dark mirror", Vec3::splat(0.03), 0.0));
+    let limits = draw(&mut renderer, &dark, &from_front(), &settings).limits;
+    assert_eq!(limits, EffectLimits::default());
+}
+
+#[test]
+fn rays_that_end_at_a_clear_pane_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = gi_settings();
+    let limits = |renderer: &mut Renderer, panes: u32| {
+        let scene = mirror_scene(|builder| {
+            for number in 0..panes {
+                wall(builder, pane(), 4.0 + 0.05 * f64::from(number));
+            }
+            wall(
+                builder,
+                Material { double_sided: true, ..dielectric("wall", Vec3::ONE, 1.0) },
+                6.0,
+            );
+        });
+        draw(renderer, &scene, &from_front(), &settings).limits
+    };
+    let many = limits(&mut renderer, 5);
+    println!("5 panes: {many:?}");
+    assert!(many.pane_rays > SIZE.0 * SIZE.1 / 4, "{many:?}");
+    assert!(many.warnings().iter().any(|said| said.starts_with("clear panes: ")), "{many:?}");
+    assert_eq!(limits(&mut renderer, 1), EffectLimits::default());
+}
