@@ -566,14 +566,15 @@ fn disabled_effects_have_no_passes() {
         (only!(grain: Grain::of_sensor(6e-6, 100.0)), &["grain"]),
     ] {
         let with = names(effects);
-        let (own, others): (Vec<&String>, Vec<&String>) =
+        let (own, mut others): (Vec<&String>, Vec<&String>) =
             with.iter().partition(|name| marks.iter().any(|mark| name.contains(mark)));
         assert!(!own.is_empty(), "{with:?}");
-        assert_eq!(
-            others,
-            without.iter().collect::<Vec<_>>(),
-            "{marks:?} adds its own passes and nothing else"
-        );
+        // The readback of the limit counters may come before or after passes that it does not
+        // depend on.
+        let mut expected: Vec<&String> = without.iter().collect();
+        others.sort();
+        expected.sort();
+        assert_eq!(others, expected, "{marks:?} adds its own passes and nothing else");
     }
     drop(on_device);
 }
