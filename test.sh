@@ -45,6 +45,9 @@ lane() {
     { flock 9; printf '%s\n' "$out"; } 9>"$logs/lock"
 }
 
+# ended PID NAME: waits for a lane. One that ends early leaves checks out, and counts as a failed check.
+ended() { wait "$1" || printf '%5d s  %-22s FAILED\n' "$SECONDS" "$2" >>"$logs/times"; }
+
 # Without the examples, which lints check: nine more programs to link.
 build() {
     cargo test --locked --no-run --lib --bins --tests "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
@@ -107,8 +110,9 @@ validation() {
 PACED=(governor:: look_changes:: pace:: start:: interaction::closing_does_not_wait window::window_stays_responsive)
 paced_viewer_tests() {
     lane "tests of viewer, X11" tests viewer_x11 "tests/viewer/main.rs" x11:: &
+    local x11=$!
     lane "tests of viewer, paced" tests viewer_paced "tests/viewer/main.rs" "${PACED[@]}"
-    wait
+    ended "$x11" "lane of X11"
 }
 viewer_tests() {
     local skipped=() name
@@ -140,8 +144,11 @@ if [ "$(failed_checks)" -eq 0 ]; then
     paced_viewer_tests
     say "all other tests, in two lanes"
     host_lane &
+    host=$!
     device_lane &
-    wait
+    device=$!
+    ended "$host" "lane of the host"
+    ended "$device" "lane of the device"
 fi
 
 summary=$(cat "$logs"/tests.* 2>/dev/null | grep '^test result:' || true)

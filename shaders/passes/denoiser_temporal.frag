@@ -37,6 +37,8 @@ const float NORMAL_STEP = 0.9;
 // mirrors in motion.
 const float FOLLOWS = 0.0625;
 const float FEW = 2.0;
+// That length in samples of weighted signals, of which a pixel has one in four frames.
+const float FEW_WEIGHTED = 0.5;
 // Squared history length up to which samples of other pixels have their full weight at rest.
 const float OTHERS_UNTIL = 4.0;
 // Half-width of the history clip in standard deviations of the neighborhood, and its minimum.
@@ -156,8 +158,9 @@ void main() {
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
+    float few = (denoiser.flags & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
     float shine_count = denoiser.history.still != 0u ? count
-        : min(count, mix(FEW, denoiser.history.max_frames, follows));
+        : min(count, mix(few, denoiser.history.max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
         vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));

@@ -55,8 +55,8 @@ const uint HIT_SAMPLES = 4u;
 const uint PANES = 4u;
 // Candidates per chosen VPL.
 const uint CANDIDATES = 4u;
-// Clamp distance of VPLs at ray hits, relative to that at the pixel's surface. Nothing restores what
-// it removes, and a hit's light counts by its reflectance only.
+// Clamp distance of VPLs at ray hits, relative to that at the pixel's surface. Nothing restores
+// what it removes, and a hit's light counts by its reflectance only.
 const float HIT_CLAMP = 0.25;
 // Maximum surfaces along a path of the hemisphere ray, and of the reflection ray.
 const uint MAX_DIFFUSE_BOUNCES = 2u;

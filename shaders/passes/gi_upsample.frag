@@ -21,7 +21,7 @@ layout(set = 0, binding = 6) uniform texture2D gathered_specular_image;
 layout(location = 0) out vec4 out_diffuse;
 // Pre-exposed specular luminance.
 layout(location = 1) out vec4 out_specular;
-// Weights of the diffuse and of the specular sample, 0 to 1; 1: this pixel was gathered.
+// Weights of the diffuse and of the specular sample, 0 (none) to 1 (this pixel was gathered).
 layout(location = 2) out vec2 out_weights;
 
 // Weight of samples that all come from other pixels, and its minimum, for pixels unlike all that
@@ -101,5 +101,6 @@ void main() {
     }
     out_diffuse /= max(sums.x, 1e-20);
     out_specular /= max(sums.y, 1e-20);
-    out_weights = max(OTHERS * likeness, MIN_WEIGHT);
+    // Without any sample the pixel waits for its own.
+    out_weights = sums.x > 0.0 ? max(OTHERS * likeness, MIN_WEIGHT) : vec2(0.0);
 }

@@ -169,8 +169,8 @@ pub struct DenoiserInputs {
     pub weights: Option<SampleWeights>,
 }
 
-/// Weights of the diffuse and of the specular sample of each pixel, above 0 to 1: 1 is a sample of
-/// the pixel's own, less is taken from other pixels. History lengths count by them.
+/// Weights of the diffuse and of the specular sample of each pixel: 1 is a sample of the pixel's own,
+/// less is taken from other pixels, 0 is none. History lengths count by them.
 #[derive(Clone, Copy)]
 pub struct SampleWeights(pub ImageHandle);
 
@@ -212,7 +212,7 @@ impl Denoiser {
     }
 
     /// Declares the passes of one signal: temporal accumulation, and with `SignalSettings::filter`
-    /// the variance pass and four a-trous passes, five for weighted signals. Returns the denoised signal.
+    /// the variance pass and the a-trous passes. Returns the denoised signal.
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
