@@ -83,10 +83,10 @@ struct VplLight {
     float kept;            // fraction that remains after clamping
 };
 
-// `normal`: of the receiver. min(G, b) with b = 1 / clamp_distance^2 (m): Kollig and Keller 2004,
+// `normal`: of the receiver. min(G, b) with b = 1 / clamp_distance^2: Kollig and Keller 2004,
 // "Illumination in the Presence of Weak Singularities", section 3. Radiant intensity is flux / pi
 // times the cosine.
-VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal, float clamp_distance) {
+VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal) {
     VplLight light;
     light.to = vpl.position - place;
     float d2 = max(dot(light.to, light.to), 1e-12);
@@ -94,7 +94,7 @@ VplLight vpl_light(Vpl vpl, vec3 place, vec3 normal, float clamp_distance) {
     float sent = max(-dot(unpack_vertex_normal(vpl.normal), light.l), 0.0);
     light.illuminance = vpl.flux * (sent / (PI * d2));
     float geometry = sent * max(dot(normal, light.l), 0.0) / d2;
-    light.kept = min(1.0, 1.0 / max(geometry * clamp_distance * clamp_distance, 1e-20));
+    light.kept = min(1.0, 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1e-20));
     return light;
 }
 

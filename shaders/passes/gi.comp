@@ -55,9 +55,6 @@ const uint HIT_SAMPLES = 4u;
 const uint PANES = 4u;
 // Candidates per chosen VPL.
 const uint CANDIDATES = 4u;
-// Clamp distance of VPLs at ray hits, relative to that at the pixel's surface. Nothing restores
-// what it removes, and a hit's light counts by its reflectance only.
-const float HIT_CLAMP = 0.25;
 // Maximum surfaces along a path of the hemisphere ray, and of the reflection ray.
 const uint MAX_DIFFUSE_BOUNCES = 2u;
 const uint MAX_SPECULAR_BOUNCES = 4u;
@@ -303,8 +300,7 @@ vec2 texel_noise(uvec2 coordinates) {
 VplSample evaluate_vpl(uint index, bool seen, bool shines) {
     VplSample chosen = VplSample(vec3(0.0), vec3(0.0), 0.0, 0.0);
     vec3 normal = seen ? vertex.s.normal : ray_normal;
-    VplLight light = vpl_light(vpls[index], vertex.s.position - gi.anchor, normal,
-        gi.clamp_distance * (seen ? 1.0 : HIT_CLAMP));
+    VplLight light = vpl_light(vpls[index], vertex.s.position - gi.anchor, normal);
     float cosine = dot(ray_normal, light.l);
     float reflected = seen ? diffuse_brdf_at(vertex.s, light.l) : max(cosine, 0.0);
     if (reflected <= 0.0 || cosine <= 0.0) {

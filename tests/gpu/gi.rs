@@ -327,7 +327,8 @@ fn half_resolution_converges_to_full_resolution() {
     };
     let [one, mean] = [off(&one, &settled), off(&mean, &settled)];
     println!("one filtered frame: off by {one:?} (bias), mean of 64: {mean:?}");
-    assert!(one.0 < 0.08 && one.1.abs() < 0.02, "{one:?}");
+    // A quarter of the samples has twice the noise of a filtered frame at full resolution.
+    assert!(one.0 < 0.15 && one.1.abs() < 0.02, "{one:?}");
     assert!(mean.0 < 0.03 && mean.1.abs() < 0.003, "{mean:?}");
 
     let filtered = settings(GiSettings { denoise: true, ..half }, 5.0);
