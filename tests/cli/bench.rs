@@ -169,7 +169,7 @@ fn pictures_of_the_window_are_counted() {
         return;
     }
     let dir = Folder::with_scene(3);
-    dir.run("bench small.glb --what window --size 700x380 --json log.jsonl").ok();
+    dir.run("bench small.glb --what window --size 700x380 --frames 3 --json log.jsonl").ok();
     let log = records(&dir, "log.jsonl");
     log.iter().for_each(is_documented);
     let result = &log[0]["result"];

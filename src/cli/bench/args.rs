@@ -186,13 +186,14 @@ impl BenchArgs {
             | Benchmark::Instances
             | Benchmark::Effects
             | Benchmark::Lights
-            | Benchmark::Flythrough => true,
-            Benchmark::Path | Benchmark::Bvh | Benchmark::Rays | Benchmark::Window => false,
+            | Benchmark::Flythrough
+            | Benchmark::Window => true,
+            Benchmark::Path | Benchmark::Bvh | Benchmark::Rays => false,
         };
         if self.frames.is_some() && !self.what.iter().any(has_frames) {
             return Err(CliError::Usage(
-                "--frames is an option of --what raster, gi, instances, effects, lights and \
-                 flythrough; path, bvh and rays measure for --seconds"
+                "--frames is an option of --what raster, gi, instances, effects, lights, flythrough \
+                 and window; path, bvh and rays measure for --seconds"
                     .into(),
             ));
         }
