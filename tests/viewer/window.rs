@@ -501,6 +501,7 @@ fn resizing_does_not_grow_memory() {
             viewport.invalidate();
             viewport.settle(false).unwrap();
         }
+        viewport.settle(true).unwrap();
         if reload % 20 == 19 {
             held.push(resident());
         }
