@@ -69,6 +69,11 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     return below ? position - other : other - position;
 }
 
+// Perceptual roughness of a pixel's surface (lib/packing.glsl).
+float surface_roughness(ivec2 pixel) {
+    return float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+}
+
 // Fraction of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl,
 // lib/occlusion.glsl).
 float surface_occlusion(ivec2 pixel) {

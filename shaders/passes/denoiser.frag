@@ -74,7 +74,7 @@ vec3 mirrored_at(vec3 place, vec3 normal) {
 
 // Half angle (rad) of a pixel's lobe; facets turn reflections by twice their own angle.
 float lobe_at(ivec2 pixel) {
-    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    float roughness = surface_roughness(pixel);
     return 2.0 * max(roughness * roughness, MIN_ALPHA);
 }
 #endif

@@ -156,7 +156,7 @@ void main() {
         count = min(count, noisy.a);
     }
     // Reflections of smooth surfaces do not move with the surface.
-    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    float roughness = surface_roughness(pixel);
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
     float few = (denoiser.flags & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
     float shine_count = denoiser.history.still != 0u ? count

@@ -39,7 +39,6 @@ const float UNLIKE = 1e-4;
 struct Site {
     vec3 position;
     vec3 normal;
-    float roughness;
     bool lit;
     bool layered;
 };
@@ -48,7 +47,7 @@ Site site_at(ivec2 pixel) {
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint bits = texelFetch(surface_image, pixel, 0).y;
     return Site(position_at(pixel, depth), unpack_normal(texelFetch(normal_image, pixel, 0).x),
-        float(bits >> 12 & 4095u) / 4095.0, depth > 0.0 && bits >> 31 == 0u,
+        depth > 0.0 && bits >> 31 == 0u,
         texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK);
 }
 
@@ -73,8 +72,8 @@ void main() {
     ivec2 corner = ivec2(floor(place));
     vec2 part = place - vec2(corner);
     vec3 mirrored = reflect(-view_at(here.position), here.normal);
-    float narrow = 1.0
-        / (LOBE_PART * 2.0 * max(here.roughness * here.roughness, MIN_ALPHA));
+    float roughness = surface_roughness(pixel);
+    float narrow = 1.0 / (LOBE_PART * 2.0 * max(roughness * roughness, MIN_ALPHA));
     vec2 sums = vec2(0.0);
     vec2 likeness = vec2(0.0);
     for (int i = 0; i < 4; ++i) {

@@ -224,7 +224,7 @@ impl FrameInputs {
             volumes,
             shadow_ray_budget: shadow_ray_budget(
                 gpu,
-                (settings, sampling.shadows.static_frames()),
+                (settings, sampling.shadows.history.static_frames(sampling.shadows.still_frames)),
                 traced.as_ref(),
                 max_lights,
             ),
@@ -279,7 +279,8 @@ fn shadow_ray_budget(
         lights: max_lights,
         light_samples: settings.shadows.light_samples,
         denoised: settings.denoises_shadows(),
-        reuse: settings.reuses_shadow_rays(still_frames),
+        // Samples of sampled lights are no shares that neighbors could use.
+        reuse: max_lights == 0 && settings.reuses_shadow_rays(still_frames),
     })
 }
 

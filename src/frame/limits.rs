@@ -48,28 +48,15 @@ pub struct EffectLimits {
     /// Number of bright sources without a starburst, because more brighter ones exist than the
     /// limit.
     pub starbursts_dropped: u32,
-    /// Pixels whose pre-exposed light exceeds the half-float range and is clamped to it.
-    pub clamped_pixels: u32,
-    /// Points of refracting surfaces, one for each drawn surface of a pixel, whose paths exceed a
-    /// maximum number of rays.
-    pub refraction_points: u32,
-    /// Reflection paths of indirect light that end at the maximum number of surfaces.
-    pub mirror_paths: u32,
-    /// Rays of indirect light that end at a clear pane, after the maximum number of panes.
-    pub pane_rays: u32,
+    /// Counts of shaders.
+    pub counters: LimitCounters,
 }
 
 impl EffectLimits {
     /// These limits of the last frame of a picture, with the greatest counts of limits in shaders
     /// of this and another frame: which pixels and paths exceed them depends on samples.
     pub(super) fn with_counts_of(self, other: &Self) -> Self {
-        Self {
-            clamped_pixels: self.clamped_pixels.max(other.clamped_pixels),
-            refraction_points: self.refraction_points.max(other.refraction_points),
-            mirror_paths: self.mirror_paths.max(other.mirror_paths),
-            pane_rays: self.pane_rays.max(other.pane_rays),
-            ..self
-        }
+        Self { counters: combined(self.counters, other.counters, u32::max), ..self }
     }
 
     /// One warning sentence for each limit.
@@ -109,14 +96,14 @@ impl EffectLimits {
             (count > 0).then(|| what.replace("{}", &counted(count as usize, thing)))
         };
         let clamped = said(
-            self.clamped_pixels,
+            self.counters.clamped_pixels,
             "pixel",
             "light range: {} brighter than 65,504 times white clamped to it, which dims bloom and \
              the file's nits there; expose darker (a higher camera.exposure.ev100), or use \
              --renderer path, which has no limit (docs/gbuffer.md)",
         );
         let refraction = said(
-            self.refraction_points,
+            self.counters.refraction_points,
             "point",
             "refraction: {} of refracting surfaces with more paths than rays (32 of a smooth \
              surface, 10 of each facet of a rough one; a pixel counts once for each surface); the \
@@ -124,14 +111,14 @@ impl EffectLimits {
              limit (docs/extended-materials.md)",
         );
         let mirrors = said(
-            self.mirror_paths,
+            self.counters.mirror_paths,
             "path",
             "mirror paths: {} of reflections end at a reflecting surface, the fourth; what it \
              reflects is black; use --renderer path, which has no limit \
              (docs/instant-radiosity.md, Limits)",
         );
         let panes = said(
-            self.pane_rays,
+            self.counters.pane_rays,
             "ray",
             "clear panes: {} of indirect light end at a clear pane after four others, which counts \
              as a wall; use --renderer path, which has no limit (docs/instant-radiosity.md, Limits)",
@@ -213,14 +200,23 @@ impl LimitReports {
             limits.starbursts_dropped = words.get(DROPPED_WORD).copied().unwrap_or_default();
         }
         for &handle in &self.counters {
-            let of: LimitCounters = bytemuck::pod_read_unaligned(&bytes(handle)?);
-            limits.clamped_pixels += of.clamped_pixels;
-            limits.refraction_points += of.refraction_points;
-            limits.mirror_paths += of.mirror_paths;
-            limits.pane_rays += of.pane_rays;
+            let counters: LimitCounters = bytemuck::pod_read_unaligned(&bytes(handle)?);
+            limits.counters = combined(limits.counters, counters, u32::saturating_add);
         }
         Ok(limits)
     }
+}
+
+/// Each count of two sets of counters, combined.
+fn combined(
+    mut counters: LimitCounters,
+    other: LimitCounters,
+    combine: fn(u32, u32) -> u32,
+) -> LimitCounters {
+    let counts: &mut [u32] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut counters));
+    let others: &[u32] = bytemuck::cast_slice(std::slice::from_ref(&other));
+    counts.iter_mut().zip(others).for_each(|(count, other)| *count = combine(*count, *other));
+    counters
 }
 
 /// Highlights beyond the limit of their tile, by the number of each tile.
@@ -269,10 +265,11 @@ mod tests {
 
     #[test]
     fn counts_of_shaders_are_said_with_their_greatest_number() {
-        let first = EffectLimits { clamped_pixels: 7, mirror_paths: 1, ..EffectLimits::default() };
-        let second =
-            EffectLimits { refraction_points: 12, pane_rays: 3, ..EffectLimits::default() };
-        let last = EffectLimits { clamped_pixels: 5, ..EffectLimits::default() };
+        let with = |counters| EffectLimits { counters, ..EffectLimits::default() };
+        let none = LimitCounters::default();
+        let first = with(LimitCounters { clamped_pixels: 7, mirror_paths: 1, ..none });
+        let second = with(LimitCounters { refraction_points: 12, pane_rays: 3, ..none });
+        let last = with(LimitCounters { clamped_pixels: 5, ..none });
         let all = last.with_counts_of(&first).with_counts_of(&second);
         let said = all.warnings();
         for (said, part) in

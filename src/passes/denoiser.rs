@@ -122,20 +122,13 @@ impl DenoiserSignal {
         self.values.history
     }
 
-    /// Consecutive frames, up to the last one, in which nothing moved and the signal did not
-    /// change; 0 if something has moved since.
-    #[must_use]
-    pub const fn still_frames(&self) -> u32 {
-        let SignalSettings { history, still_frames, .. } = self.settings;
-        if history.kept && history.still { still_frames } else { 0 }
-    }
-
     /// Maximum change of the displayed light since the last frame in 8-bit steps; 0: unlimited. For
     /// `lib/temporal_stabilization.glsl` in the pass that displays the signal.
     #[must_use]
     pub const fn stabilization_step(&self) -> f32 {
-        let rests = self.still_frames() >= STABILIZE_AFTER;
-        if self.settings.stabilized && rests { STABILIZATION_STEP } else { 0.0 }
+        let SignalSettings { history, still_frames, stabilized, .. } = self.settings;
+        let rests = history.static_frames(still_frames) >= STABILIZE_AFTER;
+        if stabilized && rests { STABILIZATION_STEP } else { 0.0 }
     }
 
     /// The displayed light of the last frame, if there is a history, and the image for that of this

@@ -126,12 +126,8 @@ impl FrameGi {
         let stride = settings.resolution.divisor();
         // A pixel of a block is gathered in one of this many frames.
         let turns = stride * stride;
-        let frozen = before.is_some_and(|before| {
-            let same = before.generation == own.generation;
-            same && history.still
-                && history.kept
-                && before.still >= settings.freeze_after.saturating_mul(turns)
-        });
+        let frozen =
+            history.static_frames(still_frames) >= settings.freeze_after.saturating_mul(turns);
         let signal_settings = SignalSettings {
             name: "gi",
             history,

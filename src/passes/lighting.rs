@@ -110,9 +110,7 @@ impl LightingPass {
         let lit = LitImages { light, split: parts };
         match budget(data) {
             Some((budget, gpu_bvh)) => {
-                // Samples of sampled lights are no shares that neighbors could use.
-                let reuse = budget.lights == 0 && budget.reuse;
-                let rays = self.declare_budget(g, frame, inputs, lit, (budget, gpu_bvh, reuse));
+                let rays = self.declare_budget(g, frame, inputs, lit, (budget, gpu_bvh));
                 let lost = denoising.map_or(rays.lost, |with| {
                     shadow_rays::declare_denoised(g, data, inputs.gbuffer, &rays, with)
                 });
@@ -164,9 +162,9 @@ impl LightingPass {
         frame: SceneFrame<'a>,
         inputs: LightingInputs,
         lit: LitImages,
-        (budget, gpu_bvh, reuse): (ShadowRayBudget, &'a FrameBvh, bool),
+        (budget, gpu_bvh): (ShadowRayBudget, &'a FrameBvh),
     ) -> ShadowRayFrame {
-        let reuse = reuse.then_some(inputs.gbuffer);
+        let reuse = budget.reuse.then_some(inputs.gbuffer);
         let traced = (gpu_bvh, inputs.shadow_inputs.bvh);
         let rays = ShadowRaysPass::begin(g, frame.data.uniforms.values.size, budget);
         for &band in &rays.bands {

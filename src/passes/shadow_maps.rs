@@ -18,7 +18,7 @@ use crate::{
     graph::{BufferHandle, Graph, ImageHandle},
 };
 
-pub use self::plan::{AtlasMap, ShadowAtlasPlan, ShadowMapSettings, plan, plan_in_motion};
+pub use self::plan::{AtlasMap, Placement, ShadowAtlasPlan, ShadowMapSettings, plan};
 
 /// Binding group of pipelines with alpha test.
 const MASK: &str = "mask";
@@ -173,7 +173,7 @@ impl ShadowMapsPass {
 impl FrameShadows {
     /// Plans the maps of a frame, assigns them to the lights and uploads the buffers. Shadow
     /// casters are collected only if a map is missing from the `kept` atlas. With `in_motion`, few
-    /// are ([`plan_in_motion`]).
+    /// are ([`Placement::InMotion`]).
     ///
     /// # Errors
     /// `GpuError` if memory runs out.
@@ -188,11 +188,8 @@ impl FrameShadows {
         let plan = settings.map_or_else(ShadowAtlasPlan::default, |settings| {
             let max_side = gpu.limits().max_image_dimension2_d;
             let (lights, bounds) = (&scene.lights, scene.bounds);
-            if in_motion {
-                plan_in_motion(kept, lights, bounds, view, settings, max_side)
-            } else {
-                plan(lights, bounds, view, settings, max_side)
-            }
+            let placement = if in_motion { Placement::InMotion(kept) } else { Placement::Still };
+            plan(placement, lights, bounds, view, settings, max_side)
         });
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(NONE);

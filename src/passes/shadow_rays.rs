@@ -108,14 +108,6 @@ pub struct ShadowHistoryFrame {
     pub still_frames: u32,
 }
 
-impl ShadowHistoryFrame {
-    /// Consecutive static frames, up to the last one; 0 if something has moved since.
-    #[must_use]
-    pub const fn static_frames(&self) -> u32 {
-        if self.history.kept && self.history.still { self.still_frames } else { 0 }
-    }
-}
-
 /// The signal of the lost fractions in a frame. `sampled`: lights may be sampled, so that single
 /// frames are too noisy to clip the history to.
 ///

@@ -116,6 +116,13 @@ impl HistoryFrame {
         last.map_or(0, |last| last.wrapping_add(1))
     }
 
+    /// Consecutive static frames up to the last one, of which `counted` came before: 0 if something
+    /// has moved since.
+    #[must_use]
+    pub const fn static_frames(self, counted: u32) -> u32 {
+        if self.kept && self.still { counted } else { 0 }
+    }
+
     /// Constants of the shaders. Maximum length of the history in frames: `in_motion`, and
     /// `at_rest` in a static view.
     pub(super) fn constants(self, in_motion: f32, at_rest: f32) -> HistoryConstants {

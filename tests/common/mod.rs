@@ -26,7 +26,9 @@ mod views;
 pub use brdf::{Brdf, dielectric_fresnel, distribution, schlick, visibility};
 pub use device::{Guard, gpu, gpu_with, gpu_with_rays, long, no_gpu, renderer};
 pub use glb::glb;
-pub use pictures::{NORMAL, after, aov, aov3, green, half_steps, nits, picture, relative, total};
+pub use pictures::{
+    NORMAL, after, aov, aov3, green, half_steps, nits, pass_names, picture, relative, total,
+};
 pub use run::{Arguments, Folder, NO_DEVICE, Run, driver_cache, exr_channel, finish, sunny16};
 pub use scenes::{Place, Surface, add_square, emissive_material, even, small_scene, squares};
 pub use settings::{exposed, exposure_for, traced_shadows, unclustered, unshadowed};

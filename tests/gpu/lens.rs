@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use crate::common::{exposed, renderer, squares};
+use crate::common::{exposed, pass_names, renderer, squares};
 use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
     camera::CameraEffects,
@@ -296,12 +296,7 @@ fn lens_adds_only_its_own_pass() {
         let prepared = renderer
             .plan(&on_device, &rigged.view, &RenderSettings { lens, ..RenderSettings::default() })
             .unwrap();
-        let order = prepared.plan.order.iter();
-        let mut names: Vec<_> = order.map(|&pass| prepared.passes[pass].name.clone()).collect();
-        // The readback of the limit counters may come before or after passes that it does not
-        // depend on.
-        names.sort();
-        names
+        pass_names(&prepared)
     };
     let (without, with) = (names(None), names(Some(Arc::clone(&rigged.lens))));
     assert_eq!(

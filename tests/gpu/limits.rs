@@ -71,7 +71,7 @@ fn light_beyond_half_floats_is_counted() {
     let picture = draw(&mut renderer, &lit(1e5, &|_| {}), &view, &settings);
     let clamped = picture.nits.iter().filter(|p| p[0] >= MAX_HALF * 0.9999).count();
     assert!(clamped > 20, "{clamped}");
-    assert_eq!(picture.limits.clamped_pixels as usize, clamped);
+    assert_eq!(picture.limits.counters.clamped_pixels as usize, clamped);
     let said = picture.limits.warnings();
     assert!(said.len() == 1 && said[0].starts_with("light range: "), "{said:?}");
     let picture = draw(&mut renderer, &lit(6e4, &|_| {}), &view, &settings);
@@ -80,7 +80,7 @@ fn light_beyond_half_floats_is_counted() {
     let scene = lit(1e5, &|_| {});
     let on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
     let still = renderer.render_still(&on_device, &view, &settings, 4).unwrap();
-    assert!(still.limits.clamped_pixels > 20, "{:?}", still.limits);
+    assert!(still.limits.counters.clamped_pixels > 20, "{:?}", still.limits);
 
     // The passes that draw what the G-buffer does not hold: background, forward and blend pass.
     let sun = |lux: f64| {
@@ -124,8 +124,9 @@ fn light_beyond_half_floats_is_counted() {
             let scene = builder.build().unwrap();
             let limits = draw(&mut renderer, &scene, &view, &settings).limits;
             println!("{name}: {limits:?}");
-            assert_eq!(limits.clamped_pixels > 0, acts, "{name}");
-            let others = EffectLimits { clamped_pixels: 0, ..limits };
+            assert_eq!(limits.counters.clamped_pixels > 0, acts, "{name}");
+            let mut others = limits;
+            others.counters.clamped_pixels = 0;
             assert_eq!(others, EffectLimits::default(), "{name}");
         }
     }
@@ -147,7 +148,7 @@ fn refracted_paths_beyond_the_rays_are_counted() {
     // Panes split each path in two: 40 of them exceed 32 rays, 2 do not.
     let many = limits(&mut renderer, 40);
     println!("40 panes: {many:?}");
-    assert!(many.refraction_points > SIZE.0 * SIZE.1 / 4, "{many:?}");
+    assert!(many.counters.refraction_points > SIZE.0 * SIZE.1 / 4, "{many:?}");
     let said = many.warnings();
     assert!(said.len() == 1 && said[0].starts_with("refraction: "), "{said:?}");
     assert_eq!(limits(&mut renderer, 2), EffectLimits::default());
@@ -182,7 +183,7 @@ fn mirror_paths_beyond_four_surfaces_are_counted() {
     let limits = draw(&mut renderer, &mirrors, &from_front(), &settings).limits;
     println!("two mirrors: {limits:?}");
     // Only paths near the axis meet both mirrors twice.
-    assert!(limits.mirror_paths > 30 && limits.pane_rays == 0, "{limits:?}");
+    assert!(limits.counters.mirror_paths > 30 && limits.counters.pane_rays == 0, "{limits:?}");
     let said = limits.warnings();
     assert!(said.len() == 1 && said[0].starts_with("mirror paths: "), "{said:?}");
     let limits = draw(&mut renderer, &mirror_scene(|_| {}), &from_front(), &settings).limits;
@@ -212,7 +213,7 @@ fn rays_that_end_at_a_clear_pane_are_counted() {
     };
     let many = limits(&mut renderer, 5);
     println!("5 panes: {many:?}");
-    assert!(many.pane_rays > SIZE.0 * SIZE.1 / 4, "{many:?}");
+    assert!(many.counters.pane_rays > SIZE.0 * SIZE.1 / 4, "{many:?}");
     assert!(many.warnings().iter().any(|said| said.starts_with("clear panes: ")), "{many:?}");
     assert_eq!(limits(&mut renderer, 1), EffectLimits::default());
 }

@@ -107,36 +107,22 @@ impl ShadowAtlasPlan {
     }
 }
 
+/// How maps are placed in the atlas.
+#[derive(Clone, Copy)]
+pub enum Placement<'p> {
+    /// For this view alone.
+    Still,
+    /// For a moving view, so that few maps differ from those of the previous plan, if there is one:
+    /// lights keep their places of the atlas, and cascades have a margin within which the camera
+    /// moves.
+    InMotion(Option<&'p ShadowAtlasPlan>),
+}
+
 /// Plans the maps of a frame for shadow-casting lights until the atlas is full. Directional lights
 /// come first, then the others by illuminance at the camera.
 #[must_use]
 pub fn plan(
-    lights: &[WorldLight],
-    bounds: (DVec3, DVec3),
-    view: &View,
-    settings: ShadowMapSettings,
-    max_side: u32,
-) -> ShadowAtlasPlan {
-    plan_maps(None, lights, bounds, view, settings, max_side)
-}
-
-/// As [`plan`], for a moving view, so that few maps differ from those of a previous plan: lights
-/// keep their places of the atlas, and cascades have a margin within which the camera moves.
-#[must_use]
-pub fn plan_in_motion(
-    previous: Option<&ShadowAtlasPlan>,
-    lights: &[WorldLight],
-    bounds: (DVec3, DVec3),
-    view: &View,
-    settings: ShadowMapSettings,
-    max_side: u32,
-) -> ShadowAtlasPlan {
-    plan_maps(Some(previous), lights, bounds, view, settings, max_side)
-}
-
-/// `previous`: `None` for a plan of this view alone, otherwise the plan before, if there is one.
-fn plan_maps(
-    previous: Option<Option<&ShadowAtlasPlan>>,
+    placement: Placement<'_>,
     lights: &[WorldLight],
     bounds: (DVec3, DVec3),
     view: &View,
@@ -204,7 +190,7 @@ fn plan_maps(
         }
     }
     let mut rows = grid.rows();
-    if let Some(previous) = previous.flatten()
+    if let Placement::InMotion(Some(previous)) = placement
         && let Some(kept) = keep_places(previous, cell, &placed)
     {
         (placed, rows) = (kept, previous.atlas[1] / cell);
@@ -215,7 +201,10 @@ fn plan_maps(
         let size = f64::from(cell * side);
         let count = places.len() as u32;
         let matrices = if world.directional {
-            let margin = if previous.is_some() { CASCADE_MARGIN } else { 0.0 };
+            let margin = match placement {
+                Placement::Still => 0.0,
+                Placement::InMotion(_) => CASCADE_MARGIN,
+            };
             cascades(DVec3::from(world.direction), bounds, view, (near, size), margin)
         } else {
             light_matrices(world, bounds, size)
@@ -401,14 +390,14 @@ mod tests {
         let sun = one_sun();
         let point = DVec3::new(1.7, 0.3, -4.0);
         let first = view(DVec3::new(0.0, 1.6, 0.0), 0.0);
-        let reference = plan(&sun, BOUNDS, &first, maps_of_size(1024), 16_384);
+        let reference = plan(Placement::Still, &sun, BOUNDS, &first, maps_of_size(1024), 16_384);
         assert_eq!(reference.maps.len(), CASCADES);
         for step in 1..40 {
             let next = view(
                 DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)),
                 0.001 * f64::from(step),
             );
-            let moved = plan(&sun, BOUNDS, &next, maps_of_size(1024), 16_384);
+            let moved = plan(Placement::Still, &sun, BOUNDS, &next, maps_of_size(1024), 16_384);
             for (before, after) in reference.maps.iter().zip(&moved.maps) {
                 let change = texel(after, point).0 - texel(before, point).0;
                 assert!((change.x - change.x.round()).abs() < 1e-6, "{change}");
@@ -424,7 +413,8 @@ mod tests {
             [(DVec3::new(0.0, 1.6, 0.0), 0.4), (DVec3::new(-45.0, 10.0, 30.0), 2.0)]
         {
             let view = view(position, yaw);
-            let plan = plan(&one_sun(), BOUNDS, &view, maps_of_size(2048), 16_384);
+            let plan =
+                plan(Placement::Still, &one_sun(), BOUNDS, &view, maps_of_size(2048), 16_384);
             for i in 0..200 {
                 let (x, y) = (f64::from(i % 20) / 9.5 - 1.0, f64::from(i / 20) / 4.5 - 1.0);
                 for depth in [0.99, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001] {
@@ -460,7 +450,7 @@ mod tests {
             );
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&local_lights, BOUNDS, &view, maps_of_size(1024), 16_384);
+        let plan = plan(Placement::Still, &local_lights, BOUNDS, &view, maps_of_size(1024), 16_384);
         assert_eq!(plan.maps.len(), 7);
         for (light, world) in local_lights.iter().enumerate() {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
@@ -497,11 +487,11 @@ mod tests {
         let four = lamps(4);
         let [left, right] = [-8.0, 8.0].map(|x| view(DVec3::new(x, 1.6, 4.0), 0.0));
         let settings = maps_of_size(512);
-        let first = plan(&four, BOUNDS, &left, settings, 16_384);
-        let fresh = plan(&four, BOUNDS, &right, settings, 16_384);
+        let first = plan(Placement::Still, &four, BOUNDS, &left, settings, 16_384);
+        let fresh = plan(Placement::Still, &four, BOUNDS, &right, settings, 16_384);
         assert_eq!(fresh.to_draw(Some(&first)).len(), 24, "the nearest lamp comes first");
         let moved = |previous: &ShadowAtlasPlan, lights: &[WorldLight]| {
-            plan_in_motion(Some(previous), lights, BOUNDS, &right, settings, 16_384)
+            plan(Placement::InMotion(Some(previous)), lights, BOUNDS, &right, settings, 16_384)
         };
         assert!(moved(&first, &four).to_draw(Some(&first)).is_empty());
         // An added lamp takes free places; a removed one leaves the others where they are.
@@ -514,8 +504,11 @@ mod tests {
         let fewer = moved(&more, &four);
         assert_eq!((fewer.maps.len(), fewer.to_draw(Some(&more))), (24, vec![]));
         // Without room, and for maps of another size, places are those of this view alone.
-        assert_eq!(moved(&plan(&lamps(1), BOUNDS, &left, settings, 16_384), &four), fresh);
-        let larger = plan(&four, BOUNDS, &left, maps_of_size(1024), 16_384);
+        assert_eq!(
+            moved(&plan(Placement::Still, &lamps(1), BOUNDS, &left, settings, 16_384), &four),
+            fresh
+        );
+        let larger = plan(Placement::Still, &four, BOUNDS, &left, maps_of_size(1024), 16_384);
         assert_eq!(moved(&larger, &four), fresh);
     }
 
@@ -529,10 +522,10 @@ mod tests {
         });
         let [near, next] = [1500.0, 1510.0].map(|x| view(DVec3::new(x, 1.6, 4.0), 0.0));
         let settings = maps_of_size(256);
-        let first = plan_in_motion(None, &many, BOUNDS, &near, settings, 8192);
-        let moved = plan_in_motion(Some(&first), &many, BOUNDS, &next, settings, 8192);
+        let first = plan(Placement::InMotion(None), &many, BOUNDS, &near, settings, 8192);
+        let moved = plan(Placement::InMotion(Some(&first)), &many, BOUNDS, &next, settings, 8192);
         assert!(first.left_out > 0 && moved.left_out == first.left_out);
-        let fresh = plan(&many, BOUNDS, &next, settings, 8192);
+        let fresh = plan(Placement::Still, &many, BOUNDS, &next, settings, 8192);
         let with_map = |plan: &ShadowAtlasPlan| {
             plan.first_of_light.iter().map(Option::is_some).collect::<Vec<_>>()
         };
@@ -549,12 +542,13 @@ mod tests {
             let angle = 0.005 * f64::from(step);
             view(DVec3::new(4.0 * angle.sin(), 1.6, 4.0 * angle.cos()), angle)
         };
-        let mut last = plan_in_motion(None, &sun, BOUNDS, &pose(0), settings, 16_384);
+        let mut last = plan(Placement::InMotion(None), &sun, BOUNDS, &pose(0), settings, 16_384);
         let (mut drawn, mut of_still) = (0, 0);
         for step in 1..200 {
-            let next = plan_in_motion(Some(&last), &sun, BOUNDS, &pose(step), settings, 16_384);
-            let [still, before] =
-                [step, step - 1].map(|step| plan(&sun, BOUNDS, &pose(step), settings, 16_384));
+            let next =
+                plan(Placement::InMotion(Some(&last)), &sun, BOUNDS, &pose(step), settings, 16_384);
+            let [still, before] = [step, step - 1]
+                .map(|step| plan(Placement::Still, &sun, BOUNDS, &pose(step), settings, 16_384));
             drawn += next.to_draw(Some(&last)).len();
             of_still += still.to_draw(Some(&before)).len();
             // They cover the cascades of a view at rest.
@@ -607,7 +601,7 @@ mod tests {
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&local_lights, bounds, &view, maps_of_size(1024), 16_384);
+        let plan = plan(Placement::Still, &local_lights, bounds, &view, maps_of_size(1024), 16_384);
         for (light, world) in local_lights.iter().enumerate() {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
             let maps = &plan.maps[first..first + plan.maps[first].count as usize];
@@ -656,7 +650,7 @@ mod tests {
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&local_lights, BOUNDS, &view, maps_of_size(2048), 8192);
+        let plan = plan(Placement::Still, &local_lights, BOUNDS, &view, maps_of_size(2048), 8192);
         assert!(plan.first_of_light[0].is_some(), "the sun has priority");
         let without = plan.first_of_light.iter().filter(|first| first.is_none()).count();
         assert!(without > 0 && plan.left_out as usize == without);
@@ -686,7 +680,14 @@ mod tests {
     #[test]
     fn nothing_is_planned_where_nothing_throws_shadows() {
         let view = view(DVec3::ZERO, 0.0);
-        let plan = plan(&[], (DVec3::ZERO, DVec3::ZERO), &view, maps_of_size(2048), 8192);
+        let plan = plan(
+            Placement::Still,
+            &[],
+            (DVec3::ZERO, DVec3::ZERO),
+            &view,
+            maps_of_size(2048),
+            8192,
+        );
         assert_eq!((plan.maps.len(), plan.atlas, plan.limit(2048)), (0, [1, 1], None));
     }
 }
