@@ -24,7 +24,10 @@ use crate::{
         upload::Uploader,
         vk,
     },
-    scene::{self, AlphaMode, Scene, TextureRef, Water},
+    scene::{
+        self, AlphaMode, Scene, TextureRef, Water,
+        animation::{AnimationTarget, MaterialValue, ValueTarget},
+    },
 };
 
 /// Extended materials of the scene.
@@ -130,11 +133,9 @@ const NORMALS: [usize; 2] = [6, 15];
 /// space.
 const PLACED: usize = 14;
 
-/// Marks pixels of the forward pass in the G-buffer (`FORWARD_MARK`); 1 for other materials.
-pub(super) fn forward_mark(material: &scene::Material, multiscatter: bool) -> f32 {
-    if !is_extended(material, multiscatter) {
-        return 1.0;
-    }
+/// Marks pixels of an extended material, which the forward pass draws, in the G-buffer
+/// (`FORWARD_MARK`).
+pub(super) fn forward_mark(material: &scene::Material) -> f32 {
     let known =
         |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
     let coat = material.clearcoat;
@@ -211,6 +212,71 @@ fn lobes_of(material: &frame::ExtendedMaterial) -> u32 {
     .fold(0, |bits, bit| bits | bit)
 }
 
+/// The materials with each lobe that an animation may turn on, at its least strength: passes and
+/// pipelines of a material are chosen at upload, for all times.
+pub(super) fn with_animated_lobes(
+    scene: &Scene,
+    materials: &[scene::Material],
+) -> Vec<scene::Material> {
+    let mut materials = materials.to_vec();
+    for channel in scene.animations.iter().flat_map(|animation| &animation.channels) {
+        let AnimationTarget::Value(ValueTarget::Material(index, value)) = channel.target else {
+            continue;
+        };
+        let Some(material) = materials.get_mut(index) else { continue };
+        let least = |factor: &mut f32| *factor = factor.max(f32::MIN_POSITIVE);
+        match value {
+            MaterialValue::Clearcoat => least(&mut material.clearcoat.factor),
+            MaterialValue::SheenColor => least(&mut material.sheen.color.x),
+            MaterialValue::Anisotropy => least(&mut material.anisotropy.strength),
+            MaterialValue::Iridescence => least(&mut material.iridescence.factor),
+            MaterialValue::Transmission => least(&mut material.transmission),
+            MaterialValue::DiffuseTransmission => least(&mut material.diffuse_transmission.factor),
+            MaterialValue::Metallic => material.metallic = 0.0,
+            MaterialValue::Ior => material.ior = 1.0,
+            MaterialValue::Specular => material.specular.factor = 0.0,
+            MaterialValue::SpecularColor => material.specular.color = Vec3::ZERO,
+            _ => {}
+        }
+    }
+    materials
+}
+
+/// Packs the materials that have a number, in order.
+fn pack_extended(
+    materials: &[scene::Material],
+    has_tangents: &[bool],
+    numbers: &[Option<u32>],
+) -> Vec<frame::ExtendedMaterial> {
+    let mut waters = 0..;
+    let numbered = materials.iter().enumerate().zip(numbers).filter(|(_, number)| number.is_some());
+    let pack = |((index, material), _): ((usize, &scene::Material), _)| {
+        let water = material.water.as_ref().and_then(|_| waters.next()).unwrap_or(NONE);
+        pack(material, has_tangents.get(index).copied().unwrap_or(false), water)
+    };
+    numbered.map(pack).collect()
+}
+
+impl ExtendedMaterials {
+    /// Uploads the factors of the materials of another pose.
+    ///
+    /// # Errors
+    /// `GpuError` if memory runs out or the device is lost.
+    pub(super) fn follow(
+        &mut self,
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        materials: &[scene::Material],
+        has_tangents: &[bool],
+    ) -> GpuResult<()> {
+        let packed = pack_extended(materials, has_tangents, &self.numbers);
+        let bytes: &[u8] = bytemuck::cast_slice(&packed);
+        self.materials =
+            Buffer::new(gpu, "extended materials", bytes.len() as u64, BufferKind::Storage)?;
+        uploader.buffer(&self.materials, bytes)
+    }
+}
+
 /// Uploads the extended materials; `None` without any. `pipeline`: any pipeline with set 2.
 pub(super) fn upload_layers(
     gpu: &Gpu,
@@ -219,18 +285,12 @@ pub(super) fn upload_layers(
     (materials, has_tangents): (&[scene::Material], &[bool]),
     pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
 ) -> GpuResult<Option<ExtendedMaterials>> {
-    let mut numbers = Vec::with_capacity(materials.len());
-    let mut packed: Vec<frame::ExtendedMaterial> = Vec::new();
-    let mut waters = 0;
-    for (index, material) in materials.iter().enumerate() {
-        let lobes = is_extended(material, scene.multiscatter);
-        numbers.push(lobes.then_some(packed.len() as u32));
-        if lobes {
-            let water = if material.water.is_some() { waters } else { NONE };
-            waters += u32::from(material.water.is_some());
-            packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false), water));
-        }
-    }
+    let mut count = 0..;
+    let numbers: Vec<Option<u32>> = with_animated_lobes(scene, materials)
+        .iter()
+        .map(|material| is_extended(material, scene.multiscatter).then(|| count.next()).flatten())
+        .collect();
+    let packed = pack_extended(materials, has_tangents, &numbers);
     if packed.is_empty() {
         return Ok(None);
     }
@@ -241,19 +301,18 @@ pub(super) fn upload_layers(
     };
     let buffer = storage(uploader, "extended materials", bytemuck::cast_slice(&packed))?;
     let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
-    let lists = materials.iter().filter(|material| is_extended(material, scene.multiscatter)).map(
-        |material| {
-            let slot = |(slot, reference)| {
-                let meaning = match slot {
-                    slot if COLORS.contains(&slot) => TextureSemantic::Color,
-                    slot if NORMALS.contains(&slot) => TextureSemantic::Normals,
-                    _ => TextureSemantic::Data,
-                };
-                Slot { reference, meaning, cutoff: None }
+    let numbered = materials.iter().zip(&numbers).filter(|(_, number)| number.is_some());
+    let lists = numbered.map(|(material, _)| {
+        let slot = |(slot, reference)| {
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => TextureSemantic::Color,
+                slot if NORMALS.contains(&slot) => TextureSemantic::Normals,
+                _ => TextureSemantic::Data,
             };
-            slots(material).into_iter().enumerate().map(slot).collect()
-        },
-    );
+            Slot { reference, meaning, cutoff: None }
+        };
+        slots(material).into_iter().enumerate().map(slot).collect()
+    });
     let pipeline = pipeline()?;
     let place =
         SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
@@ -271,7 +330,8 @@ pub(super) fn upload_layers(
     };
     let waters =
         materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
-    let lobes = packed.iter().map(lobes_of).fold(0, |all, lobes| all | lobes);
+    let widest = pack_extended(&with_animated_lobes(scene, materials), has_tangents, &numbers);
+    let lobes = widest.iter().map(lobes_of).fold(0, |all, lobes| all | lobes);
     Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters, lobes }))
 }
 
@@ -332,12 +392,10 @@ mod tests {
     #[test]
     fn marks_hold_the_least_roughness() {
         let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
-        assert_eq!(forward_mark(&plain, false), 1.0);
         for roughness in [0.0, 0.1, 0.5, 1.0f32] {
             let coat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
             let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
-            let mark =
-                forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
+            let mark = forward_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() });
             let read = half::f16::from_f32(mark).to_f32().fract();
             assert!((FORWARD_MARK..FORWARD_MARK + 1.0).contains(&mark), "{mark}");
             assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");

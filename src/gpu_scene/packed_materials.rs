@@ -40,12 +40,13 @@ pub(super) fn pack_all(
         packed.flags |= if index > default_material { MATERIAL_LIGHT_SURFACE } else { 0 };
         packed.mean_color =
             packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
-        packed.forward_mark = extended_materials::forward_mark(material, scene.multiscatter);
+        let number = numbers.get(index).copied().flatten();
+        packed.forward_mark = number.map_or(1.0, |_| extended_materials::forward_mark(material));
         let lights = index > default_material || scene.emissive_lights && !material.unlit;
         if lights && material.emission != Vec3::ZERO && packed.forward_mark < FORWARD_MARK {
             packed.forward_mark = EMITTER_MARK;
         }
-        packed.layers = numbers.get(index).copied().flatten().unwrap_or(NONE);
+        packed.layers = number.unwrap_or(NONE);
         packed
     };
     materials.iter().enumerate().map(pack).collect()
@@ -54,14 +55,4 @@ pub(super) fn pack_all(
 /// True if any surface emission is also a light (`EMITTER_MARK`).
 pub(super) fn any_emitter(materials: &[frame::Material]) -> bool {
     materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
-}
-
-/// Packs all materials for the shaders.
-pub(super) fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<frame::Material> {
-    pack_all(
-        scene,
-        &all_materials(scene, &area_lights::light_bodies(scene)),
-        scene.materials.len(),
-        numbers,
-    )
 }

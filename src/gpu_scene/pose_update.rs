@@ -9,7 +9,8 @@ use super::{
     ies_profiles::Profiles,
     light_tree,
     lights::{tree_over, world_lights},
-    packed_materials::{any_emitter, pack_materials},
+    materials::materials_with_tangents,
+    packed_materials::{all_materials, any_emitter, pack_all},
     pose::{DeformPose, GpuScenePose, PrimitivePose},
     scene::{GpuScene, UPLOADS},
     water::PlacedWater,
@@ -126,11 +127,14 @@ impl GpuScene {
             self.lights = lights;
         }
         if materials {
-            let numbers = self
-                .extended_materials
-                .as_ref()
-                .map_or(&[][..], |layers| layers.numbers.as_slice());
-            let packed = pack_materials(scene, numbers);
+            let described = all_materials(scene, &area_lights::light_bodies(scene));
+            let mut numbers: &[Option<u32>] = &[];
+            if let Some(extended) = &mut self.extended_materials {
+                let has_tangents = materials_with_tangents(scene);
+                extended.follow(gpu, &mut uploader, &described, &has_tangents)?;
+                numbers = &extended.numbers;
+            }
+            let packed = pack_all(scene, &described, scene.materials.len(), numbers);
             self.has_emitters = any_emitter(&packed);
             let bytes: &[u8] = bytemuck::cast_slice(&packed);
             self.materials =

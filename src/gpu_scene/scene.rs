@@ -16,7 +16,7 @@ use super::{
     deform::Deformers,
     draws::RenderQueue,
     environment,
-    extended_materials::{self, ExtendedMaterials, refracts, upload_layers},
+    extended_materials::{self, ExtendedMaterials, refracts, upload_layers, with_animated_lobes},
     geometry::{Group, LodGeneration, Part, scene_parts, upload_geometry},
     gi::SceneGi,
     ies_profiles::Profiles,
@@ -201,8 +201,9 @@ impl GpuScene {
             material: default_material + 1 + index,
             source: None,
         }));
+        let widest = with_animated_lobes(scene, &materials);
         let (vertices, indices, groups, posed) =
-            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
+            upload_geometry(gpu, &mut uploader, &parts, &widest, scene.multiscatter, detail)?;
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
         let over = groups
             .iter()
@@ -274,7 +275,7 @@ impl GpuScene {
             BufferKind::Storage,
         )?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let refraction = materials.iter().any(refracts);
+        let refraction = widest.iter().any(refracts);
         let wanted = BvhUsage { shadows: trees.needs_bvh(&lights), refraction, indirect: false };
         let moving =
             deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));

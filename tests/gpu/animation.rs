@@ -7,13 +7,14 @@ use std::{
 };
 
 use crate::common::{Place, exposed, perspective, renderer};
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{CameraEffects, body::Shutter, effects::MotionBlur},
     compare::flip,
     frame::{Aov, RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
+    photometry::Candela,
     reference::{
         Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World,
         shutter::samples_after,
@@ -22,9 +23,10 @@ use sunny16::{
         Material, Mesh, Node, Primitive, Projection, Scene,
         animation::{
             Animation, AnimationChannel as Row, AnimationSelection, AnimationTarget, Deform,
-            Influences, Interpolation, Keyframes, MorphTarget, Skin, Trs,
+            Influences, Interpolation, Keyframes, MaterialValue, MorphTarget, Skin, Trs,
+            ValueTarget,
         },
-        build::SceneBuilder,
+        build::{SceneBuilder, dielectric},
         gltf,
         procedural::shapes,
     },
@@ -136,6 +138,62 @@ fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animati
         channels: vec![Row { target, keys: Arc::new(keys) }],
         motion: None,
     }]
+}
+
+/// A lit ball before a wall, whose material a channel changes within 2 s.
+fn changing_ball(material: &Material, value: MaterialValue, keys: &[f32]) -> Scene {
+    let mut builder = SceneBuilder::new("ball");
+    builder.place(shapes::uv_sphere(1.0, 32, 16), material.clone(), DVec3::ZERO);
+    let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let wall = dielectric("wall", Vec3::new(0.8, 0.4, 0.2), 0.6);
+    let back = DMat4::from_translation(DVec3::new(0.0, 0.0, -2.0)) * turn;
+    builder.place(shapes::plane(Vec2::splat(8.0), 1, 1), wall, back);
+    for at in [DVec3::new(2.0, 2.0, 4.0), DVec3::new(0.5, 0.3, -1.6)] {
+        builder.point_light_candela("lamp", Candela(500.0), Vec3::ONE, at);
+    }
+    let mut scene = builder.build().unwrap();
+    let ball = scene.materials.iter().position(|of| of.name == material.name).unwrap();
+    let target = AnimationTarget::Value(ValueTarget::Material(ball, value));
+    scene.animations = channel(target, keys.len() / 2, keys);
+    scene
+}
+
+#[test]
+fn lobes_that_an_animation_turns_on_equal_those_of_a_new_upload() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let view = perspective(DVec3::new(0.4, 0.5, 4.0), DVec3::ZERO, 0.6, 0.1, (48, 36));
+    let settings = exposed(100.0, 0.5);
+    let plain = dielectric("ball", Vec3::new(0.3, 0.4, 0.6), 0.4);
+    let metal = Material { metallic: 1.0, ..plain.clone() };
+    for (material, value, keys) in [
+        (&plain, MaterialValue::Clearcoat, &[0.0, 1.0][..]),
+        (&plain, MaterialValue::SheenColor, &[0.0, 0.0, 0.0, 1.0, 0.5, 0.2]),
+        (&metal, MaterialValue::Anisotropy, &[0.0, 0.9]),
+        (&metal, MaterialValue::Iridescence, &[0.0, 1.0]),
+        (&plain, MaterialValue::Transmission, &[0.0, 0.45]),
+        (&plain, MaterialValue::Ior, &[1.5, 2.2]),
+        (&plain, MaterialValue::Specular, &[1.0, 0.0]),
+        (&plain, MaterialValue::DiffuseTransmission, &[0.0, 0.9]),
+    ] {
+        let scene = changing_ball(material, value, keys);
+        let mut on_device = renderer.upload(&scene).unwrap();
+        let first = renderer.render(&on_device, &view, &settings).unwrap();
+        let mut posed = scene.clone();
+        posed.apply(&scene.pose(&AnimationSelection::Auto, 2.0));
+        on_device.follow(renderer.gpu(), &posed).unwrap();
+        let last = renderer.render(&on_device, &view, &settings).unwrap();
+        posed.animations.clear();
+        let anew = renderer.upload(&posed).unwrap();
+        let want = renderer.render(&anew, &view, &settings).unwrap();
+        let worst = |a: &RenderedImage| {
+            let pixels = a.nits.iter().flatten().zip(want.nits.iter().flatten());
+            pixels.map(|(a, b)| (a - b).abs() / b.max(1.0)).fold(0.0f32, f32::max)
+        };
+        let (changed, off) = (worst(&first), worst(&last));
+        println!("{value:?}: changed by {changed:.3}, off by {off:.1e}");
+        assert!(changed > 0.02, "{value:?}: {changed}");
+        assert!(off < 2e-3, "{value:?}: {off}");
+    }
 }
 
 /// The square 5 m before the eye, moving to the right at a speed (m/s), at its rest position at 1
