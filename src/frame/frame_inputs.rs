@@ -226,7 +226,7 @@ impl FrameInputs {
                 gpu,
                 (settings, sampling.shadows.history.static_frames(sampling.shadows.still_frames)),
                 traced.as_ref(),
-                max_lights,
+                (max_lights, lights.len()),
             ),
             shadow_bvh: traced,
             refraction_bvh: through,
@@ -262,12 +262,23 @@ impl FrameInputs {
     }
 }
 
-/// The fixed ray budget of the frame, if it has one.
+/// Greatest number of lights whose rays neighboring pixels can tell apart: the index of a ray's
+/// light has 16 bits, of which one value stands for no light (`loss_block` of the shaders).
+const MAX_SHARED_LIGHTS: usize = 0xffff;
+
+/// True if pixels can use the rays of their neighbors. Samples of sampled lights are no shares that
+/// neighbors could use.
+fn can_share_rays(max_lights: u32, lights: usize) -> bool {
+    max_lights == 0 && lights <= MAX_SHARED_LIGHTS
+}
+
+/// The fixed ray budget of the frame, if it has one. `max_lights`: of `max_cluster_lights`;
+/// `lights`: number of lights of the frame.
 fn shadow_ray_budget(
     gpu: &Gpu,
     (settings, still_frames): (&RenderSettings, u32),
     traced: Option<&FrameBvh>,
-    max_lights: u32,
+    (max_lights, lights): (u32, usize),
 ) -> Option<ShadowRayBudget> {
     traced.filter(|_| settings.has_shadow_ray_budget()).map(|_| ShadowRayBudget {
         rays: settings.shadows.rays,
@@ -279,8 +290,7 @@ fn shadow_ray_budget(
         lights: max_lights,
         light_samples: settings.shadows.light_samples,
         denoised: settings.denoises_shadows(),
-        // Samples of sampled lights are no shares that neighbors could use.
-        reuse: max_lights == 0 && settings.reuses_shadow_rays(still_frames),
+        reuse: can_share_rays(max_lights, lights) && settings.reuses_shadow_rays(still_frames),
     })
 }
 
@@ -345,4 +355,15 @@ fn frame_flags(scene: &GpuScene, settings: &RenderSettings, forward: bool) -> u3
 /// The bits whose conditions hold.
 fn bits_of<const N: usize>(bits: [(bool, u32); N]) -> u32 {
     bits.into_iter().filter(|(on, _)| *on).fold(0, |all, (_, bit)| all | bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbors_share_rays_of_lights_with_an_index() {
+        assert!(can_share_rays(0, 1) && can_share_rays(0, 65_535));
+        assert!(!can_share_rays(0, 65_536) && !can_share_rays(16, 20));
+    }
 }
