@@ -11,7 +11,7 @@ layout(set = 0, binding = 80, scalar) buffer limit_counter_block { LimitCounters
 // it: the clamped emission of the G-buffer is the maximum itself.
 void count_clamped_light(vec3 light) {
     if (any(greaterThanEqual(light, vec3(65504.0)))) {
-        atomicAdd(limit_counters.clamped_pixels, 1u);
+        atomicAdd(limit_counters.clamped_values, 1u);
     }
 }
 

@@ -674,6 +674,7 @@ void main() {
                 next_ray.reflected, 1.0);
         }
     }
+    count_clamped_light(diffuse_sum * frame.pre_exposure);
     imageStore(diffuse_image, ivec2(texel), vec4(to_half_range(diffuse_sum * frame.pre_exposure),
         min(taken_sum * frame.pre_exposure, 60000.0)));
     vec3 specular = specular_sum * frame.pre_exposure;

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/flare_sources.glsl"
+#include "lib/limit_counters.glsl"
 
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -47,15 +48,19 @@ void main() {
         float along = sqrt(strongest / max(2.0 * sprite.disk, 1.0));
         float reach = 1024.0 / burst.steps * max(along,
             pow(strongest * burst.steps * 0.25, 1.0 / 3.0));
+        bool beyond_disk = reach > sprite.disk;
         reach = clamp(max(reach, 256.0 / burst.steps), 4.0, 4.0 * max(size.x, size.y))
             + sprite.disk;
         // The sprite misses the image.
         bool missed = any(lessThan(sprite.center, vec2(-reach)))
             || any(greaterThan(sprite.center, size + reach));
         sprite.reach = missed || (point && burst.points == 0u) || isnan(reach) ? 0.0 : reach;
-        // Diffraction of a source with so large a disk stays within it, and its box would need too
-        // many texels per frame.
+        // Most diffraction of a source with so large a disk stays within it, and its box would need
+        // too many texels per frame.
         if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
+            if (sprite.reach > 0.0 && beyond_disk) {
+                atomicAdd(limit_counters.large_flare_sources, 1u);
+            }
             sprite.reach = 0.0;
         } else if (!point) {
             float own = luminance(burst_square(vec2(0.0),

@@ -9,7 +9,7 @@ use super::{
     path,
     render_args::{RenderArgs, RendererKind},
     scene_args,
-    warnings::{warn_exposure, warn_missing_textures, warn_remarks},
+    warnings::{warn, warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
     frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
@@ -114,8 +114,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         let named = sequence_frame_args(args, shot.number);
         write(&named, exr, &shot.image, white_balance)?;
-        let limits = shown_limits.select(shot.image.limits.warnings());
-        limits.iter().for_each(|limit| eprintln!("{limit}"));
+        warn(&shown_limits.select(shot.image.limits.warnings()), args.quiet);
         if !args.quiet {
             report(&named, session, shot);
         }

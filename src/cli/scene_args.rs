@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, builder::PossibleValuesParser};
 
-use super::error::CliError;
+use super::{error::CliError, warnings::warn};
 use crate::{
     session::{self, OpenRequest, OpenScene, Size},
     settings::{Choice, Quality, QualityLook, tier_table},
@@ -88,9 +88,6 @@ pub fn open_scene(args: &SceneArgs) -> Result<OpenScene, CliError> {
 /// [`open_scene`] for a request; `quiet` leaves out notes.
 pub fn open_request(request: &OpenRequest, quiet: bool) -> Result<OpenScene, CliError> {
     let session = session::open(request)?;
-    let is_note = |text: &str| text.starts_with("note:");
-    for warning in session.warnings.iter().filter(|text| !(quiet && is_note(text))) {
-        eprintln!("{warning}");
-    }
+    warn(&session.warnings, quiet);
     Ok(session)
 }

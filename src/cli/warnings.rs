@@ -60,6 +60,13 @@ impl Drop for CompileNotice {
     }
 }
 
+/// Prints warnings and notes; `quiet` leaves out notes, which begin with `note:`.
+pub fn warn(sentences: &[String], quiet: bool) {
+    for sentence in sentences.iter().filter(|text| !(quiet && text.starts_with("note:"))) {
+        eprintln!("{sentence}");
+    }
+}
+
 /// Prints the remarks of a device, e.g. on pipelines that a general one replaces.
 pub fn warn_remarks(gpu: &Gpu) {
     gpu.remarks().iter().for_each(|remark| eprintln!("warning: {remark}"));

@@ -105,6 +105,14 @@ pub(super) fn declare_frame<'a>(
         }
         _ => None,
     };
+    let (rendered_size, size) = (data.uniforms.values.size, after.values.size);
+    // Sums of blended passes, which their shaders cannot count, before other passes dim them.
+    let count = |g: &mut Graph<'a>, stage: &str, size: [u32; 2], light: ImageHandle| {
+        passes.limit_counters.count_clamped(g, stage, (size, light), limit_counters);
+    };
+    if gi_output.is_some() || data.shadow_ray_budget.is_some() {
+        count(g, "surfaces", rendered_size, lit.light);
+    }
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
     let method = sampling.method();
     let is_temporal = matches!(method, Method::Temporal(_));
@@ -129,8 +137,11 @@ pub(super) fn declare_frame<'a>(
     let background = passes.refraction.declare(g, frame, gbuffer, lit);
     let blended =
         BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters };
-    passes.blend.declare(g, frame, blended, &passes.forward);
-    let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
+    let is_blended = passes.blend.declare(g, frame, blended, &passes.forward);
+    if reflections.is_some() || volumetrics.is_some() || is_blended {
+        count(g, "scene", rendered_size, lit.light);
+    }
+    let (camera, effects) = (&passes.effects, &settings.effects);
     let anti_aliasing_inputs = AntiAliasingInputs {
         light: lit.light,
         depth: gbuffer.depth,
@@ -143,6 +154,9 @@ pub(super) fn declare_frame<'a>(
         passes.anti_aliasing.declare(g, data, anti_aliasing_inputs, method);
     let sharp = light;
     let (light, coc) = camera.depth_of_field(g, after, depth, light, effects);
+    if coc.is_some() {
+        count(g, "depth of field", size, light);
+    }
     let blurred = MotionBlurInputs {
         view,
         shutter: settings.shutter.as_ref(),
@@ -161,17 +175,25 @@ pub(super) fn declare_frame<'a>(
     let histogram = histogram.map(|pass| pass.declare(g, size, counted));
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
     let bright = camera.flare_sources(g, frame, depth, light, bvh, flares);
-    let light = camera.starburst(g, frame, depth, light, bright, effects);
+    let without = light;
+    let limited = (bright, limit_counters);
+    let light = camera.starburst(g, frame, (depth, light), limited, effects);
+    if light != without {
+        count(g, "starbursts", size, light);
+    }
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(
-        g,
-        size,
-        light,
-        settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
-    );
+    let has_aberrations = settings.lens.as_deref().is_some_and(MountedLens::has_aberrations);
+    let without = light;
+    let light = camera.lens_image(g, size, light, has_aberrations);
+    if light != without {
+        count(g, "lens image", size, light);
+    }
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let (light, ghosts) = camera.ghosts(g, size, light, bright, settings.ghosts.as_ref());
+    if ghosts.is_some() {
+        count(g, "ghosts", size, light);
+    }
     let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display = DisplayTransform {
         mapper: settings.tone_mapper,
@@ -205,7 +227,7 @@ pub(super) fn declare_frame<'a>(
     let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
     let counters = [Some(limit_counters), gi_output.map(|gi_output| gi_output.limit_counters)];
     let bright = bright.filter(|_| effects.starburst.is_some());
-    let limits = LimitReports::declare(g, (blurs, coc), bright, counters);
+    let limits = LimitReports::declare(g, size, (blurs, coc), bright, counters);
     FrameImages {
         light,
         accumulated,

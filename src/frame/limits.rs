@@ -1,5 +1,7 @@
 //! Limits that took effect in an image: of camera effects (docs/camera-effects.md, "Limits"), of
 //! half floats and of rays.
+//!
+//! Their sentences are warnings, or notes if they begin with `note:`.
 
 use std::collections::BTreeSet;
 
@@ -36,9 +38,13 @@ impl ClampedEffect {
     }
 }
 
+/// Fraction of a picture's pixels below which cut paths are not counted: what they lack is then
+/// less than noise.
+const MIN_CUT_PATHS: f64 = 1e-3;
+
 /// Limits that took effect in an image; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EffectLimits {
+pub struct FrameLimits {
     /// Longest motion of a pixel while the shutter is open.
     pub motion_blur: Option<ClampedEffect>,
     /// Radius of the greatest circle of confusion.
@@ -48,18 +54,18 @@ pub struct EffectLimits {
     /// Number of bright sources without a starburst, because more brighter ones exist than the
     /// limit.
     pub starbursts_dropped: u32,
-    /// Counts of shaders.
+    /// Counts of shaders. Points, paths and rays are 0 below a thousandth of the pixels.
     pub counters: LimitCounters,
 }
 
-impl EffectLimits {
+impl FrameLimits {
     /// These limits of the last frame of a picture, with the greatest counts of limits in shaders
     /// of this and another frame: which pixels and paths exceed them depends on samples.
     pub(super) fn with_counts_of(self, other: &Self) -> Self {
         Self { counters: combined(self.counters, other.counters, u32::max), ..self }
     }
 
-    /// One warning sentence for each limit.
+    /// One sentence for each limit: a note for paths that end early, otherwise a warning.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let motion = self.motion_blur.map(|ClampedEffect { requested, clamped: drawn }| {
@@ -96,16 +102,17 @@ impl EffectLimits {
             (count > 0).then(|| what.replace("{}", &counted(count as usize, thing)))
         };
         let clamped = said(
-            self.counters.clamped_pixels,
-            "pixel",
-            "light range: {} brighter than 65,504 times white clamped to it, which dims bloom and \
-             the file's nits there; expose darker (a higher camera.exposure.ev100), or use \
-             --renderer path, which has no limit (docs/gbuffer.md)",
+            self.counters.clamped_values,
+            "value",
+            "light range: {} of light above 65,504 times white clamped to it (a pixel counts once \
+             for each pass that clamps it), which dims bloom and the file's nits there; expose \
+             darker (a higher camera.exposure.ev100), or use --renderer path, which has no limit \
+             (docs/gbuffer.md)",
         );
         let refraction = said(
             self.counters.refraction_points,
             "point",
-            "refraction: {} of refracting surfaces with more paths than rays (32 of a smooth \
+            "note: refraction: {} of refracting surfaces with more paths than rays (32 of a smooth \
              surface, 10 of each facet of a rough one; a pixel counts once for each surface); the \
              other paths take the light of their direction; use --renderer path, which has no \
              limit (docs/extended-materials.md)",
@@ -113,17 +120,25 @@ impl EffectLimits {
         let mirrors = said(
             self.counters.mirror_paths,
             "path",
-            "mirror paths: {} of reflections end at a reflecting surface, the fourth; what it \
+            "note: mirror paths: {} of reflections end at a reflecting surface, the fourth; what it \
              reflects is black; use --renderer path, which has no limit \
              (docs/instant-radiosity.md, Limits)",
         );
         let panes = said(
             self.counters.pane_rays,
             "ray",
-            "clear panes: {} of indirect light end at a clear pane after four others, which counts \
-             as a wall; use --renderer path, which has no limit (docs/instant-radiosity.md, Limits)",
+            "note: clear panes: {} of indirect light end at a clear pane after four others, which \
+             counts as a wall; use --renderer path, which has no limit \
+             (docs/instant-radiosity.md, Limits)",
         );
-        [motion, depth, bokeh, starburst, clamped, refraction, mirrors, panes]
+        let large = said(
+            self.counters.large_flare_sources,
+            "source",
+            "large starbursts: {} without spikes, with images on the sensor of a radius above 1.6 \
+             mm times the f-number; open the lens less far, or move the camera away \
+             (docs/starburst.md, Limits)",
+        );
+        [motion, depth, bokeh, starburst, large, clamped, refraction, mirrors, panes]
             .into_iter()
             .flatten()
             .collect()
@@ -135,10 +150,15 @@ impl EffectLimits {
 pub struct ShownLimits(BTreeSet<String>);
 
 impl ShownLimits {
-    /// The warnings whose kind, the text before the colon, has not been shown; they count as shown.
-    pub fn select(&mut self, mut warnings: Vec<String>) -> Vec<String> {
-        warnings.retain(|text| self.0.insert(text.split(':').next().unwrap_or_default().into()));
-        warnings
+    /// The sentences whose kind, the text before the colon, has not been shown; they count as
+    /// shown.
+    pub fn select(&mut self, mut sentences: Vec<String>) -> Vec<String> {
+        let kind = |text: &str| {
+            let text = text.strip_prefix("note: ").unwrap_or(text);
+            text.split(':').next().unwrap_or_default().to_owned()
+        };
+        sentences.retain(|text| self.0.insert(kind(text)));
+        sentences
     }
 }
 
@@ -148,13 +168,15 @@ pub(super) struct LimitReports {
     depth_of_field: Option<(BufferHandle, f32)>,
     starburst: Option<BufferHandle>,
     counters: Vec<BufferHandle>,
+    pixels: u32,
 }
 
 impl LimitReports {
-    /// Declares the readbacks. `bright` holds the sources of starbursts, `counters` buffers of
-    /// `passes::limit_counters`.
+    /// Declares the readbacks for a picture of this size. `bright` holds the sources of starbursts,
+    /// `counters` buffers of `passes::limit_counters`.
     pub(super) fn declare(
         g: &mut Graph<'_>,
+        [width, height]: [u32; 2],
         (motion_blur, depth_of_field): (Option<MotionBlurLimit>, Option<CocLimit>),
         bright: Option<FlareSources>,
         counters: [Option<BufferHandle>; 2],
@@ -172,15 +194,16 @@ impl LimitReports {
         let counters = (names.into_iter().zip(counters))
             .filter_map(|(name, from)| Some(g.read_back_buffer(name, from?, limit_counters::SIZE)))
             .collect();
-        Self { motion_blur, depth_of_field, starburst, counters }
+        let pixels = width.saturating_mul(height);
+        Self { motion_blur, depth_of_field, starburst, counters, pixels }
     }
 
     /// The limits that took effect, decoded from the readbacks.
     pub(super) fn read(
         &self,
         bytes: impl Fn(BufferHandle) -> GpuResult<Vec<u8>>,
-    ) -> GpuResult<EffectLimits> {
-        let mut limits = EffectLimits::default();
+    ) -> GpuResult<FrameLimits> {
+        let mut limits = FrameLimits::default();
         if let Some((handle, drawn)) = self.motion_blur {
             let bytes = bytes(handle)?;
             let longest = decode_half2(&bytes).map(|[x, y, ..]| x.hypot(y)).fold(0.0, f32::max);
@@ -203,7 +226,20 @@ impl LimitReports {
             let counters: LimitCounters = bytemuck::pod_read_unaligned(&bytes(handle)?);
             limits.counters = combined(limits.counters, counters, u32::saturating_add);
         }
+        limits.counters = visible(limits.counters, self.pixels);
         Ok(limits)
+    }
+}
+
+/// The counters without paths and rays that are too few to be seen in a picture of so many pixels.
+fn visible(counters: LimitCounters, pixels: u32) -> LimitCounters {
+    let few = |count: u32| f64::from(count) < MIN_CUT_PATHS * f64::from(pixels);
+    let kept = |count: u32| if few(count) { 0 } else { count };
+    LimitCounters {
+        refraction_points: kept(counters.refraction_points),
+        mirror_paths: kept(counters.mirror_paths),
+        pane_rays: kept(counters.pane_rays),
+        ..counters
     }
 }
 
@@ -233,23 +269,23 @@ mod tests {
 
     #[test]
     fn limits_that_act_are_said() {
-        assert!(EffectLimits::default().warnings().is_empty());
+        assert!(FrameLimits::default().warnings().is_empty());
         assert_eq!(
             [ClampedEffect::of(40.0, 40.0), ClampedEffect::of(f32::INFINITY, 40.0)],
             [None, None]
         );
-        let limits = EffectLimits {
+        let limits = FrameLimits {
             motion_blur: ClampedEffect::of(67.5, 40.0),
             depth_of_field: ClampedEffect::of(500.0, 384.0),
             bokeh_dropped: bokeh_dropped(&[64, 0, 70]),
             starbursts_dropped: 3,
-            ..EffectLimits::default()
+            ..FrameLimits::default()
         };
         let said = limits.warnings();
         assert_eq!(said.len(), 4);
         // Another number of the same limit is no news.
         let mut shown = ShownLimits::default();
-        let less = EffectLimits { starbursts_dropped: 2, ..EffectLimits::default() };
+        let less = FrameLimits { starbursts_dropped: 2, ..FrameLimits::default() };
         assert_eq!(shown.select(less.warnings()).len(), 1);
         assert_eq!(shown.select(said.clone()), said[..3]);
         assert!(shown.select(said.clone()).is_empty());
@@ -265,19 +301,40 @@ mod tests {
 
     #[test]
     fn counts_of_shaders_are_said_with_their_greatest_number() {
-        let with = |counters| EffectLimits { counters, ..EffectLimits::default() };
+        let with = |counters| FrameLimits { counters, ..FrameLimits::default() };
         let none = LimitCounters::default();
-        let first = with(LimitCounters { clamped_pixels: 7, mirror_paths: 1, ..none });
+        let first = with(LimitCounters { clamped_values: 7, mirror_paths: 1, ..none });
         let second = with(LimitCounters { refraction_points: 12, pane_rays: 3, ..none });
-        let last = with(LimitCounters { clamped_pixels: 5, ..none });
+        let last = with(LimitCounters { clamped_values: 5, large_flare_sources: 2, ..none });
         let all = last.with_counts_of(&first).with_counts_of(&second);
         let said = all.warnings();
-        for (said, part) in
-            said.iter().zip(["7 pixels brighter", "12 points of", "1 path of", "3 rays of"])
-        {
+        for (said, part) in said.iter().zip([
+            "2 sources without",
+            "7 values of",
+            "note: refraction: 12 points of",
+            "note: mirror paths: 1 path of",
+            "note: clear panes: 3 rays of",
+        ]) {
             assert!(said.contains(part) && said.contains("docs/"), "{said}");
         }
-        assert_eq!(said.len(), 4);
+        assert_eq!(said.len(), 5);
         assert_eq!(ShownLimits::default().select(said.clone()), said);
+    }
+
+    #[test]
+    fn few_cut_paths_are_not_said() {
+        let counted = LimitCounters {
+            clamped_values: 1,
+            refraction_points: 8,
+            mirror_paths: 9,
+            pane_rays: 10,
+            large_flare_sources: 1,
+        };
+        assert_eq!(visible(counted, 8_000), counted);
+        let nine_thousand = visible(counted, 9_000);
+        assert_eq!(nine_thousand, LimitCounters { refraction_points: 0, ..counted });
+        let many = visible(counted, 1280 * 720);
+        assert_eq!((many.clamped_values, many.large_flare_sources), (1, 1));
+        assert_eq!((many.refraction_points, many.mirror_paths, many.pane_rays), (0, 0, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! A rendered image on the host, with the statistics of its frame.
 
-use super::{aov::Aov, limits::EffectLimits};
+use super::{aov::Aov, limits::FrameLimits};
 use crate::{
     camera::Exposure,
     gpu::PassTime,
@@ -65,7 +65,7 @@ pub struct RenderedImage {
     /// Report of the lens flare ghosts, if `RenderSettings::ghosts` is set.
     pub ghosts: Option<GhostReport>,
     /// Limits of camera effects that took effect.
-    pub limits: EffectLimits,
+    pub limits: FrameLimits,
     /// The exposure of the frame.
     pub exposure: Exposure,
 }

@@ -75,7 +75,7 @@ impl BlendPass {
         core.into_iter().chain(extended).collect()
     }
 
-    /// Declares the pass, unless nothing is blended or refractive. `forward` draws extended
+    /// Declares the pass; false if nothing is blended or refractive. `forward` draws extended
     /// materials in the same sorted order.
     pub fn declare<'a>(
         &'a self,
@@ -83,12 +83,12 @@ impl BlendPass {
         frame: SceneFrame<'a>,
         inputs: BlendInputs,
         forward: &'a ForwardPass,
-    ) {
+    ) -> bool {
         let SceneFrame { scene, data, .. } = frame;
         let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters } =
             inputs;
         if !data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
-            return;
+            return false;
         }
         let split = lit.split.is_some();
         let traced_refraction = data.refraction_bvh.is_some();
@@ -152,5 +152,6 @@ impl BlendPass {
                 }
                 Ok(())
             });
+        true
     }
 }

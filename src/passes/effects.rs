@@ -171,19 +171,19 @@ impl EffectPasses {
         Some(pass.declare(g, frame, depth, light, gpu_bvh))
     }
 
-    /// Starbursts; returns `light` unchanged if they are off. The images are at output resolution.
+    /// Starbursts; returns `light` unchanged if they are off. The images are at output resolution;
+    /// `limit_counters`: of `passes::limit_counters`.
     pub fn starburst<'a>(
         &'a self,
         g: &mut Graph<'a>,
         frame: SceneFrame<'a>,
-        depth: ImageHandle,
-        light: ImageHandle,
-        bright: Option<FlareSources>,
+        (depth, light): (ImageHandle, ImageHandle),
+        (bright, limit_counters): (Option<FlareSources>, BufferHandle),
         effects: &CameraEffects,
     ) -> ImageHandle {
         match (self.starburst.get(), &effects.starburst, bright) {
             (Some(pass), Some(starburst), Some(bright)) => {
-                pass.declare(g, frame, depth, light, bright, starburst)
+                pass.declare(g, frame, (depth, light), (bright, limit_counters), starburst)
             }
             _ => light,
         }

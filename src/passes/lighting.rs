@@ -114,7 +114,14 @@ impl LightingPass {
                 let lost = denoising.map_or(rays.lost, |with| {
                     shadow_rays::declare_denoised(g, data, inputs.gbuffer, &rays, with)
                 });
-                self.shadow_rays.declare_resolve(g, (&rays, lost), budget, light, parts);
+                let counters = inputs.limit_counters;
+                self.shadow_rays.declare_resolve(
+                    g,
+                    (&rays, lost),
+                    budget,
+                    (light, parts),
+                    counters,
+                );
             }
             None => {
                 let pass = self.bound(g, "lighting", frame, inputs, split);

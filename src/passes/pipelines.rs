@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use super::{
     accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling,
-    denoiser, effects, exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting, refit,
-    refraction, shadow_maps, skin, ssr, tonemap, velocity, volumes,
+    denoiser, effects, exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting,
+    limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap, velocity, volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
 
@@ -53,6 +53,8 @@ pub struct Passes {
     pub velocity: OnceLock<velocity::VelocityPass>,
     /// Anti-aliasing.
     pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
+    /// Counts of clamped light.
+    pub limit_counters: limit_counters::LimitCountersPass,
     /// Progressive accumulation; created on first use.
     pub accumulate: OnceLock<accumulate::AccumulatePass>,
     /// Luminance histogram for automatic exposure; created on first use.
@@ -91,6 +93,7 @@ impl Passes {
             effects: effects::EffectPasses::default(),
             velocity: OnceLock::new(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
+            limit_counters: limit_counters::LimitCountersPass::new(gpu),
             accumulate: OnceLock::new(),
             exposure_histogram: OnceLock::new(),
             tonemap: tonemap?,

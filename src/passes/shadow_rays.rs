@@ -328,14 +328,15 @@ impl ShadowRaysPass {
     }
 
     /// Declares the pass that adds the shadowed light to the image, and to its diffuse and specular
-    /// parts. `lost`: the lost fractions, denoised or not.
+    /// parts. `lost`: the lost fractions, denoised or not; `limit_counters`: of
+    /// `passes::limit_counters`.
     pub fn declare_resolve<'a>(
         &'a self,
         g: &mut Graph<'a>,
         (frame, lost): (&ShadowRayFrame, [ImageHandle; 2]),
         budget: ShadowRayBudget,
-        light: ImageHandle,
-        split: Option<(ImageHandle, ImageHandle)>,
+        (light, split): (ImageHandle, Option<(ImageHandle, ImageHandle)>),
+        limit_counters: BufferHandle,
     ) {
         let is_split = split.is_some();
         g.fullscreen_with("shadow rays: resolve", move || self.resolve(is_split))
@@ -343,6 +344,7 @@ impl ShadowRaysPass {
             .sampled("unshadowed_specular_image", frame.unshadowed[1])
             .sampled("lost_diffuse_image", lost[0])
             .sampled("lost_specular_image", lost[1])
+            .updated("limit_counter_block", limit_counters)
             .push(&if budget.accumulated { f32::MIN } else { 0.0 })
             .target_loaded(light)
             .with(split, |pass, (diffuse, specular)| {

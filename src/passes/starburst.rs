@@ -20,7 +20,7 @@ use crate::{
         shader_structs::flare_sources::{MAX_SOURCES, StarburstConstants, StarburstSprite},
         upload::Uploader,
     },
-    graph::{Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
     optics::{
         aperture::Aperture,
         starburst::{self, HALF},
@@ -159,14 +159,14 @@ impl StarburstPass {
         Ok(())
     }
 
-    /// Declares the passes. The images are at output resolution.
+    /// Declares the passes. The images are at output resolution; `limit_counters`: of
+    /// `passes::limit_counters`.
     pub fn declare(
         &self,
         g: &mut Graph<'_>,
         SceneFrame { data, output, .. }: SceneFrame<'_>,
-        depth: ImageHandle,
-        light: ImageHandle,
-        bright: FlareSources,
+        (depth, light): (ImageHandle, ImageHandle),
+        (bright, limit_counters): (FlareSources, BufferHandle),
         settings: &Starburst,
     ) -> ImageHandle {
         let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
@@ -194,6 +194,7 @@ impl StarburstPass {
             .storage("flare_source_block", bright.list)
             .storage("burst_block", &table.texels)
             .written("sprite_block", sprites)
+            .updated("limit_counter_block", limit_counters)
             .push(&constants)
             .dispatch([1, 1, 1]);
         let out = g.image("light with starbursts", width, height, LIGHT);

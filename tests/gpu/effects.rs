@@ -12,7 +12,7 @@ use sunny16::{
         effect_models::{Grain, glare_within},
         effects::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Starburst, Vignetting},
     },
-    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
+    frame::{AntiAliasing, RenderSettings, RenderedImage, Renderer, limits::FrameLimits},
     gpu_scene::View,
     optics::{
         Rim,
@@ -679,7 +679,7 @@ fn effects_keep_their_size_at_any_resolution() {
             (disc / want - 1.0).abs() < 0.05 && light.abs() < 0.05,
             "{size:?}: {disc} {want} {light}"
         );
-        assert_eq!(picture.limits, EffectLimits::default());
+        assert_eq!(picture.limits, FrameLimits::default());
 
         // Motion blur: 20 m/s over 1/50 s at 5 m, 4 mm.
         let sideways = moving(DVec3::new(20.0, 0.0, 0.0));
@@ -689,7 +689,7 @@ fn effects_keep_their_size_at_any_resolution() {
         let (width, _) = edge(&green(&picture)[row..row + size.0 as usize], 0.0, 100.0);
         println!("{size:?}: edge over {:.3} mm", width * pixel);
         assert!((width * pixel - 4.0).abs() < pixel, "{size:?}: {}", width * pixel);
-        assert_eq!(picture.limits, EffectLimits::default());
+        assert_eq!(picture.limits, FrameLimits::default());
 
         // Chromatic aberration: red is 2 % larger, 0.1 mm at 5 mm.
         let square = on_sensor(5.0, 0.0, 1.5, 100.0);

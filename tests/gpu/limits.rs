@@ -1,21 +1,33 @@
 //! Limits in shaders are counted where they act, and nowhere else.
 
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::{
+    f64::consts::{FRAC_PI_2, PI},
+    sync::Arc,
+};
 
 use crate::common::{
     Place, add_square, emissive_material, exposed, perspective, renderer, traced_shadows,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{GiSettings, RenderSettings, RenderedImage, Renderer, limits::EffectLimits},
+    camera::{CameraEffects, Iris, effects::Starburst},
+    frame::{
+        GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings, limits::FrameLimits,
+    },
     gpu_scene::View,
+    optics::{
+        Lens, LensSettings, Prescription,
+        ghosts::{GhostMethod, LensGhosts},
+    },
     photometry::{
-        Candela, Lux,
-        lights::{Emitter, LightStrength},
+        Candela, Lux, Nit,
+        lights::{Cone, Emitter, LightStrength, SpotFlux},
     },
     scene::{
-        AlphaMode, Clearcoat, Material, Scene,
+        AlphaMode, Clearcoat, Material, MediumCoefficients, ParticipatingVolume, Scene,
+        VolumeShape,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
+        look::{ShadowMethod, ShadowSampling},
         procedural::shapes,
     },
 };
@@ -71,16 +83,16 @@ fn light_beyond_half_floats_is_counted() {
     let picture = draw(&mut renderer, &lit(1e5, &|_| {}), &view, &settings);
     let clamped = picture.nits.iter().filter(|p| p[0] >= MAX_HALF * 0.9999).count();
     assert!(clamped > 20, "{clamped}");
-    assert_eq!(picture.limits.counters.clamped_pixels as usize, clamped);
+    assert_eq!(picture.limits.counters.clamped_values as usize, clamped);
     let said = picture.limits.warnings();
     assert!(said.len() == 1 && said[0].starts_with("light range: "), "{said:?}");
     let picture = draw(&mut renderer, &lit(6e4, &|_| {}), &view, &settings);
-    assert_eq!(picture.limits, EffectLimits::default());
+    assert_eq!(picture.limits, FrameLimits::default());
     // A still has the greatest number of its frames.
     let scene = lit(1e5, &|_| {});
     let on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
     let still = renderer.render_still(&on_device, &view, &settings, 4).unwrap();
-    assert!(still.limits.counters.clamped_pixels > 20, "{:?}", still.limits);
+    assert!(still.limits.counters.clamped_values > 20, "{:?}", still.limits);
 
     // The passes that draw what the G-buffer does not hold: background, forward and blend pass.
     let sun = |lux: f64| {
@@ -124,12 +136,156 @@ fn light_beyond_half_floats_is_counted() {
             let scene = builder.build().unwrap();
             let limits = draw(&mut renderer, &scene, &view, &settings).limits;
             println!("{name}: {limits:?}");
-            assert_eq!(limits.counters.clamped_pixels > 0, acts, "{name}");
+            assert_eq!(limits.counters.clamped_values > 0, acts, "{name}");
             let mut others = limits;
-            others.counters.clamped_pixels = 0;
-            assert_eq!(others, EffectLimits::default(), "{name}");
+            others.counters.clamped_values = 0;
+            assert_eq!(others, FrameLimits::default(), "{name}");
         }
     }
+}
+
+/// A point lamp in the picture, and a speck out of it, so that the scene is not empty.
+fn lamp_in_view(candela: f64) -> Scene {
+    let mut builder = SceneBuilder::new("lamp");
+    builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, DVec3::ZERO);
+    add_square(&mut builder, DVec3::new(0.0, 0.0, 50.0), 1.0, Vec3::ZERO);
+    builder.build().unwrap()
+}
+
+/// A wall that a lamp lights from the front.
+fn lit_wall(candela: f64) -> Scene {
+    let mut builder = SceneBuilder::new("wall");
+    wall(&mut builder, dielectric("wall", Vec3::splat(0.5), 1.0), 0.0);
+    builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, DVec3::new(0.1, 0.2, 3.0));
+    builder.build().unwrap()
+}
+
+/// A wall that gets only light of another one, behind the camera, which a spot lights.
+fn indirectly_lit_wall(candela: f64) -> Scene {
+    let white = || Material { double_sided: true, ..dielectric("wall", Vec3::splat(0.5), 1.0) };
+    let mut builder = SceneBuilder::new("walls");
+    wall(&mut builder, white(), 0.0);
+    wall(&mut builder, white(), 4.0);
+    let cone = Cone::new(0.4, 0.6).unwrap();
+    let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
+    let pose = look_at_transform(DVec3::new(0.0, 0.0, 3.0), DVec3::new(0.0, 0.0, 4.0));
+    builder.light("spot", spot, LightStrength::Candela(Candela(candela)), Vec3::ONE, pose);
+    builder.build().unwrap()
+}
+
+/// A glowing cloud, 1 m wide, before a black wall.
+fn glowing_cloud(nits: f64) -> Scene {
+    let mut builder = SceneBuilder::new("cloud");
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -1.0), 4.0, Vec3::ZERO);
+    let mut scene = builder.build().unwrap();
+    scene.volumes.push(ParticipatingVolume {
+        name: "glow".into(),
+        shape: VolumeShape::Box(DMat4::IDENTITY),
+        node: None,
+        medium: MediumCoefficients {
+            absorption: DVec3::splat(10.0),
+            emission: DVec3::splat(nits),
+            ..MediumCoefficients::default()
+        },
+        density: None,
+    });
+    scene
+}
+
+fn starburst(f_number: f64) -> CameraEffects {
+    let starburst = Starburst {
+        iris: Iris::default(),
+        f_number,
+        gate_width: 0.036,
+        squeeze: 1.0,
+        dust: 0.0,
+        scratches: 0.0,
+        seed: 0,
+        points: true,
+    };
+    CameraEffects { starburst: Some(starburst), ..CameraEffects::default() }
+}
+
+#[test]
+fn light_beyond_half_floats_is_counted_after_blending() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    // A nit is 1 in the pre-exposed images.
+    let plain = exposed(1.0, 1.0);
+    let budget = ShadowSettings {
+        method: ShadowMethod::Traced,
+        sampling: ShadowSampling::Budget,
+        ..ShadowSettings::default()
+    };
+    let lens = Prescription::builtin("dgauss-50-f2").unwrap().unwrap();
+    let ghosts = LensGhosts {
+        lens: Arc::new(Lens::new(&lens, &LensSettings::default()).unwrap()),
+        gate: [0.036, 0.027],
+        method: GhostMethod::Paraxial,
+        cull_threshold: 0.0,
+    };
+    let view = from_front();
+    let cases: [(&str, RenderSettings, fn(f64) -> Scene, [f64; 2]); 5] = [
+        (
+            "fixed ray budget",
+            RenderSettings { shadows: budget, ..plain.clone() },
+            lit_wall,
+            [1e7, 1e4],
+        ),
+        (
+            "indirect light",
+            RenderSettings { exposure: plain.exposure, ..gi_settings() },
+            indirectly_lit_wall,
+            [1e9, 1e4],
+        ),
+        ("volumes", plain.clone(), glowing_cloud, [1e6, 1e3]),
+        (
+            "starbursts",
+            RenderSettings { effects: starburst(8.0), ..plain.clone() },
+            lamp_in_view,
+            [1e6, 10.0],
+        ),
+        (
+            "ghosts",
+            RenderSettings { ghosts: Some(ghosts), ..plain.clone() },
+            lamp_in_view,
+            [1e12, 10.0],
+        ),
+    ];
+    for (name, settings, scene, [over, under]) in cases {
+        let picture = draw(&mut renderer, &scene(over), &view, &settings);
+        let counters = picture.limits.counters;
+        let clamped = picture.nits.iter().filter(|p| p[0] >= MAX_HALF * 0.9999).count();
+        println!("{name}: {counters:?}, {clamped} pixels");
+        // Clamped indirect light is multiplied by the albedo: no pixel has the maximum.
+        assert_eq!(clamped > 0, name != "indirect light", "{name}");
+        assert!(counters.clamped_values as usize >= clamped.max(1), "{name}");
+        let said = picture.limits.warnings();
+        assert!(said.iter().any(|text| text.starts_with("light range: ")), "{name}: {said:?}");
+        let picture = draw(&mut renderer, &scene(under), &view, &settings);
+        assert_eq!(picture.limits, FrameLimits::default(), "{name}");
+    }
+}
+
+#[test]
+fn large_sources_of_starbursts_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = RenderSettings { effects: starburst(2.0), ..exposed(100.0, 1.0) };
+    // At f/2 the greatest radius is 3.2 mm, here 2.8 pixels of 1.125 mm.
+    let mut limits = |radius: f64, nits: f64| {
+        let mut builder = SceneBuilder::new("globe");
+        let strength = LightStrength::Nits(Nit(nits));
+        builder.light("globe", Emitter::Sphere { radius }, strength, Vec3::ONE, DMat4::IDENTITY);
+        add_square(&mut builder, DVec3::new(0.0, 0.0, 50.0), 1.0, Vec3::ZERO);
+        draw(&mut renderer, &builder.build().unwrap(), &from_front(), &settings).limits
+    };
+    let large = limits(0.5, 1e6);
+    println!("large: {large:?}");
+    assert_eq!(large.counters.large_flare_sources, 1, "{large:?}");
+    let said = large.warnings();
+    assert!(said.len() == 1 && said[0].starts_with("large starbursts: 1 source "), "{said:?}");
+    assert_eq!(limits(0.1, 1e6), FrameLimits::default());
+    // Its spikes would not leave its disk.
+    assert_eq!(limits(0.5, 110.0), FrameLimits::default());
 }
 
 #[test]
@@ -150,8 +306,8 @@ fn refracted_paths_beyond_the_rays_are_counted() {
     println!("40 panes: {many:?}");
     assert!(many.counters.refraction_points > SIZE.0 * SIZE.1 / 4, "{many:?}");
     let said = many.warnings();
-    assert!(said.len() == 1 && said[0].starts_with("refraction: "), "{said:?}");
-    assert_eq!(limits(&mut renderer, 2), EffectLimits::default());
+    assert!(said.len() == 1 && said[0].starts_with("note: refraction: "), "{said:?}");
+    assert_eq!(limits(&mut renderer, 2), FrameLimits::default());
 }
 
 /// A mirror that faces the camera; what it shows is behind the camera.
@@ -185,13 +341,13 @@ fn mirror_paths_beyond_four_surfaces_are_counted() {
     // Only paths near the axis meet both mirrors twice.
     assert!(limits.counters.mirror_paths > 30 && limits.counters.pane_rays == 0, "{limits:?}");
     let said = limits.warnings();
-    assert!(said.len() == 1 && said[0].starts_with("mirror paths: "), "{said:?}");
+    assert!(said.len() == 1 && said[0].starts_with("note: mirror paths: "), "{said:?}");
     let limits = draw(&mut renderer, &mirror_scene(|_| {}), &from_front(), &settings).limits;
-    assert_eq!(limits, EffectLimits::default());
+    assert_eq!(limits, FrameLimits::default());
     // Mirrors that reflect too little for a fifth surface to show.
     let dark = facing(metal("dark mirror", Vec3::splat(0.03), 0.0));
     let limits = draw(&mut renderer, &dark, &from_front(), &settings).limits;
-    assert_eq!(limits, EffectLimits::default());
+    assert_eq!(limits, FrameLimits::default());
 }
 
 #[test]
@@ -214,6 +370,6 @@ fn rays_that_end_at_a_clear_pane_are_counted() {
     let many = limits(&mut renderer, 5);
     println!("5 panes: {many:?}");
     assert!(many.counters.pane_rays > SIZE.0 * SIZE.1 / 4, "{many:?}");
-    assert!(many.warnings().iter().any(|said| said.starts_with("clear panes: ")), "{many:?}");
-    assert_eq!(limits(&mut renderer, 1), EffectLimits::default());
+    assert!(many.warnings().iter().any(|said| said.starts_with("note: clear panes: ")), "{many:?}");
+    assert_eq!(limits(&mut renderer, 1), FrameLimits::default());
 }
