@@ -7,6 +7,9 @@
 // Half float maximum: limit of distinguishable depth (m) and of light.
 const float MAX_HALF = 65504.0;
 
+// Least difference of a compressed luminance from 1, the limit of light without bound.
+const float MIN_FROM_ONE = 0.1 / MAX_HALF;
+
 // A mean with weights 1 / (1 + luminance) equals the plain mean of compressed values, inverted by
 // `stretch`. `exposure_scale` scales light to the smoothed exposure of the history comparison: else
 // compression before and after an exposure step would differ.
@@ -15,7 +18,7 @@ vec3 compress_luminance(vec3 c, float exposure_scale) {
     return c / (1.0 + luminance(c));
 }
 vec3 stretch(vec3 c, float exposure_scale) { return c
-    / (max(1.0 - luminance(c), 0.1 / MAX_HALF) * exposure_scale); }
+    / (max(1.0 - luminance(c), MIN_FROM_ONE) * exposure_scale); }
 
 vec3 to_ycocg(vec3 c) {
     return vec3(dot(c, vec3(0.25, 0.5, 0.25)), dot(c, vec3(0.5, 0.0, -0.5)),

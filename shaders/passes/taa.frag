@@ -20,9 +20,11 @@
 #include "shared/frame.glsl"
 #include "shared/taa.glsl"
 #include "lib/constants.glsl"
+#include "lib/limit_counters.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
 
+layout(early_fragment_tests) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/temporal_stabilization.glsl"
 layout(set = 0, binding = 1) uniform texture2D light_image;
@@ -238,6 +240,11 @@ void main() {
     }
     vec3 accumulated = (past * count + sum) / (count + weight);
     vec3 light = still ? accumulated : stretch(accumulated, frame.smoothed_exposure_scale);
+    // Light beyond half floats is counted before; this limit is below them while the exposure of the
+    // weights lags by more than three stops.
+    if (!still && 1.0 - luminance(accumulated) < MIN_FROM_ONE) {
+        atomicAdd(limit_counters.clamped_values, 1u);
+    }
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.history.number)));
     out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
     out_displayed = out_history;

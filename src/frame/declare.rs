@@ -149,6 +149,7 @@ pub(super) fn declare_frame<'a>(
             Some(reflections) => Some(reflections.velocity),
             None => is_temporal.then(|| velocity(g)),
         },
+        limit_counters,
     };
     let TaaOutput { light, depth } =
         passes.anti_aliasing.declare(g, data, anti_aliasing_inputs, method);

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     gpu::{Gpu, GpuResult},
     gpu_scene::FrameData,
-    graph::{Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Anti-aliasing passes created so far.
@@ -40,6 +40,8 @@ pub struct AntiAliasingInputs {
     pub depth: ImageHandle,
     /// Motion since the last frame; only for temporal anti-aliasing.
     pub velocity: Option<ImageHandle>,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 impl AntiAliasingPasses {
@@ -61,16 +63,15 @@ impl AntiAliasingPasses {
         inputs: AntiAliasingInputs,
         method: Method,
     ) -> TaaOutput {
-        let AntiAliasingInputs { light, depth, velocity } = inputs;
+        let AntiAliasingInputs { light, depth, velocity, limit_counters } = inputs;
         match (method, velocity) {
             (Method::Morphological, _) => self.morphological.get().map(|pass| TaaOutput {
                 light: pass.declare(g, data.uniforms.values.size, light),
                 depth,
             }),
-            (Method::Temporal(taa), Some(velocity)) => self
-                .temporal
-                .get()
-                .map(|pass| pass.declare(g, data, TaaInputs { light, depth, velocity }, taa)),
+            (Method::Temporal(taa), Some(velocity)) => self.temporal.get().map(|pass| {
+                pass.declare(g, data, TaaInputs { light, depth, velocity, limit_counters }, taa)
+            }),
             _ => None,
         }
         .unwrap_or(TaaOutput { light, depth })

@@ -12,7 +12,7 @@ use crate::{
         shader_structs::taa::TaaConstants, vk,
     },
     gpu_scene::FrameData,
-    graph::{BoundPass, Graph, ImageHandle},
+    graph::{BoundPass, BufferHandle, Graph, ImageHandle},
 };
 
 /// Depth and speed of the last frame.
@@ -31,6 +31,8 @@ pub struct TaaInputs {
     pub depth: ImageHandle,
     /// Motion from the last frame to this one (pixels, `passes::velocity`), at the same resolution.
     pub velocity: ImageHandle,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 /// History parameters of a frame.
@@ -117,6 +119,7 @@ impl TaaPass {
             .texture("history_image", history, SamplerInfo::LINEAR)
             .sampled("history_data_image", past)
             .sampled("displayed_image", shown)
+            .updated("limit_counter_block", inputs.limit_counters)
             .push(&constants)
             .target(joined)
             .target(now)

@@ -621,8 +621,7 @@ fn on_sensor(x: f64, y: f64, side: f64, nits: f32) -> Scene {
 }
 
 /// Effects are in millimeters on the sensor or in angles, independent of resolution and aspect.
-/// Ghosts have their own sweep (`lens_ghosts`). Starbursts have none: their cores are finer than
-/// such pixels.
+/// Ghosts and starbursts have their own sweeps (`lens_ghosts`, `starburst`).
 #[test]
 fn effects_keep_their_size_at_any_resolution() {
     let Some((_guard, mut renderer)) = renderer() else { return };

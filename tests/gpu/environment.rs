@@ -2,6 +2,7 @@
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
+use crate::common::traced::{film, of_bounces};
 use crate::common::{
     Brdf, Place, even, exposed, exposure_for, nits, perspective, pixel_of, pixel_ray, relative,
     renderer,
@@ -16,9 +17,10 @@ use sunny16::{
         color::luminance,
         environment::{RadianceMap, RowMapping, dfg::specular_scale_bias},
     },
+    reference::FilmSettings,
     scene::{
-        Environment, Material, Scene,
-        build::{SceneBuilder, dielectric},
+        Environment, Material, Projection, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform},
         environment,
         look::Look,
         procedural::shapes,
@@ -316,19 +318,26 @@ fn horizon_clips_the_setting_sun() {
     let disk = light.source.nits().unwrap().get() * light.color_luminance();
     let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.02, 0.01, (100, 100));
     let picture = shot(&mut renderer, &scene, &view, at_ev(20.0));
-    let at = |x: usize, y: usize| luminance(nits(&picture, x, y));
-    let full =
-        (0..10_000).filter(|i| (at(i % 100, i / 100) / disk - 1.0).abs() < 0.01).count() as f64;
-    let lit = (0..10_000).filter(|i| at(i % 100, i / 100) > 0.01 * disk).count() as f64;
     let pixel = 2.0 * 0.01f64.tan() / 100.0;
     let half = 0.5 * PI * (0.2666f64.to_radians() / pixel).powi(2);
-    println!("half a disk: {full} pixels at full luminance, {lit} lit, right {half:.1}");
-    assert!(
-        full < half && full > 0.88 * half && lit > half && lit < 1.12 * half,
-        "{full} {lit} {half}"
-    );
-    let sum: f64 = (0..10_000).map(|i| at(i % 100, i / 100) / disk).sum();
-    assert!((sum / half - 1.0).abs() < 0.01, "{sum}, not {half}");
+    let pinhole =
+        Projection::Perspective { vertical_fov: 0.02, aspect: None, near: 0.01, far: None };
+    let camera = look_at_transform(DVec3::ZERO, DVec3::NEG_Z);
+    let settings_of_path = FilmSettings { path: of_bounces(0), ..FilmSettings::default() };
+    let traced = film(&scene, (camera, pinhole), (100, 100), settings_of_path, 16);
+    let traced = traced.mean(|parts| parts.total());
+    let rasterized: Vec<DVec3> = (0..10_000).map(|i| nits(&picture, i % 100, i / 100)).collect();
+    for (renderer, picture) in [("rasterizer", rasterized), ("path tracer", traced)] {
+        let parts: Vec<f64> = picture.iter().map(|light| luminance(*light) / disk).collect();
+        let full = parts.iter().filter(|part| (*part - 1.0).abs() < 0.01).count() as f64;
+        let lit = parts.iter().filter(|part| **part > 0.01).count() as f64;
+        let sum: f64 = parts.iter().sum();
+        println!(
+            "{renderer}: {full} pixels at full luminance, {lit} lit, sum {sum:.1} of {half:.1}"
+        );
+        assert!(full < half && full > 0.88 * half && lit > half && lit < 1.12 * half, "{renderer}");
+        assert!((sum / half - 1.0).abs() < 0.01, "{renderer}: {sum}, not {half}");
+    }
 
     let mut builder = SceneBuilder::new("card");
     let material = dielectric("card", Vec3::splat(0.18), 1.0);

@@ -158,6 +158,34 @@ fn points_land_where_chief_rays_hit_the_sensor() {
     println!("points are {worst:.3} pixels off at worst");
 }
 
+/// A point lands at the same millimeters on the sensor at any resolution and aspect.
+#[test]
+fn lens_images_keep_their_size_at_any_resolution() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let (name, more) = LENSES[0];
+    let place = dvec2(4e-3, 8e-3);
+    for size in [(360, 240), (720, 480), (135, 240)] {
+        let rigged = of(name, more, size);
+        let pixel = rigged.lens.gate().x / f64::from(size.0);
+        let ray = rigged.lens.lens().chief_ray(place, CHANNELS[1]).unwrap();
+        let (to, distance) = (tangents(&ray).unwrap(), 2000.0);
+        let side = 1e-3 / rigged.lens.pinhole_distance() * distance;
+        let at = DVec3::new(to.x, to.y, -1.0) * distance;
+        let picture = raster(&mut renderer, &squares(&[(at, side, Vec3::splat(100.0))]), &rigged);
+        let (mut sum, mut light) = (DVec2::ZERO, 0.0);
+        for (index, value) in picture.iter().enumerate() {
+            let (x, y) = (index as u32 % size.0, index as u32 / size.0);
+            let from_middle = dvec2(f64::from(x) + 0.5, f64::from(size.1) - f64::from(y) - 0.5)
+                - dvec2(f64::from(size.0), f64::from(size.1)) / 2.0;
+            sum += from_middle * pixel * f64::from(value[1]);
+            light += f64::from(value[1]);
+        }
+        let off = (sum / light - place) * 1e3;
+        println!("{name}, {size:?}: off by {off:.4} mm, a pixel has {:.4} mm", pixel * 1e3);
+        assert!(off.length() < 0.6 * pixel * 1e3, "{size:?}: {off}");
+    }
+}
+
 /// Uniform light darkens toward the corners as the pupil closes, in both renderers.
 #[test]
 fn vignetting_matches_the_pupil_area() {

@@ -6,13 +6,14 @@ use std::{
 };
 
 use crate::common::{
-    Place, add_square, emissive_material, exposed, perspective, renderer, traced_shadows,
+    Place, add_square, emissive_material, exposed, perspective, renderer, squares, traced_shadows,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{CameraEffects, Iris, effects::Starburst},
     frame::{
-        GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings, limits::FrameLimits,
+        AntiAliasing, GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings,
+        limits::FrameLimits,
     },
     gpu_scene::View,
     optics::{
@@ -30,6 +31,7 @@ use sunny16::{
         look::{ShadowMethod, ShadowSampling},
         procedural::shapes,
     },
+    settings::TemporalSettings,
 };
 
 const SIZE: (u32, u32) = (32, 24);
@@ -263,6 +265,30 @@ fn light_beyond_half_floats_is_counted_after_blending() {
         assert!(said.iter().any(|text| text.starts_with("light range: ")), "{name}: {said:?}");
         let picture = draw(&mut renderer, &scene(under), &view, &settings);
         assert_eq!(picture.limits, FrameLimits::default(), "{name}");
+    }
+}
+
+/// After the exposure has changed by ten stops, the weights of TAA lag by eight: compressed light
+/// then ends at 10 * 65,504 / 2^8 = 2,559 times white.
+#[test]
+fn light_that_a_lagging_exposure_clamps_is_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = squares(&[(DVec3::ZERO, 1.0, Vec3::splat(20_000.0))]);
+    let of = |nits: f64| {
+        let taa = TemporalSettings { still: false, ..TemporalSettings::default() };
+        RenderSettings { taa, anti_aliasing: AntiAliasing::Temporal, ..exposed(nits, 1.0) }
+    };
+    let on_device = renderer.upload_for(&scene, &of(1.0).shadows).unwrap();
+    for (before, clamps) in [(1.0 / 1024.0, true), (1.0, false)] {
+        renderer.reset_history();
+        let mut last = |nits: f64| renderer.render(&on_device, &from_front(), &of(nits)).unwrap();
+        last(before);
+        let picture = last(1.0);
+        let brightest = picture.nits.iter().map(|p| p[1]).fold(0.0, f32::max);
+        println!("{before}: {:?}, at most {brightest} nit", picture.limits.counters);
+        assert_eq!(picture.limits.counters.clamped_values > 0, clamps, "{before}");
+        let want = if clamps { 2_559.0 } else { 20_000.0 };
+        assert!((brightest / want - 1.0).abs() < 0.02, "{before}: {brightest}");
     }
 }
 

@@ -10,7 +10,7 @@ use sunny16::{
     frame::{RenderSettings, RenderedImage, Renderer},
     gpu_scene::View,
     optics::{aperture::Aperture, starburst},
-    photometry::{Candela, Emitter, LightStrength, Lux, Nit, lights::Sides},
+    photometry::{Candela, Emitter, LightStrength, Lux, Nit, color::luminance, lights::Sides},
     scene::{
         Scene,
         build::{SceneBuilder, look_at_transform},
@@ -115,6 +115,47 @@ fn starburst_of_a_point_light_conserves_energy() {
             }
         }
         assert!(compared >= 4, "{compared}");
+    }
+}
+
+/// The pattern keeps its millimeters on the sensor at any resolution and aspect: a point lamp's
+/// light between two squares around it is that of the table.
+#[test]
+fn starbursts_keep_their_size_at_any_resolution() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let f_number = 16.0;
+    let aperture = Aperture { iris: burst(6, f_number).iris, ..Aperture::default() };
+    let table = starburst::StarburstPattern::new(&aperture).unwrap();
+    let beyond = |mm: f64| table.beyond(starburst::steps(mm * 1e-3, f_number));
+    let (candela, distance) = (800.0, 4.0);
+    let scene = lamp(candela, dvec3(0.0, 0.0, -distance), &[]);
+    for size in [(96, 64), (192, 128), (72, 128)] {
+        let aspect = f64::from(size.0) / f64::from(size.1);
+        let gate = f64::min(0.036, 0.024 * aspect);
+        let pixel = gate / f64::from(size.0);
+        let fov = 2.0 * (gate / aspect / 2.0 / 0.05).atan();
+        let view = perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, size);
+        let burst = Starburst { gate_width: gate, ..burst(6, f_number) };
+        let effects = CameraEffects { starburst: Some(burst), ..CameraEffects::default() };
+        let settings = RenderSettings { effects, ..exposed(WHITE, 1.0) };
+        let on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+        let picture = renderer.render(&on_device, &view, &settings).unwrap();
+        let light = candela / distance.powi(2) / (pixel / 0.05).powi(2);
+        for (from, to) in [(1.5, 3.0), (3.0, 6.0)] {
+            let ring = |index: usize| {
+                let (x, y) = (index as u32 % size.0, index as u32 / size.0);
+                let away = |at: u32, of: u32| {
+                    (f64::from(at) + 0.5 - f64::from(of) / 2.0).abs() * pixel * 1e3
+                };
+                (from..to).contains(&away(x, size.0).max(away(y, size.1)))
+            };
+            let values = picture.nits.iter().enumerate().filter(|(index, _)| ring(*index));
+            let got: f64 =
+                values.map(|(_, p)| luminance(Vec3::from_array(*p).as_dvec3())).sum::<f64>();
+            let want = light * (beyond(from) - beyond(to));
+            println!("{size:?}, {from} to {to} mm: {got:.2} nit for {want:.2}");
+            assert!((got / want - 1.0).abs() < 0.03, "{size:?}: {got}, not {want}");
+        }
     }
 }
 
