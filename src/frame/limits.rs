@@ -93,7 +93,7 @@ impl FrameLimits {
         });
         let starburst = (self.starbursts_dropped > 0).then(|| {
             format!(
-                "starbursts: limited to the {MAX_SOURCES} brightest sources; {} fainter ones have \
+                "starbursts: limited to {MAX_SOURCES} sources, the brightest first; {} others have \
                  none",
                 self.starbursts_dropped
             )

@@ -293,6 +293,23 @@ fn light_that_a_lagging_exposure_clamps_is_counted() {
 }
 
 #[test]
+fn sources_of_starbursts_beyond_the_list_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = RenderSettings { effects: starburst(8.0), ..exposed(1.0, 1.0) };
+    for (lamps, dropped) in [(64, 0), (70, 6)] {
+        let mut builder = SceneBuilder::new("lamps");
+        add_square(&mut builder, DVec3::new(0.0, 0.0, 50.0), 1.0, Vec3::ZERO);
+        for lamp in 0..lamps {
+            let at = DVec3::new(f64::from(lamp % 10) - 4.5, f64::from(lamp / 10) - 3.0, -2.0) * 0.1;
+            builder.point_light_candela("lamp", Candela(10.0), Vec3::ONE, at);
+        }
+        let limits =
+            draw(&mut renderer, &builder.build().unwrap(), &from_front(), &settings).limits;
+        assert_eq!(limits, FrameLimits { starbursts_dropped: dropped, ..FrameLimits::default() });
+    }
+}
+
+#[test]
 fn large_sources_of_starbursts_are_counted() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let settings = RenderSettings { effects: starburst(2.0), ..exposed(100.0, 1.0) };
