@@ -208,6 +208,9 @@ fn starburst(f_number: f64) -> CameraEffects {
     CameraEffects { starburst: Some(starburst), ..CameraEffects::default() }
 }
 
+/// Name, settings, scene by the strength of its light, and strengths beyond and within half floats.
+type Case = (&'static str, RenderSettings, fn(f64) -> Scene, [f64; 2]);
+
 #[test]
 fn light_beyond_half_floats_is_counted_after_blending() {
     let Some((_guard, mut renderer)) = renderer() else { return };
@@ -226,7 +229,7 @@ fn light_beyond_half_floats_is_counted_after_blending() {
         cull_threshold: 0.0,
     };
     let view = from_front();
-    let cases: [(&str, RenderSettings, fn(f64) -> Scene, [f64; 2]); 5] = [
+    let cases: [Case; 5] = [
         (
             "fixed ray budget",
             RenderSettings { shadows: budget, ..plain.clone() },
