@@ -135,7 +135,7 @@ impl FrameLimits {
             self.counters.large_flare_sources,
             "source",
             "large starbursts: {} without spikes, with images on the sensor of a radius above 1.6 \
-             mm times the f-number; open the lens less far, or move the camera away \
+             mm times the f-number; stop down, or move the camera away \
              (docs/starburst.md, Limits)",
         );
         [motion, depth, bokeh, starburst, large, clamped, refraction, mirrors, panes]

@@ -1,7 +1,16 @@
 //! The wording of refusals: one line that names what is wrong and the remedy.
 
-use crate::common::{Arguments, Folder, NO_DEVICE, Run, finish, no_gpu, sunny16};
-use sunny16::output::{self, ExrLayer};
+use crate::common::{Arguments, Folder, NO_DEVICE, Place, Run, finish, no_gpu, sunny16};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    output::{self, ExrLayer},
+    scene::{
+        Material,
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+        write_glb::write_glb,
+    },
+};
 
 fn render(dir: &Folder, more: &(impl Arguments + ?Sized)) -> Run {
     let args = "render small.glb --size 96x64 --set camera.exposure.ev100=7".words();
@@ -124,6 +133,33 @@ fn quiet_leaves_out_notes_and_keeps_warnings() {
         let all = format!("{}{}", run.out, run.err);
         assert_eq!(all.contains("note: gi.*"), notes, "{all}");
         assert!(all.contains("warning: ") && all.contains("too bright"), "{all}");
+    }
+}
+
+/// Forty panes split the paths of each pixel into more than 32; the wall behind exceeds half floats.
+#[test]
+fn quiet_leaves_out_cut_paths_and_keeps_clamped_light() {
+    if no_gpu("limits of a picture") {
+        return;
+    }
+    let mut builder = SceneBuilder::new("panes");
+    let wall = Material { emission: Vec3::splat(1e9), ..dielectric("wall", Vec3::ZERO, 1.0) };
+    let pane =
+        Material { transmission: 1.0, double_sided: true, ..dielectric("pane", Vec3::ONE, 0.0) };
+    for number in 0..=40 {
+        let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let at = DMat4::from_translation(DVec3::NEG_Z * 0.05 * f64::from(number)) * turn;
+        let material = if number < 40 { &pane } else { &wall };
+        builder.place(shapes::plane(Vec2::splat(4.0), 1, 1), material.clone(), at);
+    }
+    builder.camera("front", DVec3::new(0.1, 0.2, 3.0), DVec3::ZERO, 0.6, None);
+    let dir = Folder::with_scene(3);
+    std::fs::write(dir.at("panes.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    let render = "render panes.glb -o a.png --size 16x12 --set camera.exposure.ev100=7";
+    for (quiet, notes) in [("", true), ("-q", false)] {
+        let run = dir.run(&format!("{render} {quiet}")).ok();
+        assert_eq!(run.err.contains("note: refraction: "), notes, "{}", run.err);
+        assert_eq!(run.err.matches("light range: ").count(), 1, "{}", run.err);
     }
 }
 
