@@ -11,7 +11,7 @@ use crate::{
     passes::{
         Passes, SceneFrame, ShadowInputs,
         anti_aliasing::{AntiAliasingInputs, Method},
-        blend::BlendInputs,
+        blend::{BlendInputs, BlendPass},
         clustered_lights::ClusteredLights,
         culling::CullingOutput,
         effects::MotionBlurInputs,
@@ -110,9 +110,6 @@ pub(super) fn declare_frame<'a>(
     let count = |g: &mut Graph<'a>, stage: &str, size: [u32; 2], light: ImageHandle| {
         passes.limit_counters.count_clamped(g, stage, (size, light), limit_counters);
     };
-    if gi_output.is_some() || data.shadow_ray_budget.is_some() {
-        count(g, "surfaces", rendered_size, lit.light);
-    }
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Ssr(_)));
     let method = sampling.method();
     let is_temporal = matches!(method, Method::Temporal(_));
@@ -132,13 +129,19 @@ pub(super) fn declare_frame<'a>(
     };
     let lit = LitImages { light: reflections.map_or(lit.light, |r| r.light), ..lit };
     let volumetrics = passes.volumes.declare(g, frame, gbuffer, lit, atlas, bvh);
+    let is_blended = BlendPass::is_needed(data);
+    let is_summed =
+        gi_output.is_some() || data.shadow_ray_budget.is_some() || reflections.is_some();
+    if is_summed && (volumetrics.is_some() || is_blended) {
+        count(g, "surfaces", rendered_size, lit.light);
+    }
     let lit =
         LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
     let background = passes.refraction.declare(g, frame, gbuffer, lit);
     let blended =
         BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters };
-    let is_blended = passes.blend.declare(g, frame, blended, &passes.forward);
-    if reflections.is_some() || volumetrics.is_some() || is_blended {
+    passes.blend.declare(g, frame, blended, &passes.forward);
+    if is_summed || volumetrics.is_some() || is_blended {
         count(g, "scene", rendered_size, lit.light);
     }
     let (camera, effects) = (&passes.effects, &settings.effects);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     gpu::{Gpu, GraphicsPipeline},
-    gpu_scene::{Draw, FrameBvh, RenderQueue},
+    gpu_scene::{Draw, FrameBvh, FrameData, RenderQueue},
     graph::{BufferHandle, Graph, ImageSource},
 };
 
@@ -75,7 +75,13 @@ impl BlendPass {
         core.into_iter().chain(extended).collect()
     }
 
-    /// Declares the pass; false if nothing is blended or refractive. `forward` draws extended
+    /// True if something visible is blended or refractive.
+    #[must_use]
+    pub fn is_needed(data: &FrameData) -> bool {
+        data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend)
+    }
+
+    /// Declares the pass, unless nothing is blended or refractive. `forward` draws extended
     /// materials in the same sorted order.
     pub fn declare<'a>(
         &'a self,
@@ -83,12 +89,12 @@ impl BlendPass {
         frame: SceneFrame<'a>,
         inputs: BlendInputs,
         forward: &'a ForwardPass,
-    ) -> bool {
+    ) {
         let SceneFrame { scene, data, .. } = frame;
         let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters } =
             inputs;
-        if !data.draws.visible.draws.iter().any(|draw| draw.queue == RenderQueue::Blend) {
-            return false;
+        if !Self::is_needed(data) {
+            return;
         }
         let split = lit.split.is_some();
         let traced_refraction = data.refraction_bvh.is_some();
@@ -152,6 +158,5 @@ impl BlendPass {
                 }
                 Ok(())
             });
-        true
     }
 }
