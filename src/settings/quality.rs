@@ -23,7 +23,7 @@ choices! {
 }
 
 /// Values of the tiers: a property's path, and its values in the order of `Quality`.
-pub const TIERS: [(&str, [&str; 4]); 18] = [
+pub const TIERS: [(&str, [&str; 4]); 19] = [
     ("passes.aa.samples", ["1", "4", "16", "32"]),
     ("passes.aa.method", ["morphological", "taa", "taa", "none"]),
     ("passes.shadows.method", ["traced"; 4]),
@@ -33,6 +33,8 @@ pub const TIERS: [(&str, [&str; 4]); 18] = [
     ("passes.ao.enabled", ["true"; 4]),
     ("passes.ssr.enabled", ["true"; 4]),
     ("passes.ssr.resolution", ["half", "full", "full", "full"]),
+    // Rays of GI, which the denoiser filters, have less noise on rougher surfaces.
+    ("passes.ssr.max_roughness", ["0.6", "0.5", "0.5", "0.5"]),
     ("passes.refraction.method", ["screen", "traced", "traced", "traced"]),
     ("passes.volumes.resolution", ["half", "full", "full", "full"]),
     (
