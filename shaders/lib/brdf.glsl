@@ -41,6 +41,20 @@ float schlick_weight(float vh) {
     return x2 * x2 * x;
 }
 
+// Approximate fraction of even light that the specular lobe reflects: Karis 2014, "Physically Based
+// Shading on Mobile", `EnvBRDFApprox`, a fit of the split sum (Lazarov 2013). Reflected light is
+// divided by it before filters and multiplied by it after them, so that neighbors share incident
+// light, not their materials.
+vec3 approximate_specular_albedo(Surface s) {
+    float roughness = sqrt(s.alpha);
+    float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
+    vec4 r = roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+    float edge = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
+    vec2 scale_bias = vec2(-1.04, 1.04) * edge + r.zw;
+    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
+    return max(f0 * scale_bias.x + scale_bias.y, 0.01);
+}
+
 // Diffuse and specular radiance reflected to the viewer per irradiance on a plane that faces the
 // light, with the cosine (1/sr).
 void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {

@@ -46,6 +46,9 @@ const float KNOWN = 4.0;
 // Mirror direction tolerance between neighbors, as a fraction of the lobe width.
 const float LOBE_PART = 0.35;
 
+// Roughness tolerance between neighbors' reflections.
+const float ROUGHNESS_STEP = 0.1;
+
 struct Here {
     vec3 place;
     vec3 normal;
@@ -72,9 +75,8 @@ vec3 mirrored_at(vec3 place, vec3 normal) {
     return reflect(-view_at(place), normal);
 }
 
-// Half angle (rad) of a pixel's lobe; facets turn reflections by twice their own angle.
-float lobe_at(ivec2 pixel) {
-    float roughness = surface_roughness(pixel);
+// Half angle (rad) of a lobe; facets turn reflections by twice their own angle.
+float lobe_of(float roughness) {
     return 2.0 * max(roughness * roughness, MIN_ALPHA);
 }
 #endif
@@ -149,7 +151,8 @@ void main() {
     float variance = diffuse.a;
     float weights = 1.0, shine_weights = 1.0;
     vec3 mirrored = mirrored_at(place, here.normal);
-    float narrow = 1.0 / (LOBE_PART * lobe_at(pixel));
+    float roughness = surface_roughness(pixel);
+    float narrow = 1.0 / (LOBE_PART * lobe_of(roughness));
     for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
@@ -168,7 +171,8 @@ void main() {
             vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
             float turned = narrow * distance(mirrored,
                 mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
-            float shared_ = weight * exp(-turned * turned);
+            float rougher = (surface_roughness(other) - roughness) / ROUGHNESS_STEP;
+            float shared_ = weight * exp(-turned * turned - rougher * rougher);
             shine += shared_ * beside_shine.rgb;
             shine_weights += shared_;
             variance += weight * weight * there.a;

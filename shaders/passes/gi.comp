@@ -32,7 +32,7 @@ layout(set = 0, binding = 6, scalar)
     readonly buffer hit_material_block { HitMaterial hit_materials[]; };
 // Pre-exposed luminance of a white diffuse surface; alpha: luminance lost to VPL clamping.
 layout(set = 0, binding = 7, rgba16f) uniform writeonly image2D diffuse_image;
-// Pre-exposed specular luminance.
+// Pre-exposed specular luminance over the lobe's approximate albedo.
 layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 
 #include "lib/lights.glsl"
@@ -56,10 +56,13 @@ const uint PANES = 4u;
 // Candidates per chosen VPL.
 const uint CANDIDATES = 4u;
 // Maximum surfaces along a path of the hemisphere ray, and of the reflection ray.
-const uint MAX_DIFFUSE_BOUNCES = 2u;
+const uint MAX_DIFFUSE_BOUNCES = 3u;
 const uint MAX_SPECULAR_BOUNCES = 4u;
 // Pixel offset between the noise of successive path segments.
 const uint NEXT_TURN = 8192u;
+// Minimum F0 of rough surfaces with compensated VPL highlights: rougher dielectrics reflect too
+// little for a ray of their own.
+const float MIN_COMPENSATED_F0 = 0.2;
 // Length of unbounded rays (m).
 const float UNBOUNDED = 1e9;
 
@@ -205,6 +208,7 @@ struct Ray {
 struct Vertex {
     Surface s;             // at hits a metal with the lobe's F0: its highlight is the lobe's
     vec3 diffuse;          // reflectance; at hits only
+    vec3 emission;         // nits; at hits only
     bool diffuse_part;     // reflects diffuse light toward the pixel; at hits only
     bool specular_part;    // has a narrow lobe; at hits only
 };
@@ -218,6 +222,7 @@ struct Path {
     vec3 throughput;       // of the vertices so far
     vec3 weight;           // of the path's luminance at the pixel
     float diffuse;         // scale of the diffuse reflection at the vertex
+    float emission;        // fraction of emission at the vertex that the lobes so far show
 };
 
 // The next ray to a vertex.
@@ -226,7 +231,7 @@ struct NextRay {
     bool continues;        // the present path; else it starts a path
     uint steps;
     vec3 reflected;        // throughput of the surface where it starts
-    float cosine;          // to the normal there
+    float cosine;          // to the normal there if the hit restores clamped light, else 0
     float sky_blur;        // of the environment where the ray hits nothing, or NO_SKY
 };
 
@@ -357,13 +362,19 @@ uint sample_vpls(uint i, uint count, uint candidates, vec2 u, bool all, bool see
     return vpl;
 }
 
+// Fraction of a lobe's light in which emission that lights nothing is visible: 1 up to roughness
+// 0.48, 0 from 0.6, as by the path tracer (src/reference/bsdf/emission_visibility.rs).
+float emission_visibility(Surface s) {
+    return clamp((0.6 - sqrt(s.alpha)) / 0.12, 0.0, 1.0);
+}
+
 // Makes the surface that the ray hit the vertex.
 void set_hit_vertex() {
     HitMaterial m = hit_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
     ray_origin = hit_position(hit);
     ray_normal = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
     ray_normal = dot(ray_normal, ray.direction) > 0.0 ? -ray_normal : ray_normal;
-    if (path.kind == RAY_DIFFUSE && path.step == 1u) {
+    if (next_ray.cosine > 0.0) {
         // The part that the clamp takes from VPLs about the hit.
         float geometry = next_ray.cosine * abs(dot(ray_normal, ray.direction))
             / max(hit.t * hit.t, 1e-12);
@@ -371,6 +382,7 @@ void set_hit_vertex() {
             ? 1.0 - 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1.0) : 0.0;
     }
     vertex.diffuse = m.diffuse;
+    vertex.emission = m.emission;
     vertex.diffuse_part = path.diffuse > 0.0 && m.diffuse != vec3(0.0);
     vertex.specular_part = m.specular != vec3(0.0);
     vec3 normal = vertex.specular_part ? smooth_normal(hit, ray.direction, ray_normal)
@@ -385,6 +397,8 @@ bool sample_next_ray(bool continues) {
     next_ray.continues = continues;
     bool specular = vertex.specular_part;
     bool wanted = true;
+    // The ray restores the light that the clamp takes from the VPL highlights of a rough metal.
+    bool compensates = false;
     vec2 turn;
     if (continues) {
         next_ray.kind = path.kind;
@@ -401,7 +415,11 @@ bool sample_next_ray(bool continues) {
         specular = next_ray.kind == RAY_SPECULAR;
         bool mirrors = (gi.flags & GI_SPECULAR_RAYS) != 0u
             && sqrt(vertex.s.alpha) < gi.min_specular_roughness;
-        next_ray.steps = !specular ? MAX_DIFFUSE_BOUNCES : mirrors ? MAX_SPECULAR_BOUNCES : 0u;
+        compensates = specular && is_compensated() && (gi.flags & GI_SPECULAR_VPLS) != 0u
+            && sqrt(vertex.s.alpha) >= gi.min_specular_roughness
+            && vertex.s.metallic * max_of(vertex.s.base_color) > MIN_COMPENSATED_F0;
+        next_ray.steps = !specular ? MAX_DIFFUSE_BOUNCES
+            : mirrors || compensates ? MAX_SPECULAR_BOUNCES : 0u;
         if (next_ray.kind == RAY_TO_SURFACE) {
             float span = distance(vertex.s.position,
                 position_at(ivec2(pixel), pixel_depth * (1.0 - 6e-5) - 2.4e-7));
@@ -409,12 +427,13 @@ bool sample_next_ray(bool continues) {
                 2.0 * span);
             return wanted;
         }
-        wanted = specular ? (traces_sky() || mirrors) && !layered
+        wanted = specular ? (traces_sky() || mirrors || compensates) && !layered
             : traces_sky() || is_compensated() || traces_caustics();
         turn = fract(texel_noise(specular ? texel + uvec2(3u, 5u) : texel.yx)
             + (specular ? vec2(0.75, 0.5) : vec2(0.5, 0.25)));
     }
     ray = Ray(ray_origin, vec3(0.0), ray_normal, UNBOUNDED);
+    next_ray.cosine = 0.0;
     if (specular) {
         ray.direction = sample_reflection(vertex.s, turn);
         float weight = vndf_weight(vertex.s, ray.direction);
@@ -423,6 +442,10 @@ bool sample_next_ray(bool continues) {
         vec3 f0 = continues ? vertex.s.base_color
             : mix(vec3(DIELECTRIC_F0), vertex.s.base_color, vertex.s.metallic);
         w *= continues ? max_of(vertex.s.base_color) : 1.0;
+        if (compensates) {
+            next_ray.cosine = dot(vertex.s.normal, ray.direction);
+            ray.reach = traces_sky() ? UNBOUNDED : gi.clamp_distance;
+        }
         next_ray.reflected = weight * mix(f0, vec3(1.0), w);
         wanted = wanted && weight > 0.0;
         float blur = sqrt(vertex.s.alpha);
@@ -436,7 +459,8 @@ bool sample_next_ray(bool continues) {
         wanted = wanted && (continues || next_ray.cosine > 1e-4 && brdf > 0.0);
         // Diffuse environment light of a hit is included in its direct light.
         next_ray.sky_blur = continues ? NO_SKY : DIFFUSE_BLUR;
-        ray.reach = continues || traces_sky() || traces_caustics() ? UNBOUNDED : gi.clamp_distance;
+        ray.reach = traces_caustics() || traces_sky() && !continues ? UNBOUNDED
+            : gi.clamp_distance;
     }
     next_ray.sky_blur = traces_sky() && has_environment_map() ? next_ray.sky_blur : NO_SKY;
     return wanted && dot(ray.direction, ray_normal) > 0.0;
@@ -599,7 +623,7 @@ void add_vertex_light(vec3 sky_light) {
         sum += lit_by.vpl_illuminance + PI * sky_light;
         path.light += path.throughput * vertex.diffuse * (path.diffuse / PI) * sum;
     }
-    path.light += path.throughput * highlights;
+    path.light += path.throughput * (highlights + path.emission * vertex.emission);
 }
 
 // Counts the limits that cut the path at its vertex: of surfaces, if more than 1/512 of the vertex's
@@ -629,7 +653,8 @@ void main() {
     specular_sum = vec3(0.0);
     taken_sum = 0.0;
     bool lit = pixel_depth > 0.0 && (gi.flags & GI_FROZEN) == 0u;
-    path = Path(lit ? RAY_NONE : RAYS_DONE, 0u, 0u, vec3(0.0), vec3(1.0), vec3(0.0), 0.0);
+    path = Path(lit ? RAY_NONE : RAYS_DONE, 0u, 0u, vec3(0.0), vec3(1.0), vec3(0.0), 0.0,
+        0.0);
     next_ray = NextRay(RAY_NONE, false, 0u, vec3(0.0), 0.0, NO_SKY);
     ray = Ray(vec3(0.0), vec3(0.0), vec3(0.0), 0.0);
     hit = BvhHit(0.0, vec2(0.0), NONE, 0u);
@@ -640,6 +665,7 @@ void main() {
         float sky_blur = missed ? next_ray.sky_blur : NO_SKY;
         vertex.diffuse_part = false;
         vertex.specular_part = false;
+        vertex.emission = vec3(0.0);
         if (path.kind == RAY_TO_SURFACE) {
             set_shadow_ray_origin_at(hit, vertex.s, 0.5 * ray.reach);
             pixel_origin = ray_origin;
@@ -648,9 +674,10 @@ void main() {
             set_hit_vertex();
         }
         evaluate_lights();
-        // A diffuse surface of a reflection continues the path for caustics of narrow lobes.
+        // A diffuse surface continues the path for the light that the clamp takes from its VPLs, and
+        // for caustics of narrow lobes.
         trace_rays(path.step < path.steps && (vertex.specular_part || vertex.diffuse_part
-            && path.kind == RAY_SPECULAR && traces_caustics()));
+            && (is_compensated() || traces_caustics())));
 
         vec3 sky_light = vec3(0.0);
         sky_blur = lit_by.sky_visible ? DIFFUSE_BLUR : sky_blur;
@@ -664,20 +691,26 @@ void main() {
         }
         count_limits();
         if (next_ray.continues) {
-            path.throughput *= next_ray.reflected;
-            path.diffuse = vertex.specular_part ? 1.0 : 0.0;
+            path.throughput *= next_ray.reflected * (vertex.specular_part ? 1.0 : path.diffuse);
+            path.diffuse = 1.0;
+            path.emission *= vertex.specular_part ? emission_visibility(vertex.s) : 0.0;
             ++path.step;
         } else {
             diffuse_sum += path.kind == RAY_DIFFUSE ? path.light * path.weight : vec3(0.0);
             specular_sum += path.kind == RAY_SPECULAR ? path.light * path.weight : vec3(0.0);
             path = Path(next_ray.kind, 1u, next_ray.steps, vec3(0.0), vec3(1.0),
-                next_ray.reflected, 1.0);
+                next_ray.reflected, 1.0,
+                next_ray.kind == RAY_SPECULAR ? emission_visibility(vertex.s) : 0.0);
         }
     }
     count_clamped_light(diffuse_sum * frame.pre_exposure);
     imageStore(diffuse_image, ivec2(texel), vec4(to_half_range(diffuse_sum * frame.pre_exposure),
         min(taken_sum * frame.pre_exposure, 60000.0)));
-    vec3 specular = specular_sum * frame.pre_exposure;
+    // Read again: kept over the rays it would take many registers.
+    vec3 specular = vec3(0.0);
+    if (specular_sum != vec3(0.0) && load_surface(ivec2(pixel), pixel_depth, vertex.s)) {
+        specular = specular_sum * frame.pre_exposure / approximate_specular_albedo(vertex.s);
+    }
     specular = mix(vec3(0.0), specular, greaterThan(specular, vec3(0.0)));
     imageStore(specular_image, ivec2(texel), vec4(min(specular, 1e9), 0.0));
 }

@@ -44,7 +44,8 @@ void main() {
         float in_lobe = lobe_visibility(s, measured_visibility(measured, map));
         diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(diffuse_image, pixel, 0).rgb
             * beyond_rays(map, measured.w);
-        specular = texelFetch(specular_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
+        specular = texelFetch(specular_image, pixel, 0).rgb * approximate_specular_albedo(s)
+            * beyond_rays(map, in_lobe);
     }
     // Screen-space reflections use the specular part where their rays found no hit.
     const uint LATER = FRAME_SSR | FRAME_GI_SPECULAR;

@@ -19,7 +19,7 @@ layout(set = 0, binding = 6) uniform texture2D gathered_specular_image;
 
 // Pre-exposed luminance of a white diffuse surface; alpha: luminance lost to VPL clamping.
 layout(location = 0) out vec4 out_diffuse;
-// Pre-exposed specular luminance.
+// Pre-exposed specular luminance over the lobe's approximate albedo.
 layout(location = 1) out vec4 out_specular;
 // Weights of the diffuse and of the specular sample, 0 (none) to 1 (this pixel was gathered).
 layout(location = 2) out vec2 out_weights;
@@ -32,6 +32,8 @@ const float MIN_WEIGHT = 0.02;
 const float PLANE_STEP = 0.01;
 // Maximum angle between mirror directions, as a fraction of the lobe's half angle.
 const float LOBE_PART = 0.35;
+// Roughness tolerance between reflections.
+const float ROUGHNESS_STEP = 0.1;
 // Weight that unlike samples keep, for pixels without a similar one.
 const float UNLIKE = 1e-4;
 
@@ -79,7 +81,8 @@ void main() {
     for (int i = 0; i < 4; ++i) {
         ivec2 off = ivec2(i & 1, i >> 1);
         ivec2 other_texel = clamp(corner + off, ivec2(0), ivec2(gi.gathered_size) - 1);
-        Site other = site_at(ivec2(gathered_pixel(uvec2(other_texel))));
+        ivec2 at = ivec2(gathered_pixel(uvec2(other_texel)));
+        Site other = site_at(at);
         if (!other.lit || other.layered != here.layered) {
             continue;
         }
@@ -92,6 +95,8 @@ void main() {
         float mirror = narrow
             * distance(mirrored, reflect(-view_at(other.position), other.normal));
         float same_mirror = same * exp(-mirror * mirror);
+        float rougher = (surface_roughness(at) - roughness) / ROUGHNESS_STEP;
+        same_mirror *= exp(-rougher * rougher);
         vec2 weights = max(area, 1e-3) * max(vec2(same, same_mirror), UNLIKE);
         out_diffuse += weights.x * texelFetch(gathered_diffuse_image, other_texel, 0);
         out_specular += weights.y * texelFetch(gathered_specular_image, other_texel, 0);

@@ -83,7 +83,7 @@ void main() {
         : unmeasured_visibility(s, map);
     if ((frame.bits & FRAME_GI_SPECULAR) != 0u) {
         // Includes occlusion, except for the occlusion map.
-        vec3 traced = texelFetch(traced_image, pixel, 0).rgb
+        vec3 traced = texelFetch(traced_image, pixel, 0).rgb * approximate_specular_albedo(s)
             * beyond_rays(map, lobe_visibility(s, visible));
         out_environment = vec4(to_half_range(traced), 1.0);
         out_source_light = vec4(to_half_range(light + out_environment.rgb), 1.0);

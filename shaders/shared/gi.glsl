@@ -45,6 +45,10 @@ struct HitMaterial {
     vec3 specular;
     // Padding.
     uint pad0;
+    // Emitted luminance (nits by channel) where the surface is no light; else black.
+    vec3 emission;
+    // Padding.
+    uint pad1;
 };
 
 // Constants of the GI passes. Positions are relative to this frame's camera, in world axes.

@@ -188,8 +188,8 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 /// Approximate number of texels that a texture mean samples.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// Reflectance of a material averaged over its textures, for ray hits, where no textures are bound.
-/// Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
+/// Reflectance and emission of a material averaged over its textures, for ray hits, where no textures
+/// are bound. Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
 fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let base = mean_of(scene, material.base_color_texture, true)
         * material.base_color.truncate().as_dvec3();
@@ -206,11 +206,17 @@ fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let wide = diffuse_lobe_weight(roughness * roughness);
     let diffuse_part =
         base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
+    let emission = if scene.emissive_lights {
+        Vec3::ZERO
+    } else {
+        (mean_of(scene, material.emissive_texture, true) * material.emission.as_dvec3()).as_vec3()
+    };
     let gloss = (f0 * (1.0 - wide)).as_vec3();
     HitMaterial {
         diffuse: diffuse_part.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
         alpha: (roughness * roughness) as f32,
         specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
+        emission,
         ..HitMaterial::default()
     }
 }
