@@ -14,7 +14,7 @@ use crate::{
         blend::BlendInputs,
         clustered_lights::ClusteredLights,
         culling::CullingOutput,
-        effects::MotionBlurInputs,
+        effects::{LensAndFilmInputs, MotionBlurInputs},
         formats::LIGHT,
         gbuffer::Gbuffer,
         gi::{GiInputs, GiOutput},
@@ -162,17 +162,14 @@ pub(super) fn declare_frame<'a>(
     let flares = effects.starburst.is_some() || settings.ghosts.is_some();
     let bright = camera.flare_sources(g, frame, depth, light, bvh, flares);
     let light = camera.starburst(g, frame, depth, light, bright, effects);
-    let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(
-        g,
-        size,
-        light,
-        settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
-    );
-    let light = camera.chromatic_aberration(g, size, light, effects);
-    let light = camera.vignetting(g, size, light, effects);
-    let (light, ghosts) = camera.ghosts(g, size, light, bright, settings.ghosts.as_ref());
-    let light = camera.grain(g, size, light, effects, settings.frame_number);
+    let lens_and_film = LensAndFilmInputs {
+        effects,
+        has_aberrations: settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
+        flare_sources: bright,
+        ghosts: settings.ghosts.as_ref(),
+        frame: settings.frame_number,
+    };
+    let (light, ghosts) = camera.lens_and_film(g, size, light, lens_and_film);
     let to_display = DisplayTransform {
         mapper: settings.tone_mapper,
         white_balance: settings.white_balance,
