@@ -153,7 +153,6 @@ fn transform_rows(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::f64::consts::PI;
 

@@ -205,7 +205,6 @@ pub(super) fn white(input: &Input<'_>, accepts: &Accepts) -> Option<WhiteBalance
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{
         super::{CameraLook, Look, LookError},
