@@ -23,7 +23,8 @@ export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-$PWD/target/tmp/driver}"
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # An interrupt does not reach what runs in the background.
-trap 'trap "" TERM; kill 0; exit 130' INT
+trap 'stop_children $$; exit 130' INT
+trap 'stop_children $$; exit 143' TERM
 touch "$logs/times"
 
 # check NAME COMMAND...: runs it, notes its time and whether it failed.

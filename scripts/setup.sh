@@ -23,6 +23,22 @@ die() {
     exit 1
 }
 
+# The processes that a process has started, and theirs.
+below() {
+    local child
+    for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+        below "$child"
+        printf '%s\n' "$child"
+    done
+}
+
+# Ends the processes below one, and no others of its group.
+stop_children() {
+    local started
+    mapfile -t started < <(below "$1")
+    kill "${started[@]}" 2>/dev/null || true
+}
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # at_least 1.95.0 1.90: the first version is not older than the second.

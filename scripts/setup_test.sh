@@ -57,6 +57,33 @@ expect "a newer Rust does" "new" "$(with_setup 'have() { true; }; rustc() { echo
 expect "no network for rustup is one clear line" "*the rustup installer could not be fetched*" \
     "$(CARGO_HOME="$dir" with_setup 'has_rust() { false; }; have() { [ "$1" = curl ]; }; curl() { false; }; setup_rust demo')"
 
+# A script like test.sh, with lanes in the background, and a process beside it in the same group.
+cat >"$dir/lanes" <<'SH'
+#!/usr/bin/env bash
+. scripts/setup.sh
+trap 'stop_children $$; exit 143' TERM
+lane() { local out; out=$(echo "$BASHPID" >>"$1"; sleep 60); }
+both() { lane "$1" & lane "$1"; wait; }
+both "$1" &
+lane "$1" &
+wait
+SH
+sleep 60 &
+beside=$!
+bash "$dir/lanes" "$dir/pids" &
+lanes=$!
+while [ "$(cat "$dir/pids" 2>/dev/null | wc -l)" -lt 3 ]; do sleep 0.05; done
+kill -TERM "$lanes"
+ended=0
+wait "$lanes" || ended=$?
+sleep 0.2
+left=0
+# Where nobody reaps them, they stay as zombies.
+while read -r pid; do ! grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status" || left=$((left + 1)); done <"$dir/pids"
+expect "an ended script ends its lanes" "143, 0 of 3 left" "$ended, $left of $(wc -l <"$dir/pids") left"
+expect "and no process beside it" "there" "$(kill -0 "$beside" 2>/dev/null && echo there)"
+kill "$beside"
+
 # demo.sh with a cargo that only notes what it is asked for and "builds" a program that does the same; nothing is set up.
 demo=$dir/demo
 mkdir -p "$demo/scripts" "$demo/bin"

@@ -152,7 +152,6 @@ pub fn read_input(path: &Path, limit: u64, expected: &str) -> Result<Vec<u8>, St
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -286,7 +286,6 @@ pub fn write_exr(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

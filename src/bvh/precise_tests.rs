@@ -1,6 +1,4 @@
 //! Double-precision hits beside large triangles and far from the origin.
-#![allow(clippy::unwrap_used)]
-
 use glam::{DMat4, DQuat, DVec3, Vec3};
 
 use super::{

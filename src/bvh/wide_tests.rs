@@ -1,6 +1,4 @@
 //! The host's wide nodes find the same hits as the device's binary nodes.
-#![allow(clippy::unwrap_used)]
-
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{

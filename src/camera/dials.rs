@@ -368,7 +368,6 @@ impl Dials {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::photometry::Kelvin;

@@ -121,7 +121,6 @@ pub fn tone_map_hdr(mapper: ToneMapper, exposed: Vec3, headroom: f32) -> Vec3 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::vec3;
 

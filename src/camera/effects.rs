@@ -214,7 +214,6 @@ impl Vignetting {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::optics::focus::circle_of_confusion;

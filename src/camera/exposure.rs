@@ -247,7 +247,6 @@ fn positive(value: f64, error: fn(f64) -> ExposureError) -> Result<f64, Exposure
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::testing::near;

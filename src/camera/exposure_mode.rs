@@ -158,7 +158,6 @@ impl ExposureMode {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::photometry::Ev100;

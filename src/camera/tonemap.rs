@@ -220,7 +220,6 @@ pub fn dithered(code: f32, x: u32, y: u32) -> u8 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

@@ -1,4 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::{f64::consts::PI, sync::Arc};
 
 use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};

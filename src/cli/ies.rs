@@ -176,7 +176,6 @@ fn draw(profile: &IesProfile) -> Raster {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

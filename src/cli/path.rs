@@ -383,7 +383,6 @@ fn warn_unsupported_effects(effects: &CameraEffects, ghosts: bool, blur_alone: b
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, DVec3, Vec2, Vec3};
 

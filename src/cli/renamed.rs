@@ -68,7 +68,6 @@ fn current_values(flag: &str, value: &str, notices: &mut Vec<String>) -> String 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -43,7 +43,6 @@ pub fn one_line(error: &clap::Error, command: Option<&str>) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use clap::{Arg, Command, value_parser};
 

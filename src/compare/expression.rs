@@ -260,7 +260,6 @@ pub fn resolve(names: &BTreeMap<String, String>) -> Result<Values, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

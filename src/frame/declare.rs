@@ -14,7 +14,7 @@ use crate::{
         blend::{BlendInputs, BlendPass},
         clustered_lights::ClusteredLights,
         culling::CullingOutput,
-        effects::MotionBlurInputs,
+        effects::{LensAndFilmInputs, MotionBlurInputs},
         formats::LIGHT,
         gbuffer::Gbuffer,
         gi::{GiInputs, GiOutput},
@@ -185,20 +185,16 @@ pub(super) fn declare_frame<'a>(
     if light != without {
         count(g, "starbursts", size, light);
     }
-    let light = camera.bloom(g, size, light, effects);
-    let has_aberrations = settings.lens.as_deref().is_some_and(MountedLens::has_aberrations);
-    let without = light;
-    let light = camera.lens_image(g, size, light, has_aberrations);
-    if light != without {
-        count(g, "lens image", size, light);
-    }
-    let light = camera.chromatic_aberration(g, size, light, effects);
-    let light = camera.vignetting(g, size, light, effects);
-    let (light, ghosts) = camera.ghosts(g, size, light, bright, settings.ghosts.as_ref());
-    if ghosts.is_some() {
-        count(g, "ghosts", size, light);
-    }
-    let light = camera.grain(g, size, light, effects, settings.frame_number);
+    let lens_and_film = LensAndFilmInputs {
+        effects,
+        has_aberrations: settings.lens.as_deref().is_some_and(MountedLens::has_aberrations),
+        flare_sources: bright,
+        ghosts: settings.ghosts.as_ref(),
+        frame: settings.frame_number,
+    };
+    let (light, ghosts) = camera.lens_and_film(g, size, light, lens_and_film, |g, stage, light| {
+        count(g, stage, size, light);
+    });
     let to_display = DisplayTransform {
         mapper: settings.tone_mapper,
         white_balance: settings.white_balance,

@@ -1,6 +1,4 @@
 //! VPL illumination against closed forms.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::f64::consts::PI;
 
 use glam::{DMat4, DVec3, Vec2, Vec3};

@@ -1,6 +1,4 @@
 //! Every kind of light emits its lumens in the right directions.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::{f64::consts::PI, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3};

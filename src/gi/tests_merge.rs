@@ -1,6 +1,4 @@
 //! Merged VPLs are equivalent to their members.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::sync::Arc;
 
 use glam::{DMat4, DVec3, Vec3};

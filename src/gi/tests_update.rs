@@ -1,6 +1,4 @@
 //! Incremental updates retrace only what has changed.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::sync::Arc;
 
 use glam::{DMat4, DVec3, Vec2, Vec3};

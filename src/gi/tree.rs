@@ -328,7 +328,6 @@ pub(super) fn measure(vpls: &mut [Vpl], nodes: &[VplNode], extent: f32) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::gi::sequence::mixed;

@@ -222,6 +222,7 @@ impl Frames {
             in_pass: false,
             interrupt: None,
             rendering: Rendering::default(),
+            runs_in_parts: false,
         };
         // Frames share transient memory, so a frame starts after the previous one has finished.
         recorder.memory_barrier(
@@ -379,6 +380,8 @@ pub struct Recorder<'f> {
     pub(super) interrupt: Option<Arc<Interrupt>>,
     /// The last rendering instance.
     pub(super) rendering: Rendering,
+    /// True if the bound compute pipeline may be dispatched in parts.
+    pub(super) runs_in_parts: bool,
 }
 
 /// Attachments of a rendering instance.
@@ -707,8 +710,10 @@ impl Recorder<'_> {
         binds: &[(&str, Bind<'_>)],
     ) -> GpuResult<()> {
         self.keep(Arc::clone(pipeline) as _);
-        self.slot.first_use |= pipeline.0.is_first_use();
-        self.bind(vk::PipelineBindPoint::COMPUTE, pipeline.0.handle, &pipeline.0.interface, binds)
+        let common = &pipeline.common;
+        self.slot.first_use |= common.is_first_use();
+        self.runs_in_parts = pipeline.runs_in_parts;
+        self.bind(vk::PipelineBindPoint::COMPUTE, common.handle, &common.interface, binds)
     }
 
     fn bind(
@@ -789,7 +794,7 @@ impl Recorder<'_> {
 
     /// Sets the pipeline's push constants, as bytes.
     pub fn push_compute_bytes(&mut self, pipeline: &Arc<ComputePipeline>, constants: &[u8]) {
-        self.push(&pipeline.0.interface, constants);
+        self.push(&pipeline.common.interface, constants);
     }
 
     fn push(&mut self, interface: &Interface, bytes: &[u8]) {

@@ -49,9 +49,9 @@ impl Recorder<'_> {
     }
 
     /// Dispatches work groups of a compute pipeline; in a frame that can be interrupted, in parts
-    /// by columns. Its shader must not read `gl_NumWorkGroups.x`, which is that of a part.
+    /// by columns. Shaders that read `gl_NumWorkGroups.x`, which is that of a part, run at once.
     pub fn dispatch_in_parts(&mut self, x: u32, y: u32, z: u32) {
-        if self.interrupt.is_none() {
+        if self.interrupt.is_none() || !self.runs_in_parts {
             return self.dispatch(x, y, z);
         }
         let columns = x.div_ceil(PARTS).max(MIN_GROUPS);

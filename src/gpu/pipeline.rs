@@ -45,7 +45,11 @@ impl Drop for Common {
 pub struct GraphicsPipeline(pub(super) Common);
 
 /// A compute pipeline.
-pub struct ComputePipeline(pub(super) Common);
+pub struct ComputePipeline {
+    pub(super) common: Common,
+    /// True if the shader gives the same in a dispatch in parts (`Recorder::dispatch_in_parts`).
+    pub(super) runs_in_parts: bool,
+}
 
 /// Fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are dynamic.
 #[derive(Clone, Debug, Default)]
@@ -310,7 +314,8 @@ impl ComputePipeline {
             unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };
         let handle = first_pipeline(made, "vkCreateComputePipelines", name).map_err(reject)?;
         let live = gpu.register(handle, "pipeline", name);
-        Ok(Arc::new(Self(Common { handle, interface, used: AtomicBool::new(false), _live: live })))
+        let common = Common { handle, interface, used: AtomicBool::new(false), _live: live };
+        Ok(Arc::new(Self { common, runs_in_parts: !reflected.reads_group_columns }))
     }
 }
 

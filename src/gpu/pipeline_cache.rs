@@ -107,7 +107,6 @@ pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

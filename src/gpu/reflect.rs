@@ -1,7 +1,7 @@
 //! SPIR-V reflection: bindings, push constants and struct layouts of a module. Pipeline layouts are
 //! derived from it, and tests compare host structs with it (SPIR-V specification 1.6, section 3).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ash::vk;
 
@@ -38,6 +38,8 @@ pub struct Module {
     pub push_constant_size: u32,
     /// Work group size; zeros for stages other than compute.
     pub local_size: [u32; 3],
+    /// True if the shader reads `gl_NumWorkGroups.x`, which differs in a part of a dispatch.
+    pub reads_group_columns: bool,
     /// All structs with an explicit layout.
     pub structs: Vec<StructLayout>,
 }
@@ -69,6 +71,9 @@ struct Parsed {
     constants: HashMap<u32, u32>,
     variables: Vec<(u32, u32, u32)>,
     local_size: [u32; 3],
+    /// Variables of `gl_NumWorkGroups`, and values loaded from them whole.
+    group_counts: HashSet<u32>,
+    reads_group_columns: bool,
 }
 
 /// Reads a module's declarations.
@@ -77,7 +82,11 @@ struct Parsed {
 #[must_use]
 pub fn reflect(words: &[u32]) -> Module {
     let parsed = parse(words);
-    let mut module = Module { local_size: parsed.local_size, ..Module::default() };
+    let mut module = Module {
+        local_size: parsed.local_size,
+        reads_group_columns: parsed.reads_group_columns,
+        ..Module::default()
+    };
     for &(id, pointer, storage) in &parsed.variables {
         let Some(&Type::Pointer { to }) = parsed.types.get(&pointer) else { continue };
         // Storage classes: 0 uniform constant, 2 uniform, 9 push constant, 12 storage buffer.
@@ -201,6 +210,23 @@ fn parse(words: &[u32]) -> Parsed {
                 parsed.constants.insert(arg(1), arg(2));
             }
             59 => parsed.variables.push((arg(1), arg(0), arg(2))),
+            // OpLoad of the whole vector.
+            61 if parsed.group_counts.contains(&arg(2)) => {
+                parsed.group_counts.insert(arg(1));
+            }
+            // OpAccessChain and OpInBoundsAccessChain. An index that is no constant may be 0.
+            65 | 66 if parsed.group_counts.contains(&arg(2)) => {
+                let index = parsed.constants.get(&arg(3)).copied().unwrap_or(0);
+                parsed.reads_group_columns |= index == 0;
+            }
+            // OpCompositeExtract.
+            81 if parsed.group_counts.contains(&arg(2)) => {
+                parsed.reads_group_columns |= arg(3) == 0;
+            }
+            // OpDecorate BuiltIn NumWorkgroups.
+            71 if (arg(1), arg(2)) == (11, 24) => {
+                parsed.group_counts.insert(arg(0));
+            }
             71 => match arg(1) {
                 6 => drop(parsed.array_strides.insert(arg(0), arg(2))),
                 33 => drop(parsed.bindings.insert(arg(0), arg(2))),
@@ -212,6 +238,13 @@ fn parse(words: &[u32]) -> Parsed {
                 35 => drop(parsed.offsets.insert((arg(0), arg(1)), arg(3))),
                 _ => {}
             },
+            // OpExtInst, OpFunctionCall, OpStore, OpCopyMemory, and what follows OpDecorate and
+            // OpMemberDecorate: any of them may take the whole vector. A literal that is equal to
+            // its number errs on the safe side.
+            12 | 57 | 62 | 63 | 77.. => {
+                parsed.reads_group_columns |=
+                    args.iter().any(|id| parsed.group_counts.contains(id));
+            }
             _ => {}
         }
     }

@@ -71,6 +71,9 @@ impl Shader {
         if new.local_size != old.local_size {
             return Err(other("its work group size has changed"));
         }
+        if new.reads_group_columns && !old.reads_group_columns {
+            return Err(other("it reads gl_NumWorkGroups.x, and the program runs it in parts"));
+        }
         let changed = new
             .structs
             .iter()

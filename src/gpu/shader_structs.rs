@@ -5,5 +5,4 @@
 include!(concat!(env!("OUT_DIR"), "/shader_structs.rs"));
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod generate;

@@ -245,7 +245,6 @@ fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::build::{SceneBuilder, dielectric, metal};

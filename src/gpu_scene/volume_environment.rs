@@ -115,7 +115,6 @@ pub fn environment_cells(scene: &Scene, volumes: &[BoxedVolume]) -> Vec<Vec3> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 

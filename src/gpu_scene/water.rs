@@ -120,7 +120,6 @@ impl PlacedWater {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::DMat4;
 

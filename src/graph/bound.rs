@@ -556,20 +556,11 @@ impl<'a> BoundPass<'_, 'a> {
     }
 
     /// Ends the declaration: dispatches work groups. In a frame that can be interrupted, they run
-    /// in parts, so that the shader must not read `gl_NumWorkGroups.x`.
+    /// in parts, unless the shader reads `gl_NumWorkGroups.x`.
     pub fn dispatch(self, [x, y, z]: [u32; 3]) {
         self.assert_compute_pipeline();
         self.record(move |cx, _| {
             cx.rec.dispatch_in_parts(x, y, z);
-            Ok(())
-        });
-    }
-
-    /// Ends the declaration: dispatches work groups at once, for a shader that reads their number.
-    pub fn dispatch_at_once(self, [x, y, z]: [u32; 3]) {
-        self.assert_compute_pipeline();
-        self.record(move |cx, _| {
-            cx.rec.dispatch(x, y, z);
             Ok(())
         });
     }

@@ -348,7 +348,6 @@ pub fn history_slots(frame: u64) -> (usize, usize) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use ash::vk;

@@ -234,7 +234,6 @@ pub fn write_png(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use image::{DynamicImage, ImageFormat};
 

@@ -1,6 +1,4 @@
 //! Generated files of all formats: valid, unusual and damaged.
-#![allow(clippy::unwrap_used)]
-
 use std::io::Cursor;
 
 use ::exr::prelude as ex;

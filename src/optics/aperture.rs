@@ -261,7 +261,6 @@ impl Random {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::f64::consts::PI;
 

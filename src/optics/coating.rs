@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use rustfft::num_complex::Complex64;
+use sunny16_fft::num_complex::Complex64;
 
 /// Refractive index of magnesium fluoride, the most common single-layer coating (Hecht, "Optics",
 /// 5th ed., section 9.7).

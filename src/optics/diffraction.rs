@@ -6,7 +6,7 @@
 //! iris' corners.
 
 use rayon::prelude::*;
-use rustfft::{Fft, FftPlanner, num_complex::Complex};
+use sunny16_fft::{Fft, num_complex::Complex, plan_forward};
 
 use super::aperture::ApertureMask;
 
@@ -43,7 +43,7 @@ impl Diffraction {
         let diameter = mask.diameter;
         let window = diameter * padding.max(2);
         let half = window / 4;
-        let fft = FftPlanner::<f32>::new().plan_fft_forward(window);
+        let fft = plan_forward(window);
         let turns = half_turns(diameter, window);
         let rows = transform_rows(mask, &*fft, &turns, (window, half));
         // The sum over all samples is that of the squared amplitudes times the window's area
@@ -153,7 +153,6 @@ fn transform_rows(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::f64::consts::PI;
 

@@ -34,7 +34,6 @@ pub fn to_pixels(diameter: f64, sensor_extent: f64, pixels: u32) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::testing::near;

@@ -1,6 +1,4 @@
 //! Image geometry and brightness against closed forms and ray bundles.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use glam::{DVec2, DVec3, dvec2};
 
 use super::{

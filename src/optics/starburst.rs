@@ -415,7 +415,6 @@ fn texel(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::OnceLock;
 

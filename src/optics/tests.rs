@@ -1,6 +1,4 @@
 //! Built-in lenses against their patents' numbers, and exact rays against matrices.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use glam::DVec3;
 
 use super::{

@@ -208,7 +208,7 @@ impl DepthOfFieldPass {
             .written("highlight_block", out.highlights)
             .written("count_block", out.counts)
             .push(&constants)
-            .dispatch_at_once([tiles[0], tiles[1], 1]);
+            .dispatch([tiles[0], tiles[1], 1]);
         out
     }
 
@@ -247,7 +247,7 @@ impl DepthOfFieldPass {
             .image_written("radius_image", out.radii)
             .written("reach_block", out.reach)
             .push(&constants)
-            .dispatch_at_once([tiles[0], tiles[1], 1]);
+            .dispatch([tiles[0], tiles[1], 1]);
         out
     }
 

@@ -72,6 +72,20 @@ pub struct MotionBlurInputs<'a> {
     pub light: ImageHandle,
 }
 
+/// Inputs of the effects of lens and film.
+pub struct LensAndFilmInputs<'a> {
+    /// The camera's effects.
+    pub effects: &'a CameraEffects,
+    /// True if the lens prescription distorts or darkens the image.
+    pub has_aberrations: bool,
+    /// Bright sources, of which ghosts are drawn.
+    pub flare_sources: Option<FlareSources>,
+    /// Lens ghosts, if they are drawn.
+    pub ghosts: Option<&'a LensGhosts>,
+    /// Number of the frame, the seed of the grain.
+    pub frame: u32,
+}
+
 impl EffectPasses {
     /// Creates the pipelines of the enabled effects unless they exist.
     ///
@@ -189,92 +203,45 @@ impl EffectPasses {
         }
     }
 
-    /// Lens ghosts and their report; returns `light` unchanged if they are off.
-    pub fn ghosts<'a>(
+    /// Bloom, the image through the lens prescription, chromatic aberration, vignetting, lens ghosts
+    /// and film grain, those that are on, in the order of the light's path; with the report of the
+    /// ghosts. `count` counts the clamped values of a named stage after sums of light.
+    pub fn lens_and_film<'a>(
         &'a self,
         g: &mut Graph<'a>,
         size: [u32; 2],
-        light: ImageHandle,
-        bright: Option<FlareSources>,
-        ghosts: Option<&LensGhosts>,
+        mut light: ImageHandle,
+        inputs: LensAndFilmInputs<'_>,
+        count: impl Fn(&mut Graph<'a>, &str, ImageHandle),
     ) -> (ImageHandle, Option<BufferHandle>) {
-        let drawn = match (self.ghosts.get(), ghosts, bright) {
-            (Some(pass), Some(ghosts), Some(bright)) => {
-                pass.declare(g, (size, light), bright.list, ghosts)
-            }
-            _ => None,
-        };
-        drawn.map_or((light, None), |(light, report)| (light, Some(report)))
-    }
-
-    /// Bloom; returns `light` unchanged if it is off.
-    pub fn bloom<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        effects: &CameraEffects,
-    ) -> ImageHandle {
-        match (self.bloom.get(), &effects.bloom) {
-            (Some(pass), Some(bloom)) => pass.declare(g, size, light, bloom),
-            _ => light,
+        let LensAndFilmInputs { effects, has_aberrations, flare_sources, ghosts, frame } = inputs;
+        if let (Some(pass), Some(bloom)) = (self.bloom.get(), &effects.bloom) {
+            light = pass.declare(g, size, light, bloom);
         }
-    }
-
-    /// Chromatic aberration; returns `light` unchanged if it is off.
-    pub fn chromatic_aberration<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        effects: &CameraEffects,
-    ) -> ImageHandle {
-        match (self.chromatic_aberration.get(), &effects.chromatic_aberration) {
-            (Some(pass), Some(aberration)) => pass.declare(g, size, light, aberration),
-            _ => light,
+        if let Some(pass) = self.lens_image.get().filter(|_| has_aberrations) {
+            light = pass.declare(g, size, light);
+            count(g, "lens image", light);
         }
-    }
-
-    /// Image through the lens prescription; returns `light` unchanged without one.
-    pub fn lens_image<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        lens: bool,
-    ) -> ImageHandle {
-        match (self.lens_image.get(), lens) {
-            (Some(pass), true) => pass.declare(g, size, light),
-            _ => light,
+        if let (Some(pass), Some(aberration)) =
+            (self.chromatic_aberration.get(), &effects.chromatic_aberration)
+        {
+            light = pass.declare(g, size, light, aberration);
         }
-    }
-
-    /// Vignetting; returns `light` unchanged if it is off.
-    pub fn vignetting<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        effects: &CameraEffects,
-    ) -> ImageHandle {
-        match (self.vignetting.get(), &effects.vignetting) {
-            (Some(pass), Some(vignetting)) => pass.declare(g, size, light, vignetting),
-            _ => light,
+        if let (Some(pass), Some(vignetting)) = (self.vignetting.get(), &effects.vignetting) {
+            light = pass.declare(g, size, light, vignetting);
         }
-    }
-
-    /// Film grain; returns `light` unchanged if it is off.
-    pub fn grain<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        effects: &CameraEffects,
-        frame: u32,
-    ) -> ImageHandle {
-        match (self.grain.get(), &effects.grain) {
-            (Some(pass), Some(grain)) => pass.declare(g, size, light, grain, frame),
-            _ => light,
+        let mut report = None;
+        if let (Some(pass), Some(ghosts), Some(sources)) =
+            (self.ghosts.get(), ghosts, flare_sources)
+            && let Some((with_ghosts, buffer)) =
+                pass.declare(g, (size, light), sources.list, ghosts)
+        {
+            (light, report) = (with_ghosts, Some(buffer));
+            count(g, "ghosts", light);
         }
+        if let (Some(pass), Some(grain)) = (self.grain.get(), &effects.grain) {
+            light = pass.declare(g, size, light, grain, frame);
+        }
+        (light, report)
     }
 }

@@ -366,7 +366,6 @@ fn concentric(u: DVec2) -> DVec2 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::{

@@ -38,28 +38,20 @@ pub use shutter::ShutterInterval;
 pub use world::World;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod chi_square;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_film;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_glass;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_lights;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_materials;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_offsets;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_volumes;

@@ -516,7 +516,6 @@ fn in_range(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::scene::procedural::shapes;

@@ -145,7 +145,6 @@ pub fn framing_camera(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -253,7 +253,6 @@ pub fn emitter_is_two_sided(emitter: Emitter) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::{

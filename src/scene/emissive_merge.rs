@@ -236,7 +236,6 @@ fn merge_cluster(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, Vec3, vec2};
 

@@ -47,7 +47,6 @@ impl Scene {
 const MEAN_SIDE: u32 = 128;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::{

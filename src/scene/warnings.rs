@@ -82,7 +82,6 @@ impl Scene {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, Vec2, Vec3};
 

@@ -220,7 +220,6 @@ impl OpenScene {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::DVec3;
 

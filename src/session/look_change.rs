@@ -109,7 +109,6 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::scene::look::properties;

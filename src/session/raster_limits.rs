@@ -132,7 +132,6 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, DVec3, Vec2, Vec3};
 

@@ -19,11 +19,10 @@ pub struct Input<'a> {
 }
 
 /// Units with their other spellings.
-const UNITS: [(&str, &[&str]); 5] = [
+const UNITS: [(&str, &[&str]); 4] = [
     ("deg", &["degrees", "\u{b0}"]),
     ("lx", &["lux"]),
     ("nit", &["nits", "cd/m2"]),
-    ("K", &["k"]),
     ("um", &["\u{b5}m"]),
 ];
 

@@ -97,7 +97,6 @@ impl<J: Send + 'static, R: Send + 'static> BackgroundWorker<J, R> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::{Mutex, mpsc};
 

@@ -155,7 +155,6 @@ pub struct FlowCanvas {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -171,7 +171,6 @@ impl fmt::Display for FramePacing {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

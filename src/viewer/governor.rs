@@ -301,6 +301,10 @@ impl Governor {
         {
             self.scale(median / before);
         }
+        // Its own frames replace what other frames predicted.
+        if let Some(others) = self.others.get_mut(self.level.0) {
+            others.clear();
+        }
         if let Some(own) = self.estimates.get_mut(self.level.0)
             && (own.is_none() || self.window.len() >= DWELL_DOWN as usize)
         {
@@ -391,7 +395,6 @@ impl Governor {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -553,6 +556,24 @@ mod tests {
         governor.record(still(4.0 * usual));
         governor.record(still(4.0 * usual));
         assert_eq!(governor.expected_ms(Level::FULL), Some(4.0 * usual));
+    }
+
+    #[test]
+    fn frames_before_a_level_was_measured_do_not_predict_it_later() {
+        let mut governor = Governor::default();
+        for _ in 0..WINDOW {
+            governor.record(still(1_000.0));
+        }
+        // The device has become fast, and full quality is measured.
+        let mut device = Device::new(1.0, 6.0, 0.0);
+        run(&mut governor, &mut device, 1_000);
+        assert_eq!(governor.level(), Level::FULL);
+        // It becomes slow again: a frame of full quality under way at the change.
+        let mut device = Device::new(1.0, 600.0, 0.0);
+        run(&mut governor, &mut device, 20);
+        assert_ne!(governor.level(), Level::FULL);
+        governor.record(sample(Level::FULL, 200.0));
+        assert_eq!(governor.expected_ms(Level::FULL), Some(200.0));
     }
 
     #[test]

@@ -44,7 +44,6 @@ pub fn shadow(light: DMat4, occluder: DVec3, shadow: DVec3) -> Option<LightPlace
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

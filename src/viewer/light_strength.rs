@@ -59,7 +59,6 @@ pub(super) fn authored(source: PhysicalLight) -> &'static str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::photometry::{Candela, IesProfile, Lumen};

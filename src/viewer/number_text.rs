@@ -32,7 +32,6 @@ pub(super) fn differs(now: f64, value: f64, decimals: usize) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -108,7 +108,6 @@ pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

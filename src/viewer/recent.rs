@@ -136,7 +136,6 @@ fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -186,7 +186,6 @@ fn read(file: &Path) -> Result<(WindowSettings, Option<String>), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

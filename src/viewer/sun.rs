@@ -125,7 +125,6 @@ impl SunDragHandle {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::{

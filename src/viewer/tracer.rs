@@ -172,7 +172,6 @@ fn trace(link: &TracerLink, number: u64, job: &TraceJob) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::{sync::atomic::AtomicBool, time::Duration};
 

@@ -65,6 +65,8 @@ pub struct Viewport {
     level: Level,
     governor: Governor,
     governor_mode: GovernorMode,
+    /// The size in pixels that the present look does not fit.
+    refused_size: Option<[u32; 2]>,
     /// True while a pointer button is held: the hand may move on.
     held: bool,
     /// The newest picture.
@@ -137,6 +139,7 @@ impl Viewport {
             level: Level::FULL,
             governor: Governor::default(),
             governor_mode: GovernorMode::Auto,
+            refused_size: None,
             held: false,
             last_frame: None,
             request_id: order,
@@ -281,6 +284,7 @@ impl Viewport {
             session.request = self.session.request.clone();
             self.session = session;
         }
+        self.refused_size = None;
         self.adapt_session();
         self.mark_moving();
         Ok(change)
@@ -370,12 +374,16 @@ impl Viewport {
 
     /// Requests pictures of another quality.
     fn set_level(&mut self, level: Level) -> Result<(), ViewError> {
-        if level == self.level {
+        let size = level.size(self.full_size);
+        if level == self.level || self.refused_size == Some(size) {
             return Ok(());
         }
-        let size = level.size(self.full_size);
-        if size != self.size {
-            self.set_session_size(size)?;
+        if size != self.size
+            && let Err(error) = self.set_session_size(size)
+        {
+            // Reported once, not in each frame.
+            self.refused_size = Some(size);
+            return Err(error);
         }
         self.level = level;
         self.invalidate();

@@ -240,7 +240,6 @@ impl<I, R> Drop for Worker<I, R> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -17,6 +17,24 @@ fn same_type(shader: &str, host: &str) -> bool {
 }
 
 #[test]
+fn shaders_that_read_the_number_of_group_columns_are_known() {
+    let reads = |file: &str| {
+        let modules = Shader::all().iter().filter(|shader| shader.name.starts_with(file));
+        modules.map(|shader| shader.module().reads_group_columns).collect::<Vec<_>>()
+    };
+    // They number tiles by rows.
+    for file in ["depth_of_field_coc.comp", "depth_of_field_classes.comp"] {
+        assert!(!reads(file).is_empty() && reads(file).iter().all(|reads| *reads), "{file}");
+    }
+    // They read the number of rows (`shaders/lib/pixel_groups.glsl`).
+    for file in ["lighting.comp", "gi.comp"] {
+        assert!(!reads(file).is_empty() && reads(file).iter().all(|reads| !reads), "{file}");
+    }
+    let count = Shader::all().iter().filter(|shader| shader.module().reads_group_columns).count();
+    assert_eq!(count, 2, "modules that run at once in frames that can be interrupted");
+}
+
+#[test]
 fn host_struct_layouts_match_shaders() {
     let modules: Vec<_> =
         Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();

@@ -26,7 +26,8 @@ pub fn cases() -> Vec<Case> {
             size: [128, 128],
             scene: Some(cornell(variant).unwrap()),
             bounces: 64,
-            spp: 1024,
+            // At 512 samples, blocks of metal differ by 0.73 % rms, of a bound of 0.86 %.
+            spp: if variant == CornellVariant::Metal { 512 } else { 1024 },
             references: vec![
                 Reference::mitsuba(2048, "independent"),
                 Reference::cycles(if variant == CornellVariant::Point { 256 } else { 512 }, brdf),

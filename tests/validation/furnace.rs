@@ -59,7 +59,12 @@ fn tiles(degrees: f64) -> Case {
         look: WHITE.into(),
         more: vec![("white.hdr".into(), hdr(16, 8, |_| DVec3::ONE))],
         bounces: 1,
-        spp: if degrees == 60.0 { 4096 } else { 1024 },
+        spp: match degrees {
+            60.0 => 4096,
+            // At 512 samples, all tiles are within 0.06 %, of a bound of 0.1 %.
+            84.0 => 512,
+            _ => 1024,
+        },
         references: vec![Reference::mitsuba(1024, "multi-jittered")],
         ..Case::default()
     };

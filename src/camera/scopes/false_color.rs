@@ -216,7 +216,6 @@ impl FalseColor {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{
         super::color_vision::{ColorVision, difference},

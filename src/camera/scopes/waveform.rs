@@ -307,7 +307,6 @@ pub fn extremes(picture: Luminances<'_>) -> Option<(Nit, Nit)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

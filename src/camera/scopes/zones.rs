@@ -248,7 +248,6 @@ fn legend(width: usize, scale: usize, exposure: Exposure) -> Raster {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,4 @@
 //! Metrics against closed forms and independent programs; hostile files.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod flip;
 mod linear_image;
 mod metrics;

@@ -14,7 +14,6 @@ pub fn air_mass(elevation: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

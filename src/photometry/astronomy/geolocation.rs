@@ -164,7 +164,6 @@ pub(super) fn topocentric(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

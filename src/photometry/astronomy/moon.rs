@@ -148,7 +148,6 @@ fn illuminance(phase_angle: f64, distance: f64, sun_distance: f64) -> Lux {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::testing::near;

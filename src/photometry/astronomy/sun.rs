@@ -86,7 +86,6 @@ pub(super) fn ecliptic(moment: Moment, nutation: Nutation) -> Ecliptic {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::testing::near;

@@ -1,6 +1,4 @@
 //! Tests of color temperatures, adaptation and transfer curves.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use super::*;
 
 fn near(got: DVec3, want: [f64; 3], tolerance: f64) {

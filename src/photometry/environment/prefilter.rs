@@ -209,7 +209,6 @@ fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
 const ACCEPT: f32 = 0.3;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::photometry::environment::RowMapping;

@@ -281,7 +281,6 @@ fn coordinates(rows: RowMapping, d: DVec3) -> (f64, f64) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,4 @@
 //! Tests of the LM-63 parser and of the interpolation.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::f64::consts::TAU;
 
 use glam::DVec3;

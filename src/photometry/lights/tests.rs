@@ -1,6 +1,4 @@
 //! Tests of lights in all units.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use super::*;
 
 /// Flux over axial intensity of a rotationally symmetric distribution: `2 pi * integral of f(theta)

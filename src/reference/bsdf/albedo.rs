@@ -95,7 +95,6 @@ pub(super) fn multiscatter_gain(f0: DVec3, cos: f64, alpha: Alpha) -> DVec3 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use std::{sync::mpsc, time::Duration};
 

@@ -38,8 +38,6 @@ pub use self::{
 };
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests_lobes;

@@ -27,5 +27,4 @@ pub use self::{
 };
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;

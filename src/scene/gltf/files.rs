@@ -258,7 +258,6 @@ impl<'a> Files<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

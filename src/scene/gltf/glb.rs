@@ -174,7 +174,6 @@ fn padded(bytes: &[u8], at: usize, report: &mut ImportReport) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

@@ -431,7 +431,6 @@ pub(super) fn source(texture: &Value) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use std::io::Cursor;
 

@@ -224,7 +224,6 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Impor
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,4 @@
 //! Whole small documents, from bytes to the scene.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use base64::Engine;
 use glam::{DVec3, Vec2, Vec3, Vec4};
 use serde_json::{Value, json};

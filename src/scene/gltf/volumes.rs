@@ -197,7 +197,6 @@ pub(super) fn add(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::{NoFiles, load_bytes};
     use crate::scene::{Scene, VolumeShape};

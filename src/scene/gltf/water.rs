@@ -68,7 +68,6 @@ fn flow_map(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::load;
     use crate::scene::{NoteKind, Scene, water::FlowMap};

@@ -1,6 +1,4 @@
 //! Tests of the text report.
-#![allow(clippy::unwrap_used)]
-
 use super::*;
 use crate::{
     photometry::{

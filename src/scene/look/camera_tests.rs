@@ -1,6 +1,4 @@
 //! Cameras assembled from looks: field of view, lens and effects.
-#![allow(clippy::unwrap_used)]
-
 use super::Look;
 use crate::{
     camera::{Camera, CameraEffects, effect_models::Grain},

@@ -363,7 +363,6 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::look::Look;

@@ -28,7 +28,6 @@ impl GiLook {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use crate::scene::look::Look;
 

@@ -535,7 +535,6 @@ pub(super) fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
 

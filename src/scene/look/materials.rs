@@ -68,7 +68,6 @@ pub(super) fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::Vec3;
 

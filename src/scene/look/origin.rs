@@ -54,7 +54,6 @@ impl Origins {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use crate::scene::{Scene, look::Look};
 

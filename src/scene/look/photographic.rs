@@ -83,7 +83,7 @@ pub(super) const WHITE: Accepts = Accepts::OneOf(&[
     Accepts::Range { min: KELVIN_LIMITS[0], max: KELVIN_LIMITS[1], integer: false },
     Accepts::Choice(&["neutral"]),
     Accepts::Choice(&names(WhiteBalance::PRESETS)),
-    Accepts::Pattern("^[0-9.eE+]+ *[Kk]?$"),
+    Accepts::Pattern("^[0-9.eE+]+ *K?$"),
 ]);
 
 /// A distance in meters above 0, or infinity.
@@ -200,12 +200,11 @@ pub(super) fn white(input: &Input<'_>, accepts: &Accepts) -> Option<WhiteBalance
     if let Some((_, preset)) = presets.find(|(name, _)| *name == input.text) {
         return Some(preset);
     }
-    let kelvin = number(input.text.trim_end_matches(['K', 'k']).trim(), accepts)?;
+    let kelvin = number(input.without_unit("K").text, accepts)?;
     Some(WhiteBalance::Temperature { kelvin: Kelvin(kelvin), duv: 0.0 })
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{
         super::{CameraLook, Look, LookError},
@@ -296,6 +295,9 @@ mod tests {
             "camera.lens.f_stop=f/",
             "camera.body.shutter=s",
             "lights.Key.kelvin=warm K",
+            // The prefix kilo has no unit behind it.
+            "lights.Key.kelvin=5k",
+            "camera.white_balance=5k",
         ] {
             assert!(Look::of([bad]).is_err(), "{bad}");
         }

@@ -45,7 +45,6 @@ pub(super) fn load(name: &str) -> Result<Prescription, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
 

@@ -89,7 +89,6 @@ pub(super) fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::look::Look;

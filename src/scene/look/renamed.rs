@@ -162,7 +162,6 @@ impl Spellings {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::look::{Look, LookError, flattened, properties};

@@ -240,7 +240,6 @@ pub(super) fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::{Mesh, Node, look::Look, procedural::shapes};

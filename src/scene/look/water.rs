@@ -127,7 +127,6 @@ pub(super) fn apply(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, Vec2, Vec3};
 

@@ -176,7 +176,6 @@ fn leaf() -> Primitive {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::procedural::shapes::checks::assert_closed;

@@ -361,7 +361,6 @@ impl Hall {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::photometry::lights::Emitter;

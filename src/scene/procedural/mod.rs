@@ -102,27 +102,3 @@ impl BuiltinScene {
         (self.make)()
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::scene::look::Look;
-
-    #[test]
-    fn each_scene_is_made_with_a_look_that_fits_it() {
-        for builtin in BuiltinScene::ALL.into_iter().filter(|builtin| !builtin.animated) {
-            let (mut scene, text) = builtin.make().unwrap();
-            let mut look = Look::default();
-            look.parse("built-in", &text).unwrap();
-            assert!(look.notices().is_empty(), "{}: {:?}", builtin.name, look.notices());
-            look.apply(&mut scene).unwrap();
-            assert!(!scene.cameras.is_empty(), "{}", builtin.name);
-            assert_eq!(
-                BuiltinScene::named(builtin.name).map(|found| found.about),
-                Some(builtin.about)
-            );
-        }
-        assert!(BuiltinScene::named("nothing").is_none());
-    }
-}

@@ -265,7 +265,6 @@ pub fn petals(count: usize) -> Result<Scene, SceneError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::animation::AnimationSelection;

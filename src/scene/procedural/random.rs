@@ -73,7 +73,6 @@ pub fn fractal_noise(u: f32, v: f32, cells: [u32; 2], octaves: u32, seed: u64) -
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

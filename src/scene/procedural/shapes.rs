@@ -580,7 +580,6 @@ pub(super) mod checks {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::{
         checks::{assert_solid, assert_sound},

@@ -720,7 +720,6 @@ impl StillLifeBuilder {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::scene::{Projection, write_glb::write_glb};

@@ -177,7 +177,6 @@ pub fn screen(u: f32, v: f32) -> Vec3 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

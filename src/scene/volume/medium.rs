@@ -66,7 +66,6 @@ impl MediumCoefficients {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

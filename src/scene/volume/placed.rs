@@ -104,7 +104,6 @@ impl ParticipatingVolume {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::{MediumCoefficients, Node, volume::DensityGrid};

@@ -134,7 +134,6 @@ fn cross_rows(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::procedural::shapes;

@@ -141,7 +141,6 @@ fn described(name: &str, water: Water) -> Material {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, Vec2};
 

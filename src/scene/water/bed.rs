@@ -124,7 +124,6 @@ fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance:
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use glam::{DMat4, Vec2};
 

@@ -441,7 +441,6 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -245,7 +245,6 @@ fn check_size(width: u64, height: u64) -> Result<(), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
 

@@ -1,6 +1,4 @@
 //! Tests of the GLB export.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use super::*;
 use crate::{
     photometry::{Lumen, Lux},

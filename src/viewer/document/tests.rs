@@ -1,6 +1,4 @@
 //! Tests of the look being edited.
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 
 use super::*;

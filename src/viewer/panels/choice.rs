@@ -69,7 +69,6 @@ pub fn watch(ctx: &Context) -> Arc<Mutex<Vec<Offer>>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::{fs, path::Path};
 

@@ -14,7 +14,7 @@ use super::{
 pub use crate::viewer::selection::Selection;
 use crate::{
     camera::{ExposureControl, body::Dial},
-    photometry::{color, lights::Emitter},
+    photometry::lights::Emitter,
     scene::{Projection, address::AddressTable, look},
     settings::{Choice, Property, Quality, QualityLook},
     viewer::{
@@ -265,14 +265,9 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.end_row();
         }
         match set.kelvin {
-            Some(kelvin) => number(
-                ui,
-                "Color",
-                (kelvin, 10.0, color::KELVIN_LIMITS),
-                " K",
-                &path("kelvin"),
-                changes,
-            ),
+            Some(kelvin) => {
+                number(ui, "Color", (kelvin, 10.0, range("kelvin")), " K", &path("kelvin"), changes)
+            }
             None => {
                 let [r, g, b] = light.color.to_array();
                 let stands = format!("the file's {r:.2} {g:.2} {b:.2}");

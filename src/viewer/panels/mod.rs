@@ -22,7 +22,6 @@ pub mod viewport;
 pub mod water;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::{fs, path::Path};
 

@@ -1,6 +1,4 @@
 //! Tests of the EULUMDAT parser.
-#![allow(clippy::unwrap_used)]
-
 use std::f64::consts::PI;
 
 use super::*;

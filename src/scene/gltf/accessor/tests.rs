@@ -1,6 +1,4 @@
 //! Tests of accessors.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use serde_json::json;
 
 use super::*;

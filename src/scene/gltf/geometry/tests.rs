@@ -1,6 +1,4 @@
 //! Tests of geometry import.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use super::*;
 
 #[test]

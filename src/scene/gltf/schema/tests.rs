@@ -1,6 +1,4 @@
 //! Tests of the document check.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use serde_json::json;
 
 use super::*;
