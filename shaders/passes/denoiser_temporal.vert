@@ -1,7 +1,7 @@
 #version 460
 // Fullscreen triangle at depth 0 with the constants that denoiser_temporal.frag branches on, as
 // flat outputs: lavapipe compiles a shader that branches on uniform values again each frame
-// (docs/view.md, "Cost").
+// (docs/denoiser.md, "Passes").
 #extension GL_GOOGLE_include_directive : require
 #include "shared/denoiser.glsl"
 
