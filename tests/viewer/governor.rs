@@ -179,7 +179,7 @@ fn separate_lights_wait_in_motion_and_hold_up_no_other_job() {
         viewport.draw().unwrap();
         assert_ne!(viewport.level(), Level::FULL);
         if step == 0 {
-            viewport.submit_job(Job::SeparateLights(vec!["Panel".into()]));
+            viewport.submit_job(Job::SeparateLights(vec!["Spot".into()]));
             viewport.submit_job(Job::MeasureIlluminance(DVec3::ZERO, DVec3::Y));
         }
         // A frame follows a request at once; jobs start after it.
