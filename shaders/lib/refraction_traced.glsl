@@ -123,6 +123,8 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
         && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
     vec3 light = glows ? m.emission.rgb : vec3(0.0);
     vec3 n = surface_hit.normal * side;
+    // Not of uniform values alone, as in lib/water.glsl.
+    uint count = (m.flags & MATERIAL_UNLIT) == 0u ? min(frame.light_count, REFRACTION_LIGHTS) : 0u;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
         vec3 matte = mean_base_color(m) / PI;
         in_water = water_at(surface_hit.position);
@@ -142,7 +144,7 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
             }
         }
         vec3 returned = water_returns(surface_hit.position);
-        for (uint i = 0u; i < min(frame.light_count, REFRACTION_LIGHTS); ++i) {
+        for (uint i = 0u; i < count; ++i) {
             Light emitter = lights[i];
             if ((emitter.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
                 continue;
@@ -168,8 +170,10 @@ vec3 shade_hit(HitPoint surface_hit, vec3 d, vec3 share) {
 // distance; w: 1 for a hit. The BVH contains no light surfaces.
 vec4 intersect_lights(vec3 from, vec3 d, inout float t) {
     vec4 surface_hit = vec4(0.0);
-    uint count = !has_feature(FEATURE_AREA_LIGHTS) || (frame.bits & FRAME_PROBE_CAPTURE) != 0u ? 0u
-        : min(frame.light_count, REFRACTION_LIGHTS);
+    // Not of uniform values alone, as in lib/water.glsl.
+    bool has_lights = t > 0.0 && has_feature(FEATURE_AREA_LIGHTS)
+        && (frame.bits & FRAME_PROBE_CAPTURE) == 0u;
+    uint count = has_lights ? min(frame.light_count, REFRACTION_LIGHTS) : 0u;
     for (uint i = 0u; i < count; ++i) {
         Light emitter = lights[i];
         uint kind = (emitter.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE

@@ -49,17 +49,19 @@ float water_caustics(vec2 entry) {
     return mix(above, below, part.y);
 }
 
-// Index of the water around a position (relative to the camera), or NONE.
+// Index of the water around a position (relative to the camera), or NONE. As in all loops here, no
+// condition depends on uniform values alone: lavapipe would compile the shader again for each draw
+// (docs/denoiser.md, "Passes").
 uint water_at(vec3 p) {
-    for (uint i = 0u; has_feature(FEATURE_WATER) && i < frame.water_count; ++i) {
+    uint found = NONE;
+    for (uint i = 0u; has_feature(FEATURE_WATER) && found == NONE && i < frame.water_count; ++i) {
         vec4 place = frame.water_extent[i];
         float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
-        if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy))
-            && all(lessThan(p.xz, place.zw))) {
-            return i;
-        }
+        bool inside = frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy))
+            && all(lessThan(p.xz, place.zw));
+        found = inside ? i : NONE;
     }
-    return NONE;
+    return found;
 }
 
 // Illuminance by a light without a surface: as light_illuminance, or through the water. `from`:
@@ -169,7 +171,7 @@ vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky,
     float down = -direction.y;
     t = min(t, 1e4);
     vec3 sum = vec3(0.0);
-    suns = min(suns, MAX_WATER_SUNS);
+    suns = t > 0.0 ? min(suns, MAX_WATER_SUNS) : 0u;
     for (uint i = 0u; i <= suns; ++i) {
         bool is_sky = i == suns;
         float slant = WATER_SKY_PATH;

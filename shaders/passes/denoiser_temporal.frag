@@ -22,6 +22,10 @@ layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 // Weights of the diffuse and the specular sample; read with DENOISER_WEIGHTED.
 layout(set = 0, binding = 11) uniform texture2D weights_image;
 
+// Constants of branches: `DENOISER_` bits and 1 for a static view; maximum history length (frames).
+layout(location = 0) flat in uvec2 state;
+layout(location = 1) flat in float max_frames;
+
 // Mean diffuse part; alpha: history length in frames.
 layout(location = 0) out vec4 out_history;
 // Mean specular part; alpha: mean squared diffuse luminance.
@@ -64,7 +68,7 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     vec4 noisy = texelFetch(diffuse_image, pixel, 0);
-    vec2 weight_now = (denoiser.flags & DENOISER_WEIGHTED) != 0u
+    vec2 weight_now = (state.x & DENOISER_WEIGHTED) != 0u
         ? texelFetch(weights_image, pixel, 0).xy : vec2(1.0);
     vec4 now = vec4(noisy.rgb, weight_now.x);
     float level = luminance(now.rgb);
@@ -72,24 +76,24 @@ void main() {
     out_history = now;
     out_specular = current_specular;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
-    float scale = (denoiser.flags & DENOISER_PRE_EXPOSED) != 0u ? frame.history_scale : 1.0;
+    float scale = (state.x & DENOISER_PRE_EXPOSED) != 0u ? frame.history_scale : 1.0;
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
         // Background or unlit now: history length 0 excludes the pixel from the filter. In a
         // jittered static view the history is kept.
-        bool stays = denoiser.history.still != 0u && denoiser.history.max_frames > 0.0;
+        bool stays = state.y != 0u && max_frames > 0.0;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
             : vec4(0.0);
         out_specular = stays ? texelFetch(history_specular_image, pixel, 0)
             * vec4(vec3(scale), scale * scale) : vec4(0.0);
         return;
     }
-    if (denoiser.history.max_frames <= 0.0) {
+    if (max_frames <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
-    if (denoiser.history.still != 0u) {
+    if (state.y != 0u) {
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
@@ -146,32 +150,32 @@ void main() {
     if (!sound) {
         return;
     }
-    if ((denoiser.flags & DENOISER_FROZEN) != 0u) {
+    if ((state.x & DENOISER_FROZEN) != 0u) {
         out_history = vec4(past.rgb * scale, past.a);
         out_specular = history_specular * vec4(vec3(scale), scale * scale);
         return;
     }
-    float count = min(past.a, denoiser.history.max_frames);
-    if ((denoiser.flags & DENOISER_CLIPPED) != 0u && denoiser.history.still == 0u) {
+    float count = min(past.a, max_frames);
+    if ((state.x & DENOISER_CLIPPED) != 0u && state.y == 0u) {
         count = min(count, noisy.a);
     }
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = surface_roughness(pixel);
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float few = (denoiser.flags & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
-    float shine_count = denoiser.history.still != 0u ? count
-        : min(count, mix(few, denoiser.history.max_frames, follows));
+    float few = (state.x & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
+    float shine_count = state.y != 0u ? count
+        : min(count, mix(few, max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
         vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
-    if ((denoiser.flags & DENOISER_CLIPPED) != 0u && denoiser.history.still == 0u) {
+    if ((state.x & DENOISER_CLIPPED) != 0u && state.y == 0u) {
         vec3 mean, room;
         neighborhood(diffuse_image, pixel, mean, room);
         diffuse = clamp(diffuse, mean - room, mean + room);
         neighborhood(specular_image, pixel, mean, room);
         specular.rgb = clamp(specular.rgb, mean - room, mean + room);
     }
-    if (denoiser.history.still != 0u) {
+    if (state.y != 0u) {
         // Samples of other pixels would blur the mean that a static view converges to.
         weight_now *= mix(vec2(min(1.0, OTHERS_UNTIL / (count * count))), vec2(1.0),
             equal(weight_now, vec2(1.0)));

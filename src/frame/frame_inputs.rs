@@ -175,7 +175,7 @@ impl FrameInputs {
             gpu,
             scene,
             (view, &sampling.motion, &eye_bvh),
-            &settings.gi,
+            (&settings.gi, settings.gi_divisor),
             (sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
         )?;
         let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);

@@ -77,6 +77,9 @@ pub struct RenderSettings {
     pub ao: AoSettings,
     /// Indirect light.
     pub gi: GiSettings,
+    /// Further divisor of the resolution along each side at which `gi` gathers light, for views in
+    /// motion. A power of two; 0 counts as 1.
+    pub gi_divisor: u32,
     /// Screen-space reflections.
     pub ssr: SsrSettings,
     /// Participating media.

@@ -192,15 +192,18 @@ impl Denoiser {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, data: Option<vk::Format>| {
+        let make = |name: &str, [vertex, fragment]: [&str; 2], data: Option<vk::Format>| {
             let colors = [HISTORY; 2].into_iter().chain(data).map(|format| (format, false));
             let state = GraphicsState { colors: colors.collect(), ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
         };
+        let temporal = ["denoiser_temporal.vert", "denoiser_temporal.frag"];
+        let [variance, filter] = ["denoiser.frag+VARIANCE", "denoiser.frag"]
+            .map(|fragment| ["fullscreen.vert", fragment]);
         Ok(Self {
-            temporal: make("denoiser temporal", "denoiser_temporal.frag", Some(HISTORY_DATA))?,
-            variance: make("denoiser variance", "denoiser.frag+VARIANCE", None)?,
-            filter: make("denoiser filter", "denoiser.frag", None)?,
+            temporal: make("denoiser temporal", temporal, Some(HISTORY_DATA))?,
+            variance: make("denoiser variance", variance, None)?,
+            filter: make("denoiser filter", filter, None)?,
         })
     }
 

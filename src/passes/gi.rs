@@ -36,7 +36,7 @@ use crate::{
     },
     gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer},
     graph::{BufferHandle, Graph, ImageHandle, ImageSource},
-    settings::{FinalGather, GiDebugView, GiSettings, Resolution},
+    settings::{FinalGather, GiDebugView, GiSettings},
 };
 
 /// Features that the gathering of light reads.
@@ -60,6 +60,20 @@ const MAX_STALE_HISTORY: f32 = 4.0;
 /// Pixel of each 2x2 block that a frame gathers at half resolution, in turn: first a diagonal, so
 /// that two frames have a sample in each row and column.
 const PHASES: [[u32; 2]; 4] = [[0, 0], [1, 1], [1, 0], [0, 1]];
+
+/// Pixel of each block of `stride` squared pixels that frame `number` gathers. `stride`: a power of
+/// two. Blocks are divided in order of `PHASES` (Bayer 1973), so that pixels gathered in successive
+/// frames are far apart.
+fn gathered_phase(stride: u32, number: u32) -> [u32; 2] {
+    let (mut pixel, mut side, mut turn) = ([0, 0], stride, number as usize);
+    while side > 1 {
+        side /= 2;
+        let [x, y] = PHASES[turn % PHASES.len()];
+        pixel = [pixel[0] + x * side, pixel[1] + y * side];
+        turn /= PHASES.len();
+    }
+    pixel
+}
 
 /// State of the last frame that kept GI history.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,8 +102,9 @@ pub struct FrameGi {
 }
 
 impl FrameGi {
-    /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `mirrored`: SSR follows;
-    /// `single`: the frame is displayed as is, not averaged with others.
+    /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `divisor`: further divisor
+    /// of the resolution along each side. `mirrored`: SSR follows; `single`: the frame is displayed
+    /// as is, not averaged with others.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -97,7 +112,7 @@ impl FrameGi {
         gpu: &Gpu,
         scene: &GpuScene,
         (view, motion, gpu_bvh): (&View, &FrameMotion, &LazyFrameBvh<'_>),
-        settings: &GiSettings,
+        (settings, divisor): (&GiSettings, u32),
         (history, before, [mirrored, single]): (HistoryFrame, Option<GiHistory>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
@@ -123,7 +138,7 @@ impl FrameGi {
         let still_frames = before
             .filter(|before| before.generation == own.generation)
             .map_or(0, |before| before.still);
-        let stride = settings.resolution.divisor();
+        let stride = settings.resolution.divisor() * divisor.max(1);
         // A pixel of a block is gathered in one of this many frames.
         let turns = stride * stride;
         let frozen =
@@ -137,7 +152,7 @@ impl FrameGi {
             frozen,
             pre_exposed: true,
             clipped: false,
-            weighted: settings.resolution != Resolution::Full,
+            weighted: stride > 1,
             filter: settings.denoise,
             stabilized: single,
         };
@@ -162,7 +177,7 @@ impl FrameGi {
             clamp_distance: (own.radius * settings.clamp_radius) as f32,
             size: [view.width, view.height],
             gathered_size: [view.width, view.height].map(|pixels| pixels.div_ceil(stride)),
-            phase: if turns == 1 { [0; 2] } else { PHASES[history.number as usize % PHASES.len()] },
+            phase: gathered_phase(stride, history.number),
             stride,
             round: history.number / turns,
             vpl_samples: settings.vpl_samples.max(1),
@@ -375,5 +390,25 @@ impl GiPass {
             specular: denoised.specular,
             limit_counters,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_pixel_of_a_block_is_gathered_once_in_its_turns() {
+        for stride in [1, 2, 4, 8] {
+            let turns = stride * stride;
+            let pixels: BTreeSet<_> = (0..turns).map(|n| gathered_phase(stride, n)).collect();
+            assert_eq!(pixels.len(), turns as usize);
+            assert!(pixels.iter().flatten().all(|side| *side < stride));
+            assert_eq!(gathered_phase(stride, turns + 3), gathered_phase(stride, 3));
+        }
+        // The first four are spread over the block.
+        assert_eq!([0, 1, 2, 3].map(|n| gathered_phase(4, n)), [[0, 0], [2, 2], [2, 0], [0, 2]]);
     }
 }

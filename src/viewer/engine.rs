@@ -63,7 +63,7 @@ impl Engine {
 
     /// Submits a job for the scene of the last request.
     pub(super) fn submit_job(&self, scene: u64, job: Job) {
-        self.worker.submit(|inbox, number| inbox.jobs.push_back(([number, scene], job)));
+        self.worker.submit(|inbox, _| inbox.jobs.push_back((scene, job)));
     }
 
     /// Replaces shaders from the next request on.

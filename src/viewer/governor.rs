@@ -6,7 +6,10 @@
 //! frame time for each level and predicts those of the others. It chooses the best level that holds
 //! the target.
 
-use crate::{frame::RenderSettings, settings::ShadowSampling};
+use crate::{
+    frame::RenderSettings,
+    settings::{Resolution, ShadowSampling},
+};
 
 /// Target frame time (ms) where a device reaches it without reduced budgets.
 pub const TARGET_MS: f64 = 1e3 / 30.0;
@@ -23,6 +26,9 @@ const CHOOSES: f64 = 0.85;
 /// the second one. Where frames cost the same at each level, quality is kept.
 const NO_GAIN: f64 = 1.15;
 const KEEPS_NO_GAIN: f64 = 1.3;
+
+/// Divisor of the budgets from which GI gathers one pixel of each 4x4 block.
+const QUARTER_GI: u32 = 4;
 
 /// Frame times kept of a level. Their median decides, of two the shorter one.
 const WINDOW: usize = 3;
@@ -112,8 +118,8 @@ impl Level {
         full.map(|side| ((f64::from(side) * self.scale()).round() as u32).max(1))
     }
 
-    /// Divides the sampling budgets of a frame, each down to 1: shadow rays, VPL samples, AO slices
-    /// and steps, steps of SSR and volumes.
+    /// Divides the sampling budgets of a frame, each down to 1: shadow rays, VPL samples and
+    /// gathered pixels of GI, AO slices and steps, steps of SSR and volumes.
     pub fn reduce(self, settings: &mut RenderSettings) {
         let divisor = self.divisor();
         if divisor == 1 {
@@ -127,6 +133,10 @@ impl Level {
             ShadowSampling::Budget => divide(&mut settings.shadows.rays, divisor),
         }
         divide(&mut settings.gi.vpl_samples, divisor);
+        // Indirect light varies slowly over a surface: a pixel of each 2x2 or 4x4 block is gathered
+        // in turn, and the picture keeps its resolution.
+        settings.gi.resolution = Resolution::Half;
+        settings.gi_divisor = if divisor >= QUARTER_GI { 2 } else { 1 };
         divide(&mut settings.ao.slices, divisor);
         divide(&mut settings.ao.steps, steps);
         divide(&mut settings.ssr.steps, steps);
@@ -679,6 +689,7 @@ mod tests {
         assert_eq!(format!("{settings:?}"), format!("{full:?}"), "resolution alone");
         Level(7).reduce(&mut settings);
         assert_eq!((settings.shadows.samples, settings.gi.vpl_samples), (2, 1));
+        assert_eq!((settings.gi.resolution, settings.gi_divisor), (Resolution::Half, 2));
         assert_eq!((settings.ao.slices, settings.ao.steps), (1, 2));
         assert_eq!((settings.volumes.steps, settings.volumes.shadow_steps), (8, 3));
         settings.shadows.sampling = ShadowSampling::Budget;

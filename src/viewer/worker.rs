@@ -97,6 +97,12 @@ impl<I, R> Link<I, R> {
         self.inbox.wait(timeout, &self.ends, |inbox| if self.ends() { None } else { take(inbox) })
     }
 
+    /// A number after those of all submissions so far, for work that does not start in their
+    /// order. Call it under the inbox's lock.
+    pub fn next_number(&self) -> u64 {
+        self.sent.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// Changes the results, and wakes the owner.
     pub fn publish(&self, change: impl FnOnce(&mut R)) {
         self.results.change(change);
@@ -183,7 +189,7 @@ impl<I, R> Worker<I, R> {
     /// Adds work to the inbox, with its number. Numbers increase.
     pub fn submit(&self, change: impl FnOnce(&mut I, u64)) -> u64 {
         self.link.inbox.change(|inbox| {
-            let number = self.link.sent.fetch_add(1, Ordering::Relaxed) + 1;
+            let number = self.link.next_number();
             change(inbox, number);
             number
         })

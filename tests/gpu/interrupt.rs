@@ -80,9 +80,10 @@ fn interrupted_frames_end_early_and_leave_no_trace() {
         if is_software && method == ShadowMethod::Traced {
             assert!(time * 3 < whole_time, "{time:?} of {whole_time:?}");
         }
+        let mut ended = ended;
         for part in [8, 3] {
             interrupt.clear();
-            let ended = std::thread::scope(|scope| {
+            ended = std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep((whole_time / part).max(Duration::from_millis(1)));
                     interrupt.raise();
@@ -91,9 +92,12 @@ fn interrupted_frames_end_early_and_leave_no_trace() {
             });
             assert!(!is_software || matches!(ended, Err(GpuError::Interrupted)), "{method:?}");
         }
-        // An interrupted frame resets the histories.
+        // An interrupted frame resets the histories by itself; one that a graphics card finished
+        // before has written them.
         interrupt.clear();
-        renderer.reset_history();
+        if ended.is_ok() {
+            renderer.reset_history();
+        }
         let again = renderer.render(&uploaded, &view(), &settings).unwrap();
         assert_eq!(again.nits, first.nits, "{method:?}: after interrupted frames");
         let again = renderer.render(&uploaded, &view(), &settings).unwrap();

@@ -14,6 +14,7 @@ use sunny16::{
         action::WindowAction,
         governor::{GovernorMode, LIMIT_MS, Level},
         settings::WindowSettings,
+        viewport::{Job, JobResult},
     },
 };
 
@@ -158,4 +159,45 @@ fn quality_falls_in_motion_and_returns_at_rest() {
     let picture = bench.picture();
     assert_eq!(picture.nits, still.nits, "bit for bit the picture without the governor");
     assert_eq!(picture.display, still.display);
+}
+
+/// A job that needs the full size waits while the view moves at reduced quality. Others do not wait
+/// for it.
+#[test]
+fn separate_lights_wait_in_motion_and_hold_up_no_other_job() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lights_scene("");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    bench.rest();
+    let viewport = &mut bench.workspace_mut().viewport;
+    viewport.set_governor_mode(GovernorMode::parse("7").unwrap());
+    viewport.set_max_wait(Some(HANG));
+    let pose = |x| look_at_transform(DVec3::new(x, 1.6, 3.0), DVec3::new(0.0, 0.4, 0.0));
+    let mut results = Vec::new();
+    for step in 0..40 {
+        viewport.set_pose(Some(pose(f64::from(step % 2) - 0.5)));
+        viewport.draw().unwrap();
+        assert_ne!(viewport.level(), Level::FULL);
+        if step == 0 {
+            viewport.submit_job(Job::SeparateLights(vec!["Spot".into()]));
+            viewport.submit_job(Job::MeasureIlluminance(DVec3::ZERO, DVec3::Y));
+        }
+        // A frame follows a request at once; jobs start after it.
+        std::thread::sleep(Duration::from_millis(10));
+        results.extend(viewport.job_results());
+        if !results.is_empty() {
+            break;
+        }
+    }
+    assert!(matches!(results[..], [JobResult::Illuminance(_, Ok(_))]), "{} results", results.len());
+    let begun = Instant::now();
+    let mut results = Vec::new();
+    while results.is_empty() && begun.elapsed() < HANG {
+        viewport.settle(true).unwrap();
+        results = viewport.job_results();
+    }
+    let [JobResult::LightContributions(Ok(parts))] = &results[..] else {
+        panic!("{} results", results.len())
+    };
+    assert_eq!(parts.size, viewport.full_size().map(|side| side as usize));
 }

@@ -164,6 +164,9 @@ pub struct BenchArgs {
     /// Number of instances (instances).
     #[arg(long, value_name = "N", default_value_t = INSTANCES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub instances: u32,
+    /// Write the window with its last picture in motion as PNG (window).
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
     /// Append the values to a log: one line of JSON for each benchmark, with a schema number
     /// (docs/bench.md).
     #[arg(long, value_name = "FILE")]
@@ -196,6 +199,9 @@ impl BenchArgs {
                  and window; path, bvh and rays measure for --seconds"
                     .into(),
             ));
+        }
+        if self.picture.is_some() && !self.what.contains(&Benchmark::Window) {
+            return Err(CliError::Usage("--picture is an option of --what window".into()));
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::{args::BenchArgs, record::Measurement, series::Series};
 use crate::{
     cli::error::CliError,
     gpu::{Gpu, GpuOptions, mutex::lock, vk},
-    session,
+    output, session,
     viewer::{App, Options, engine::RenderedFrame, governor::Level, painter::Painter},
 };
 
@@ -53,6 +53,8 @@ struct Headless {
     seen: u64,
     /// Time of each frame on the window's thread (ms).
     own: Series,
+    /// The last frame of the window: RGBA, 8 bits each.
+    shown: Vec<u8>,
 }
 
 impl Headless {
@@ -72,7 +74,10 @@ impl Headless {
         let app = App::new(&renders, Options { request, ..Options::default() }, Arc::new(wake))?;
         let painter = Painter::new(&gpu, vk::Format::R8G8B8A8_UNORM)?;
         let (begun, own) = (Instant::now(), Series::new("window thread"));
-        Ok((Self { app, painter, wakes, size, begun, seen: 0, own }, [gpu, renders]))
+        Ok((
+            Self { app, painter, wakes, size, begun, seen: 0, own, shown: Vec::new() },
+            [gpu, renders],
+        ))
     }
 
     /// One frame of the window; the new picture that it shows, if any.
@@ -91,7 +96,7 @@ impl Headless {
         let scale = output.pixels_per_point;
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, self.size)?;
-        self.painter.render_to_bytes(self.size, &shapes)?;
+        self.shown = self.painter.render_to_bytes(self.size, &shapes)?;
         self.app.record_frame_time(start.elapsed());
         self.own.ms.push(start.elapsed().as_secs_f64() * 1e3);
         if let Some(error) = &self.app.state.fatal {
@@ -211,9 +216,13 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
             window.wait(start, true);
         }
     }
+    let picture = std::mem::take(&mut window.shown);
     let released = Instant::now();
     window.frame(vec![orbit.button(false)])?;
-    let [rest_ms, whole_ms] = window.rest(released)?;
+    if let Some(file) = &args.picture {
+        let [width, height] = window.size.map(|side| side as usize);
+        output::write_png(file, width, height, &picture)?;
+    }
     let seconds = gaps.ms.iter().sum::<f64>() / 1e3;
     let rate = if seconds > 0.0 { gaps.ms.len() as f64 / seconds } else { 0.0 };
     let (size, level) = shown.map_or(([0; 2], Level::FULL), |picture| {
@@ -248,6 +257,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     }
     let first_ms = first_ms.unwrap_or_default();
     println!("first picture after the press: {first_ms:.0} ms");
+    let [rest_ms, whole_ms] = window.rest(released)?;
     println!("after the release: full quality {rest_ms:.0} ms, all its frames {whole_ms:.0} ms");
     let described = |series: &Series| {
         let mut described = series.json();

@@ -81,23 +81,26 @@ impl RenderThread<'_> {
         }
     }
 
-    /// Takes the next job. The first one waits while the view has reduced quality, if it needs the
-    /// full size.
+    /// Takes the next job, and numbers it by its start, so that canceling it does not cancel one
+    /// that waits.
     fn next_job(&self, inbox: &mut Inbox) -> Option<([u64; 2], Job)> {
-        self.has_job(inbox).then(|| inbox.jobs.pop_front()).flatten()
+        let (scene, job) = inbox.jobs.remove(self.startable_job(inbox)?)?;
+        Some(([self.link.next_number(), scene], job))
     }
 
-    fn has_job(&self, inbox: &Inbox) -> bool {
+    /// The first job that can start. Those that need the full size wait while the view has reduced
+    /// quality, and do not hold up others.
+    fn startable_job(&self, inbox: &Inbox) -> Option<usize> {
         let is_full = self.scene_state.as_ref().is_none_or(|there| there.level == Level::FULL);
-        inbox.jobs.front().is_some_and(|(_, job)| is_full || !job.needs_full_size())
+        inbox.jobs.iter().position(|(_, job)| is_full || !job.needs_full_size())
     }
 
     /// Sleeps until there is work, or until the view counts as still.
     fn wait(&self) {
         let left = self.resumes_at.map(|at| at.saturating_duration_since(Instant::now()));
         let _ = self.link.next(left, |inbox| {
-            let idle = inbox.request.is_none() && !self.has_job(inbox) && inbox.shaders.is_none();
-            (!idle).then_some(())
+            let has_job = self.startable_job(inbox).is_some();
+            (inbox.request.is_some() || has_job || inbox.shaders.is_some()).then_some(())
         });
     }
 }

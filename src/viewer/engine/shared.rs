@@ -110,8 +110,8 @@ pub(super) struct Inbox {
     pub request: Option<RenderRequest>,
     /// Shader modules that replace the built ones from the next frame on.
     pub shaders: Option<Vec<Replacement>>,
-    /// Each with its number, by which it is canceled, and the first request of its scene.
-    pub jobs: VecDeque<([u64; 2], Job)>,
+    /// Each with the first request of its scene.
+    pub jobs: VecDeque<(u64, Job)>,
 }
 
 /// The engine's output.
