@@ -37,6 +37,8 @@ const SIZE: [u32; 2] = [1280, 800];
 
 /// Movement of the pointer per frame of the window (points).
 const STEP: f32 = 2.0;
+/// Steps from the middle of the drag to its ends: cameras inside of a room stay inside.
+const SWAY: u32 = 20;
 
 /// Wake-ups of the window by its render thread.
 #[derive(Default)]
@@ -155,9 +157,10 @@ impl Orbit {
 
     fn next(&mut self) -> Event {
         self.step += 1;
-        let turn = (self.step % 240) as f32;
-        let offset = if turn < 120.0 { turn } else { 240.0 - turn };
-        Event::PointerMoved(self.center + vec2((offset - 60.0) * STEP, 0.0))
+        let turn = (self.step % (4 * SWAY)) as f32;
+        let sway = SWAY as f32;
+        let offset = if turn < 2.0 * sway { turn } else { 4.0 * sway - turn };
+        Event::PointerMoved(self.center + vec2((offset - sway) * STEP, 0.0))
     }
 }
 
@@ -181,7 +184,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
         window.wait(start, false);
     }
     let center = window.app.viewport_rect().center();
-    let mut orbit = Orbit { center: pos2(center.x.round(), center.y.round()), step: 60 };
+    let mut orbit = Orbit { center: pos2(center.x.round(), center.y.round()), step: SWAY };
     window.frame(vec![Event::PointerMoved(orbit.center)])?;
     let pressed = Instant::now();
     window.frame(vec![orbit.button(true)])?;
