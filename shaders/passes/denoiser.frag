@@ -10,6 +10,7 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/reflection_likeness.glsl"
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -43,12 +44,6 @@ const float FEW = 16.0;
 // 4.2).
 const float KNOWN = 4.0;
 
-// Mirror direction tolerance between neighbors, as a fraction of the lobe width.
-const float LOBE_PART = 0.35;
-
-// Roughness tolerance between neighbors' reflections.
-const float ROUGHNESS_STEP = 0.1;
-
 struct Here {
     vec3 place;
     vec3 normal;
@@ -73,11 +68,6 @@ float likeness(Here here, ivec2 other) {
 // Mirror direction of a pixel's surface.
 vec3 mirrored_at(vec3 place, vec3 normal) {
     return reflect(-view_at(place), normal);
-}
-
-// Half angle (rad) of a lobe; facets turn reflections by twice their own angle.
-float lobe_of(float roughness) {
-    return 2.0 * max(roughness * roughness, MIN_ALPHA);
 }
 #endif
 
@@ -152,7 +142,6 @@ void main() {
     float weights = 1.0, shine_weights = 1.0;
     vec3 mirrored = mirrored_at(place, here.normal);
     float roughness = surface_roughness(pixel);
-    float narrow = 1.0 / (LOBE_PART * lobe_of(roughness));
     for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
@@ -169,10 +158,10 @@ void main() {
             float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
             sum += weight * there.rgb;
             vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
-            float turned = narrow * distance(mirrored,
-                mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
-            float rougher = (surface_roughness(other) - roughness) / ROUGHNESS_STEP;
-            float shared_ = weight * exp(-turned * turned - rougher * rougher);
+            vec3 other_mirrored =
+                mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x));
+            float shared_ = weight * reflection_likeness(mirrored, other_mirrored, roughness,
+                surface_roughness(other));
             shine += shared_ * beside_shine.rgb;
             shine_weights += shared_;
             variance += weight * weight * there.a;

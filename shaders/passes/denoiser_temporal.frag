@@ -166,8 +166,8 @@ void main() {
     float shine_count = state.y != 0u ? count
         : min(count, mix(few, max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
-    vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale),
-        vec4(vec3(MAX_HALF), MAX_HALF * MAX_HALF));
+    // Light over a small albedo exceeds the range of light.
+    vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale), MAX_HALF * MAX_HALF);
     if ((state.x & DENOISER_CLIPPED) != 0u && state.y == 0u) {
         vec3 mean, room;
         neighborhood(diffuse_image, pixel, mean, room);

@@ -362,10 +362,12 @@ uint sample_vpls(uint i, uint count, uint candidates, vec2 u, bool all, bool see
     return vpl;
 }
 
-// Fraction of a lobe's light in which emission that lights nothing is visible: 1 up to roughness
-// 0.48, 0 from 0.6, as by the path tracer (src/reference/bsdf/emission_visibility.rs).
+// Fraction of a lobe's light in which emission that lights nothing is visible, as by the path tracer
+// (src/reference/bsdf/emission_visibility.rs).
 float emission_visibility(Surface s) {
-    return clamp((0.6 - sqrt(s.alpha)) / 0.12, 0.0, 1.0);
+    const float MAX_ROUGHNESS = 0.6;
+    const float FADE = 0.2;
+    return clamp((MAX_ROUGHNESS - sqrt(s.alpha)) / (MAX_ROUGHNESS * FADE), 0.0, 1.0);
 }
 
 // Makes the surface that the ray hit the vertex.
@@ -373,7 +375,8 @@ void set_hit_vertex() {
     HitMaterial m = hit_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
     ray_origin = hit_position(hit);
     ray_normal = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
-    ray_normal = dot(ray_normal, ray.direction) > 0.0 ? -ray_normal : ray_normal;
+    bool back = dot(ray_normal, ray.direction) > 0.0;
+    ray_normal = back ? -ray_normal : ray_normal;
     if (next_ray.cosine > 0.0) {
         // The part that the clamp takes from VPLs about the hit.
         float geometry = next_ray.cosine * abs(dot(ray_normal, ray.direction))
@@ -382,7 +385,7 @@ void set_hit_vertex() {
             ? 1.0 - 1.0 / max(geometry * gi.clamp_distance * gi.clamp_distance, 1.0) : 0.0;
     }
     vertex.diffuse = m.diffuse;
-    vertex.emission = m.emission;
+    vertex.emission = back && m.double_sided == 0u ? vec3(0.0) : m.emission;
     vertex.diffuse_part = path.diffuse > 0.0 && m.diffuse != vec3(0.0);
     vertex.specular_part = m.specular != vec3(0.0);
     vec3 normal = vertex.specular_part ? smooth_normal(hit, ray.direction, ray_normal)
@@ -433,7 +436,6 @@ bool sample_next_ray(bool continues) {
             + (specular ? vec2(0.75, 0.5) : vec2(0.5, 0.25)));
     }
     ray = Ray(ray_origin, vec3(0.0), ray_normal, UNBOUNDED);
-    next_ray.cosine = 0.0;
     if (specular) {
         ray.direction = sample_reflection(vertex.s, turn);
         float weight = vndf_weight(vertex.s, ray.direction);
@@ -442,10 +444,7 @@ bool sample_next_ray(bool continues) {
         vec3 f0 = continues ? vertex.s.base_color
             : mix(vec3(DIELECTRIC_F0), vertex.s.base_color, vertex.s.metallic);
         w *= continues ? max_of(vertex.s.base_color) : 1.0;
-        if (compensates) {
-            next_ray.cosine = dot(vertex.s.normal, ray.direction);
-            ray.reach = traces_sky() ? UNBOUNDED : gi.clamp_distance;
-        }
+        next_ray.cosine = compensates ? dot(vertex.s.normal, ray.direction) : 0.0;
         next_ray.reflected = weight * mix(f0, vec3(1.0), w);
         wanted = wanted && weight > 0.0;
         float blur = sqrt(vertex.s.alpha);

@@ -8,6 +8,7 @@
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/reflection_likeness.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
@@ -30,10 +31,6 @@ const float OTHERS = 0.25;
 const float MIN_WEIGHT = 0.02;
 // Maximum distance from the surface's plane, relative to the view distance.
 const float PLANE_STEP = 0.01;
-// Maximum angle between mirror directions, as a fraction of the lobe's half angle.
-const float LOBE_PART = 0.35;
-// Roughness tolerance between reflections.
-const float ROUGHNESS_STEP = 0.1;
 // Weight that unlike samples keep, for pixels without a similar one.
 const float UNLIKE = 1e-4;
 
@@ -75,7 +72,6 @@ void main() {
     vec2 part = place - vec2(corner);
     vec3 mirrored = reflect(-view_at(here.position), here.normal);
     float roughness = surface_roughness(pixel);
-    float narrow = 1.0 / (LOBE_PART * 2.0 * max(roughness * roughness, MIN_ALPHA));
     vec2 sums = vec2(0.0);
     vec2 likeness = vec2(0.0);
     for (int i = 0; i < 4; ++i) {
@@ -92,11 +88,8 @@ void main() {
         float distance_ = abs(dot(other.position - here.position, here.normal))
             / (PLANE_STEP * length(here.position));
         float same = t4 * t4 * max(1.0 - distance_, 0.0);
-        float mirror = narrow
-            * distance(mirrored, reflect(-view_at(other.position), other.normal));
-        float same_mirror = same * exp(-mirror * mirror);
-        float rougher = (surface_roughness(at) - roughness) / ROUGHNESS_STEP;
-        same_mirror *= exp(-rougher * rougher);
+        float same_mirror = same * reflection_likeness(mirrored,
+            reflect(-view_at(other.position), other.normal), roughness, surface_roughness(at));
         vec2 weights = max(area, 1e-3) * max(vec2(same, same_mirror), UNLIKE);
         out_diffuse += weights.x * texelFetch(gathered_diffuse_image, other_texel, 0);
         out_specular += weights.y * texelFetch(gathered_specular_image, other_texel, 0);

@@ -43,12 +43,12 @@ struct HitMaterial {
     float alpha;
     // F0 of the remaining lobes, times their weight.
     vec3 specular;
-    // Padding.
-    uint pad0;
+    // 1: back faces emit as well.
+    uint double_sided;
     // Emitted luminance (nits by channel) where the surface is no light; else black.
     vec3 emission;
     // Padding.
-    uint pad1;
+    uint pad0;
 };
 
 // Constants of the GI passes. Positions are relative to this frame's camera, in world axes.

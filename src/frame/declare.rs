@@ -225,9 +225,12 @@ pub(super) fn declare_frame<'a>(
         })
         .collect();
     let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
-    let counters = [Some(limit_counters), gi_output.map(|gi_output| gi_output.limit_counters)];
+    let counters = [
+        Some((limit_counters, size)),
+        gi_output.map(|gi_output| (gi_output.limit_counters, gi_output.gathered_size)),
+    ];
     let bright = bright.filter(|_| effects.starburst.is_some());
-    let limits = LimitReports::declare(g, size, (blurs, coc), bright, counters);
+    let limits = LimitReports::declare(g, (blurs, coc), bright, counters);
     FrameImages {
         light,
         accumulated,

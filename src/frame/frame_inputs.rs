@@ -176,7 +176,8 @@ impl FrameInputs {
             scene,
             (view, &sampling.motion, &eye_bvh),
             (&settings.gi, settings.gi_divisor),
-            (sampling.gi, sampling.previous_gi, [settings.ssr.enabled, single]),
+            (sampling.gi, sampling.previous_gi),
+            (settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32), single),
         )?;
         let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
         if apart {

@@ -167,19 +167,18 @@ pub(super) struct LimitReports {
     motion_blur: Option<(BufferHandle, f32)>,
     depth_of_field: Option<(BufferHandle, f32)>,
     starburst: Option<BufferHandle>,
-    counters: Vec<BufferHandle>,
-    pixels: u32,
+    /// With the number of pixels whose paths each counts.
+    counters: Vec<(BufferHandle, u32)>,
 }
 
 impl LimitReports {
-    /// Declares the readbacks for a picture of this size. `bright` holds the sources of starbursts,
-    /// `counters` buffers of `passes::limit_counters`.
+    /// Declares the readbacks. `bright` holds the sources of starbursts, `counters` buffers of
+    /// `passes::limit_counters` with the size of the image whose pixels they count (pixels).
     pub(super) fn declare(
         g: &mut Graph<'_>,
-        [width, height]: [u32; 2],
         (motion_blur, depth_of_field): (Option<MotionBlurLimit>, Option<CocLimit>),
         bright: Option<FlareSources>,
-        counters: [Option<BufferHandle>; 2],
+        counters: [Option<(BufferHandle, [u32; 2])>; 2],
     ) -> Self {
         let motion_blur =
             motion_blur.map(|bound| (g.read_back("motion blur tiles", bound.longest), bound.drawn));
@@ -192,10 +191,13 @@ impl LimitReports {
             bright.map(|bright| g.read_back_buffer("starburst sources", bright.list, 16));
         let names = ["limit counters", "gi limit counters"];
         let counters = (names.into_iter().zip(counters))
-            .filter_map(|(name, from)| Some(g.read_back_buffer(name, from?, limit_counters::SIZE)))
+            .filter_map(|(name, from)| {
+                let (buffer, [width, height]) = from?;
+                let read = g.read_back_buffer(name, buffer, limit_counters::SIZE);
+                Some((read, width.saturating_mul(height)))
+            })
             .collect();
-        let pixels = width.saturating_mul(height);
-        Self { motion_blur, depth_of_field, starburst, counters, pixels }
+        Self { motion_blur, depth_of_field, starburst, counters }
     }
 
     /// The limits that took effect, decoded from the readbacks.
@@ -222,11 +224,11 @@ impl LimitReports {
             let words: Vec<u32> = bytes(handle)?.chunks_exact(4).map(decode_u32).collect();
             limits.starbursts_dropped = words.get(DROPPED_WORD).copied().unwrap_or_default();
         }
-        for &handle in &self.counters {
+        for &(handle, pixels) in &self.counters {
             let counters: LimitCounters = bytemuck::pod_read_unaligned(&bytes(handle)?);
+            let counters = visible(counters, pixels);
             limits.counters = combined(limits.counters, counters, u32::saturating_add);
         }
-        limits.counters = visible(limits.counters, self.pixels);
         Ok(limits)
     }
 }

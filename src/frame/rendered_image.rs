@@ -64,7 +64,7 @@ pub struct RenderedImage {
     pub draw_stats: DrawStats,
     /// Report of the lens flare ghosts, if `RenderSettings::ghosts` is set.
     pub ghosts: Option<GhostReport>,
-    /// Limits of camera effects that took effect.
+    /// Limits that took effect.
     pub limits: FrameLimits,
     /// The exposure of the frame.
     pub exposure: Exposure,

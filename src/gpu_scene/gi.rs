@@ -56,6 +56,8 @@ pub struct SceneGi {
     pub(crate) vpls: Arc<Buffer>,
     pub(crate) nodes: Arc<Buffer>,
     pub(crate) hit_materials: Arc<Buffer>,
+    /// Means of the materials' textures.
+    means: Vec<TextureMeans>,
     /// True if any material reflects photons in a narrow lobe.
     pub(crate) caustics: bool,
     /// Flux-weighted mean radius of the VPLs (m).
@@ -87,17 +89,8 @@ impl SceneGi {
     /// `GpuError` if memory runs out or the device is lost.
     pub fn from_vpls(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
-        let plain = Material::default();
-        let means: Vec<HitMaterial> = scene
-            .materials
-            .iter()
-            .chain([&plain])
-            .map(|material| hit_material(scene, material))
-            .collect();
-        let caustics = means.iter().any(|m| m.specular != Vec3::ZERO);
-        let bytes = bytemuck::cast_slice(&means);
-        let reflectances =
-            upload(gpu, &mut uploader, "gi hit materials", bytes, size_of::<HitMaterial>())?;
+        let means: Vec<_> = scene.materials.iter().map(|m| TextureMeans::of(scene, m)).collect();
+        let (hit_materials, caustics) = upload_hit_materials(gpu, &mut uploader, scene, &means)?;
         let [vpls, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
@@ -109,13 +102,29 @@ impl SceneGi {
             set,
             vpls,
             nodes,
-            hit_materials: reflectances,
+            hit_materials,
+            means,
             caustics,
             radius,
             ball,
             generation: 0,
             changed_fraction: 1.0,
         })
+    }
+
+    /// Uploads the materials of ray hits with the scene's present factors.
+    ///
+    /// # Errors
+    /// `GpuError` if memory runs out or the device is lost.
+    pub(super) fn follow_materials(
+        &mut self,
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        scene: &Scene,
+    ) -> GpuResult<()> {
+        (self.hit_materials, self.caustics) =
+            upload_hit_materials(gpu, uploader, scene, &self.means)?;
+        Ok(())
     }
 
     /// Updates the VPLs after lights, nodes or vertices of the scene have moved.
@@ -188,13 +197,50 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 /// Approximate number of texels that a texture mean samples.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// Reflectance and emission of a material averaged over its textures, for ray hits, where no textures
-/// are bound. Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
-fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
-    let base = mean_of(scene, material.base_color_texture, true)
-        * material.base_color.truncate().as_dvec3();
+/// Means of a material's textures: linear light of colors, roughness (y) and metallic (z).
+#[derive(Clone, Copy)]
+struct TextureMeans {
+    base_color: DVec3,
+    metallic_roughness: DVec3,
+    emission: DVec3,
+}
+
+impl TextureMeans {
+    fn of(scene: &Scene, material: &Material) -> Self {
+        Self {
+            base_color: mean_of(scene, material.base_color_texture, true),
+            metallic_roughness: mean_of(scene, material.metallic_roughness_texture, false),
+            emission: mean_of(scene, material.emissive_texture, true),
+        }
+    }
+}
+
+/// Uploads the materials of ray hits, the default material last. True if any reflects in a narrow
+/// lobe.
+fn upload_hit_materials(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    scene: &Scene,
+    means: &[TextureMeans],
+) -> GpuResult<(Arc<Buffer>, bool)> {
+    let plain = Material::default();
+    let materials: Vec<HitMaterial> = (scene.materials.iter().zip(means))
+        .map(|(material, means)| hit_material(material, means, scene.emissive_lights))
+        .chain([hit_material(&plain, &TextureMeans::of(scene, &plain), false)])
+        .collect();
+    let caustics = materials.iter().any(|material| material.specular != Vec3::ZERO);
+    let bytes = bytemuck::cast_slice(&materials);
+    let buffer = upload(gpu, uploader, "gi hit materials", bytes, size_of::<HitMaterial>())?;
+    Ok((buffer, caustics))
+}
+
+/// Reflectance and emission of a material with the means of its textures, for ray hits, where no
+/// textures are bound. Split into lobes as in photon tracing (`gi::diffuse_lobe_weight`).
+/// `emissive_lights`: emission is a light's, and counts there.
+fn hit_material(material: &Material, means: &TextureMeans, emissive_lights: bool) -> HitMaterial {
+    let base = means.base_color * material.base_color.truncate().as_dvec3();
     let base = base.clamp(DVec3::ZERO, DVec3::ONE);
-    let mixed = mean_of(scene, material.metallic_roughness_texture, false);
+    let mixed = means.metallic_roughness;
     let metallic = (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0);
     let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
     if material.unlit {
@@ -206,10 +252,10 @@ fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
     let wide = diffuse_lobe_weight(roughness * roughness);
     let diffuse_part =
         base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
-    let emission = if scene.emissive_lights {
+    let emission = if emissive_lights {
         Vec3::ZERO
     } else {
-        (mean_of(scene, material.emissive_texture, true) * material.emission.as_dvec3()).as_vec3()
+        (means.emission * material.emission.as_dvec3()).as_vec3()
     };
     let gloss = (f0 * (1.0 - wide)).as_vec3();
     HitMaterial {
@@ -217,6 +263,7 @@ fn hit_material(scene: &Scene, material: &Material) -> HitMaterial {
         alpha: (roughness * roughness) as f32,
         specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
         emission,
+        double_sided: u32::from(material.double_sided),
         ..HitMaterial::default()
     }
 }
@@ -253,8 +300,10 @@ mod tests {
     #[test]
     fn metals_keep_their_light_at_every_roughness() {
         let scene = SceneBuilder::new("nothing").build().unwrap();
+        let hit_alone =
+            |material: &Material| hit_material(material, &TextureMeans::of(&scene, material), true);
         let all = |roughness: f32| {
-            let met = hit_material(&scene, &metal("metal", Vec3::splat(0.9), roughness));
+            let met = hit_alone(&metal("metal", Vec3::splat(0.9), roughness));
             f64::from(met.diffuse.x + met.specular.x)
         };
         for step in 0..100u8 {
@@ -263,7 +312,7 @@ mod tests {
             // but little within a hundredth of roughness.
             assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
         }
-        let plastic = hit_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));
+        let plastic = hit_alone(&dielectric("plastic", Vec3::splat(0.5), 0.2));
         assert!(plastic.specular == Vec3::ZERO && plastic.diffuse.x > 0.4);
     }
 }

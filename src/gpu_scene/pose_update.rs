@@ -140,6 +140,9 @@ impl GpuScene {
             self.materials =
                 Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&self.materials, bytes)?;
+            if let Some(indirect) = &mut self.gi {
+                indirect.follow_materials(gpu, &mut uploader, scene)?;
+            }
         }
         if moved || drifted || !shine_alike {
             self.revision = UPLOADS.fetch_add(1, Ordering::Relaxed);

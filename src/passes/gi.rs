@@ -45,11 +45,9 @@ const GATHER_FEATURES: u32 = FEATURE_ALPHA_MASKS
     | FEATURE_ENVIRONMENT
     | FEATURE_IES_PROFILES
     | FEATURE_SUN_DISKS;
-/// Minimum perceptual roughness of VPL specular highlights, in order: if smoother surfaces trace
-/// reflection rays, since narrow lobes hold few VPLs; if SSR shows smoother reflections over an
-/// untraced environment; otherwise.
+/// Minimum perceptual roughness of VPL specular highlights: if smoother surfaces trace reflection
+/// rays, since narrow lobes hold few VPLs; and if neither these nor SSR show smoother reflections.
 const RAYS_BELOW: f32 = 0.7;
-const MIRRORED: f32 = 0.6;
 const MIN_VPL_ROUGHNESS: f32 = 0.25;
 /// Limits the history length to this many frames over the changed fraction of the flux. Stale light
 /// is then at most 1.25 % of the mean after eight frames.
@@ -103,8 +101,8 @@ pub struct FrameGi {
 
 impl FrameGi {
     /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `divisor`: further divisor
-    /// of the resolution along each side. `mirrored`: SSR follows; `single`: the frame is displayed
-    /// as is, not averaged with others.
+    /// of the resolution along each side. `mirrored_below`: perceptual roughness below which SSR
+    /// follows; `single`: the frame is displayed as is, not averaged with others.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -113,7 +111,8 @@ impl FrameGi {
         scene: &GpuScene,
         (view, motion, gpu_bvh): (&View, &FrameMotion, &LazyFrameBvh<'_>),
         (settings, divisor): (&GiSettings, u32),
-        (history, before, [mirrored, single]): (HistoryFrame, Option<GiHistory>, [bool; 2]),
+        (history, before): (HistoryFrame, Option<GiHistory>),
+        (mirrored_below, single): (Option<f32>, bool),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -183,10 +182,10 @@ impl FrameGi {
             vpl_samples: settings.vpl_samples.max(1),
             vpl_count: own.set.vpls.len() as u32,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
-            min_specular_roughness: match (mirrors, mirrored) {
+            min_specular_roughness: match (mirrors, mirrored_below) {
                 (true, _) => RAYS_BELOW,
-                (false, true) => MIRRORED,
-                (false, false) => MIN_VPL_ROUGHNESS,
+                (false, Some(roughness)) => roughness,
+                (false, None) => MIN_VPL_ROUGHNESS,
             },
             ball: own.ball,
             stabilization_step: signal.stabilization_step(),
@@ -223,10 +222,12 @@ pub struct GiOutput {
     pub split: Option<(ImageHandle, ImageHandle)>,
     /// Unfiltered result of this frame for a white surface; alpha: VPL clamp loss.
     pub unfiltered: ImageHandle,
-    /// Traced specular reflections.
+    /// Specular luminance over the lobe's approximate albedo (`lib/brdf.glsl`).
     pub specular: ImageHandle,
     /// Counters of `passes::limit_counters`.
     pub limit_counters: BufferHandle,
+    /// Size of the gathered images (pixels).
+    pub gathered_size: [u32; 2],
 }
 
 /// Inputs from this frame's passes.
@@ -389,6 +390,7 @@ impl GiPass {
             unfiltered: noisy.diffuse,
             specular: denoised.specular,
             limit_counters,
+            gathered_size,
         }
     }
 }

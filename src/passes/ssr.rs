@@ -144,7 +144,7 @@ pub struct SsrInputs {
     pub light: ImageHandle,
     /// Bent normal and ambient occlusion, if enabled.
     pub bent_normal_ao: Option<ImageHandle>,
-    /// Specular reflections traced by GI, if any.
+    /// Specular luminance of GI over the lobe's approximate albedo, if any.
     pub gi_specular: Option<ImageHandle>,
     /// Motion from the last frame to this one (pixels).
     pub velocity: ImageHandle,

@@ -28,7 +28,7 @@ const NO_GAIN: f64 = 1.15;
 const KEEPS_NO_GAIN: f64 = 1.3;
 
 /// Divisor of the budgets from which GI gathers one pixel of each 4x4 block.
-const QUARTER_GI: u32 = 4;
+const BLOCK_4X4_DIVISOR: u32 = 4;
 
 /// Frame times kept of a level. Their median decides, of two the shorter one.
 const WINDOW: usize = 3;
@@ -136,7 +136,7 @@ impl Level {
         // Indirect light varies slowly over a surface: a pixel of each 2x2 or 4x4 block is gathered
         // in turn, and the picture keeps its resolution.
         settings.gi.resolution = Resolution::Half;
-        settings.gi_divisor = if divisor >= QUARTER_GI { 2 } else { 1 };
+        settings.gi_divisor = if divisor >= BLOCK_4X4_DIVISOR { 2 } else { 1 };
         divide(&mut settings.ao.slices, divisor);
         divide(&mut settings.ao.steps, steps);
         divide(&mut settings.ssr.steps, steps);

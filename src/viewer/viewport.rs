@@ -575,6 +575,8 @@ impl Viewport {
     /// # Errors
     /// Errors of the engine.
     pub fn settle(&mut self, whole: bool) -> Result<(), ViewError> {
+        // A refused size is an error here, not a reason to wait.
+        self.refused_size = None;
         loop {
             self.draw()?;
             let holds = |finished: &RenderedFrame| {

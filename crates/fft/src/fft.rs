@@ -1,5 +1,5 @@
 //! Fourier transforms in single precision. `rustfft` is generic over the number type: a crate that
-//! plans a transform compiles all of its algorithms, a fifth of the time of `sunny16-core`.
+//! plans a transform compiles all of its algorithms.
 
 use std::sync::Arc;
 

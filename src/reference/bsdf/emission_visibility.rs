@@ -6,7 +6,7 @@ use super::{parameters::Bsdf, value::BsdfValue};
 
 /// Perceptual roughness from which emission that does not illuminate is no longer visible in
 /// reflections, and the fraction of the range below it over which they fade. Equal to the raster
-/// renderer's reflections (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
+/// renderer's (`shaders/passes/gi.comp`; default of `passes.ssr.max_roughness`, `lib/ssr.glsl`).
 const EMISSION_VISIBILITY_MAX_ROUGHNESS: f64 = 0.6;
 const EMISSION_VISIBILITY_FADE: f64 = 0.2;
 
