@@ -183,8 +183,8 @@ fn lobes_that_an_animation_turns_on_equal_those_of_a_new_upload() {
         on_device.follow(renderer.gpu(), &posed).unwrap();
         let last = renderer.render(&on_device, &view, &settings).unwrap();
         posed.animations.clear();
-        let anew = renderer.upload(&posed).unwrap();
-        let want = renderer.render(&anew, &view, &settings).unwrap();
+        let again = renderer.upload(&posed).unwrap();
+        let want = renderer.render(&again, &view, &settings).unwrap();
         let worst = |a: &RenderedImage| {
             let pixels = a.nits.iter().flatten().zip(want.nits.iter().flatten());
             pixels.map(|(a, b)| (a - b).abs() / b.max(1.0)).fold(0.0f32, f32::max)
