@@ -252,6 +252,8 @@ bool layered;
 // Origin and normal of rays from the pixel's surface.
 vec3 pixel_origin;
 vec3 pixel_away;
+// Approximate albedo of the pixel's specular lobe.
+vec3 pixel_albedo;
 Path path;
 Vertex vertex;
 NextRay next_ray;
@@ -413,6 +415,7 @@ bool sample_next_ray(bool continues) {
         }
         // Read for each path: a surface kept over all rays would take many registers.
         wanted = load_surface(ivec2(pixel), pixel_depth, vertex.s);
+        pixel_albedo = approximate_specular_albedo(vertex.s);
         ray_origin = pixel_origin;
         ray_normal = pixel_away;
         specular = next_ray.kind == RAY_SPECULAR;
@@ -648,6 +651,7 @@ void main() {
     layered = texelFetch(emission_image, ivec2(pixel), 0).a >= FORWARD_MARK;
     pixel_origin = vec3(0.0);
     pixel_away = vec3(0.0);
+    pixel_albedo = vec3(1.0);
     diffuse_sum = vec3(0.0);
     specular_sum = vec3(0.0);
     taken_sum = 0.0;
@@ -705,11 +709,7 @@ void main() {
     count_clamped_light(diffuse_sum * frame.pre_exposure);
     imageStore(diffuse_image, ivec2(texel), vec4(to_half_range(diffuse_sum * frame.pre_exposure),
         min(taken_sum * frame.pre_exposure, 60000.0)));
-    // Read again: kept over the rays it would take many registers.
-    vec3 specular = vec3(0.0);
-    if (specular_sum != vec3(0.0) && load_surface(ivec2(pixel), pixel_depth, vertex.s)) {
-        specular = specular_sum * frame.pre_exposure / approximate_specular_albedo(vertex.s);
-    }
+    vec3 specular = specular_sum * frame.pre_exposure / pixel_albedo;
     specular = mix(vec3(0.0), specular, greaterThan(specular, vec3(0.0)));
     imageStore(specular_image, ivec2(texel), vec4(min(specular, 1e9), 0.0));
 }
