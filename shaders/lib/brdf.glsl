@@ -41,6 +41,13 @@ float schlick_weight(float vh) {
     return x2 * x2 * x;
 }
 
+// Weight of traced reflections by perceptual roughness: 1 up to 0.8 of the maximum, falling to 0 at
+// the maximum.
+float roughness_fade(float roughness, float max_roughness) {
+    float begin = max_roughness * 0.8;
+    return clamp((max_roughness - roughness) / max(max_roughness - begin, 1e-6), 0.0, 1.0);
+}
+
 // Approximate fraction of even light that the specular lobe reflects: Karis 2014, "Physically Based
 // Shading on Mobile", `EnvBRDFApprox`, a fit of the split sum (Lazarov 2013). Reflected light is
 // divided by it before filters and multiplied by it after them, so that neighbors share incident

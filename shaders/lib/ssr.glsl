@@ -11,8 +11,6 @@ const float MIRROR = 0.0026;
 // Ray mask depths: pixels that trace rays, and mirrors; 0 elsewhere.
 const float RAY_MASK = 0.5;
 const float RAY_MASK_MIRROR = 1.0;
-// Fraction of the maximum roughness over which reflections fade out.
-const float ROUGHNESS_FADE = 0.2;
 
 // Confidence of a ray: positive for a surface hit, RAY_MISS for a sky hit, 0 for a lost ray (at the
 // image edge, or behind possible occluders).
@@ -30,8 +28,7 @@ float edge_share(vec2 at) {
 
 // SSR weight of a surface by its perceptual roughness, 0 to 1.
 float ssr_weight(float roughness) {
-    float begin = ssr.max_roughness * (1.0 - ROUGHNESS_FADE);
-    return clamp((ssr.max_roughness - roughness) / max(ssr.max_roughness - begin, 1e-6), 0.0, 1.0);
+    return roughness_fade(roughness, ssr.max_roughness);
 }
 
 // Combines the mean ray results: the light, and the fraction of the environment reflection that

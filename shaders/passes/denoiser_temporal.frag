@@ -22,9 +22,10 @@ layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 // Weights of the diffuse and the specular sample; read with DENOISER_WEIGHTED.
 layout(set = 0, binding = 11) uniform texture2D weights_image;
 
-// Constants of branches: `DENOISER_` bits and 1 for a static view; maximum history length (frames).
-layout(location = 0) flat in uvec2 state;
-layout(location = 1) flat in float max_frames;
+// Constants of branches: `DENOISER_` bits, 1 for a static view, maximum history length (frames).
+layout(location = 0) flat in uint flags;
+layout(location = 1) flat in uint is_still;
+layout(location = 2) flat in float max_frames;
 
 // Mean diffuse part; alpha: history length in frames.
 layout(location = 0) out vec4 out_history;
@@ -68,7 +69,7 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     vec4 noisy = texelFetch(diffuse_image, pixel, 0);
-    vec2 weight_now = (state.x & DENOISER_WEIGHTED) != 0u
+    vec2 weight_now = (flags & DENOISER_WEIGHTED) != 0u
         ? texelFetch(weights_image, pixel, 0).xy : vec2(1.0);
     vec4 now = vec4(noisy.rgb, weight_now.x);
     float level = luminance(now.rgb);
@@ -76,12 +77,12 @@ void main() {
     out_history = now;
     out_specular = current_specular;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
-    float scale = (state.x & DENOISER_PRE_EXPOSED) != 0u ? frame.history_scale : 1.0;
+    float scale = (flags & DENOISER_PRE_EXPOSED) != 0u ? frame.history_scale : 1.0;
     bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
     if (depth <= 0.0 || unlit) {
         // Background or unlit now: history length 0 excludes the pixel from the filter. In a
         // jittered static view the history is kept.
-        bool stays = state.y != 0u && max_frames > 0.0;
+        bool stays = is_still != 0u && max_frames > 0.0;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
             : vec4(0.0);
         out_specular = stays ? texelFetch(history_specular_image, pixel, 0)
@@ -93,7 +94,7 @@ void main() {
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
-    if (state.y != 0u) {
+    if (is_still != 0u) {
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
@@ -150,32 +151,32 @@ void main() {
     if (!sound) {
         return;
     }
-    if ((state.x & DENOISER_FROZEN) != 0u) {
+    if ((flags & DENOISER_FROZEN) != 0u) {
         out_history = vec4(past.rgb * scale, past.a);
         out_specular = history_specular * vec4(vec3(scale), scale * scale);
         return;
     }
     float count = min(past.a, max_frames);
-    if ((state.x & DENOISER_CLIPPED) != 0u && state.y == 0u) {
+    if ((flags & DENOISER_CLIPPED) != 0u && is_still == 0u) {
         count = min(count, noisy.a);
     }
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = surface_roughness(pixel);
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
-    float few = (state.x & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
-    float shine_count = state.y != 0u ? count
+    float few = (flags & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
+    float shine_count = is_still != 0u ? count
         : min(count, mix(few, max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     // Light over a small albedo exceeds the range of light.
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale), MAX_HALF * MAX_HALF);
-    if ((state.x & DENOISER_CLIPPED) != 0u && state.y == 0u) {
+    if ((flags & DENOISER_CLIPPED) != 0u && is_still == 0u) {
         vec3 mean, room;
         neighborhood(diffuse_image, pixel, mean, room);
         diffuse = clamp(diffuse, mean - room, mean + room);
         neighborhood(specular_image, pixel, mean, room);
         specular.rgb = clamp(specular.rgb, mean - room, mean + room);
     }
-    if (state.y != 0u) {
+    if (is_still != 0u) {
         // Samples of other pixels would blur the mean that a static view converges to.
         weight_now *= mix(vec2(min(1.0, OTHERS_UNTIL / (count * count))), vec2(1.0),
             equal(weight_now, vec2(1.0)));

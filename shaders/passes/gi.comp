@@ -60,7 +60,7 @@ const uint MAX_DIFFUSE_BOUNCES = 3u;
 const uint MAX_SPECULAR_BOUNCES = 4u;
 // Pixel offset between the noise of successive path segments.
 const uint NEXT_TURN = 8192u;
-// Minimum F0 of rough surfaces with compensated VPL highlights: rougher dielectrics reflect too
+// Minimum F0 of rough surfaces with compensated VPL highlights: rough dielectrics reflect too
 // little for a ray of their own.
 const float MIN_COMPENSATED_F0 = 0.2;
 // Length of unbounded rays (m).
@@ -367,9 +367,7 @@ uint sample_vpls(uint i, uint count, uint candidates, vec2 u, bool all, bool see
 // Fraction of a lobe's light in which emission that lights nothing is visible, as by the path tracer
 // (src/reference/bsdf/emission_visibility.rs).
 float emission_visibility(Surface s) {
-    const float MAX_ROUGHNESS = 0.6;
-    const float FADE = 0.2;
-    return clamp((MAX_ROUGHNESS - sqrt(s.alpha)) / (MAX_ROUGHNESS * FADE), 0.0, 1.0);
+    return roughness_fade(sqrt(s.alpha), 0.6);
 }
 
 // Makes the surface that the ray hit the vertex.
@@ -415,7 +413,6 @@ bool sample_next_ray(bool continues) {
         }
         // Read for each path: a surface kept over all rays would take many registers.
         wanted = load_surface(ivec2(pixel), pixel_depth, vertex.s);
-        pixel_albedo = approximate_specular_albedo(vertex.s);
         ray_origin = pixel_origin;
         ray_normal = pixel_away;
         specular = next_ray.kind == RAY_SPECULAR;
@@ -427,6 +424,7 @@ bool sample_next_ray(bool continues) {
         next_ray.steps = !specular ? MAX_DIFFUSE_BOUNCES
             : mirrors || compensates ? MAX_SPECULAR_BOUNCES : 0u;
         if (next_ray.kind == RAY_TO_SURFACE) {
+            pixel_albedo = approximate_specular_albedo(vertex.s);
             float span = distance(vertex.s.position,
                 position_at(ivec2(pixel), pixel_depth * (1.0 - 6e-5) - 2.4e-7));
             ray = Ray(vertex.s.position + vertex.s.view * span, -vertex.s.view, vec3(0.0),

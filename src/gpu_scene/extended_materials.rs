@@ -40,6 +40,8 @@ pub struct ExtendedMaterials {
     pub tables: Arc<Buffer>,
     /// Index here of each of the scene's materials.
     pub numbers: Vec<Option<u32>>,
+    /// True for each of the scene's materials whose surfaces have tangents.
+    has_tangents: Vec<bool>,
     /// Textures of waters, in order.
     pub waters: Vec<WaterTextures>,
     /// Lobes that some material has, as `FEATURE_` bits (`shaders/shared/features.glsl`).
@@ -267,40 +269,48 @@ impl ExtendedMaterials {
         gpu: &Gpu,
         uploader: &mut Uploader,
         materials: &[scene::Material],
-        has_tangents: &[bool],
     ) -> GpuResult<()> {
-        let packed = pack_extended(materials, has_tangents, &self.numbers);
-        let bytes: &[u8] = bytemuck::cast_slice(&packed);
-        self.materials =
-            Buffer::new(gpu, "extended materials", bytes.len() as u64, BufferKind::Storage)?;
-        uploader.buffer(&self.materials, bytes)
+        let packed = pack_extended(materials, &self.has_tangents, &self.numbers);
+        self.materials = upload_packed(gpu, uploader, &packed)?;
+        Ok(())
     }
 }
 
-/// Uploads the extended materials; `None` without any. `pipeline`: any pipeline with set 2.
+fn upload_packed(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    packed: &[frame::ExtendedMaterial],
+) -> GpuResult<Arc<Buffer>> {
+    storage(gpu, uploader, "extended materials", bytemuck::cast_slice(packed))
+}
+
+fn storage(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8]) -> GpuResult<Arc<Buffer>> {
+    let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+    uploader.buffer(&buffer, bytes)?;
+    Ok(buffer)
+}
+
+/// Uploads the extended materials; `None` without any. `widest`: the materials
+/// [`with_animated_lobes`]; `pipeline`: any pipeline with set 2.
 pub(super) fn upload_layers(
     gpu: &Gpu,
     uploader: &mut Uploader,
     (scene, white, uploaded): (&Scene, &Arc<Image>, &mut Uploaded),
-    (materials, has_tangents): (&[scene::Material], &[bool]),
+    (materials, widest, has_tangents): (&[scene::Material], &[scene::Material], Vec<bool>),
     pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
 ) -> GpuResult<Option<ExtendedMaterials>> {
     let mut count = 0..;
-    let numbers: Vec<Option<u32>> = with_animated_lobes(scene, materials)
+    let numbers: Vec<Option<u32>> = widest
         .iter()
         .map(|material| is_extended(material, scene.multiscatter).then(|| count.next()).flatten())
         .collect();
-    let packed = pack_extended(materials, has_tangents, &numbers);
+    let packed = pack_extended(materials, &has_tangents, &numbers);
     if packed.is_empty() {
         return Ok(None);
     }
-    let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
-        let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
-        uploader.buffer(&buffer, bytes)?;
-        Ok(buffer)
-    };
-    let buffer = storage(uploader, "extended materials", bytemuck::cast_slice(&packed))?;
-    let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
+    let buffer = upload_packed(gpu, uploader, &packed)?;
+    let tables = bytemuck::cast_slice(layer_tables::table());
+    let tables = storage(gpu, uploader, "layer tables", tables)?;
     let numbered = materials.iter().zip(&numbers).filter(|(_, number)| number.is_some());
     let lists = numbered.map(|(material, _)| {
         let slot = |(slot, reference)| {
@@ -330,9 +340,19 @@ pub(super) fn upload_layers(
     };
     let waters =
         materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
-    let widest = pack_extended(&with_animated_lobes(scene, materials), has_tangents, &numbers);
-    let lobes = widest.iter().map(lobes_of).fold(0, |all, lobes| all | lobes);
-    Ok(Some(ExtendedMaterials { materials: buffer, textures, tables, numbers, waters, lobes }))
+    let lobes = pack_extended(widest, &has_tangents, &numbers)
+        .iter()
+        .map(lobes_of)
+        .fold(0, |all, lobes| all | lobes);
+    Ok(Some(ExtendedMaterials {
+        materials: buffer,
+        textures,
+        tables,
+        numbers,
+        has_tangents,
+        waters,
+        lobes,
+    }))
 }
 
 /// Format of the back faces of refractive volumes: depth bits, and normal.

@@ -9,7 +9,6 @@ use super::{
     ies_profiles::Profiles,
     light_tree,
     lights::{tree_over, world_lights},
-    materials::materials_with_tangents,
     packed_materials::{all_materials, any_emitter, pack_all},
     pose::{DeformPose, GpuScenePose, PrimitivePose},
     scene::{GpuScene, UPLOADS},
@@ -130,8 +129,7 @@ impl GpuScene {
             let described = all_materials(scene, &area_lights::light_bodies(scene));
             let mut numbers: &[Option<u32>] = &[];
             if let Some(extended) = &mut self.extended_materials {
-                let has_tangents = materials_with_tangents(scene);
-                extended.follow(gpu, &mut uploader, &described, &has_tangents)?;
+                extended.follow(gpu, &mut uploader, &described)?;
                 numbers = &extended.numbers;
             }
             let packed = pack_all(scene, &described, scene.materials.len(), numbers);

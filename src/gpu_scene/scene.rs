@@ -222,7 +222,7 @@ impl GpuScene {
             None,
         )?;
         let no_back_faces = extended_materials::no_back_faces(gpu, &mut uploader)?;
-        let described = (materials.as_slice(), has_tangents.as_slice());
+        let described = (materials.as_slice(), widest.as_slice(), has_tangents);
         let mut uploaded = materials::Uploaded::default();
         let further =
             upload_layers(gpu, &mut uploader, (scene, &white, &mut uploaded), described, layered)?;
