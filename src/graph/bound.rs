@@ -525,17 +525,6 @@ impl<'a> BoundPass<'_, 'a> {
         });
     }
 
-    /// Ends the declaration: draws one triangle that covers the image, clipped to rows of pixels
-    /// from the first one; `width` in pixels.
-    pub fn draw_rows(self, width: u32, first: u32, rows: u32) {
-        self.assert_graphics_pipeline();
-        self.record(move |cx, _| {
-            cx.rec.set_scissor([0, first, width, rows]);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
-    }
-
     /// Ends the declaration: draws vertices that the pipeline makes.
     pub fn draw_vertices(self, vertices: u32, instances: u32) {
         self.assert_graphics_pipeline();

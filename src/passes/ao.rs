@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::gbuffer::Gbuffer;
+use super::{gbuffer::Gbuffer, pixel_groups};
 use crate::{
-    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState, shader_structs::ao::AoConstants, vk},
+    gpu::{ComputePipeline, Gpu, GpuResult, shader_structs::ao::AoConstants, vk},
     gpu_scene::FrameData,
     graph::{Graph, ImageHandle},
     settings::AoSettings,
@@ -15,8 +15,8 @@ const BENT_NORMAL_AO: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
 /// Pipelines of the ambient occlusion passes.
 pub struct AoPass {
-    search: Arc<GraphicsPipeline>,
-    filter: Arc<GraphicsPipeline>,
+    search: Arc<ComputePipeline>,
+    filter: Arc<ComputePipeline>,
 }
 
 impl AoPass {
@@ -25,12 +25,10 @@ impl AoPass {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str| {
-            let state =
-                GraphicsState { colors: vec![(BENT_NORMAL_AO, false)], ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
-        };
-        Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
+        Ok(Self {
+            search: ComputePipeline::new(gpu, "ao", "ao.comp")?,
+            filter: ComputePipeline::new(gpu, "ao filter", "ao_filter.comp")?,
+        })
     }
 
     /// Declares the passes. Returns the image of the bent normal (world axes) and visibility of
@@ -54,27 +52,23 @@ impl AoPass {
             filtered: u32::from(settings.filter),
             pad0: 0,
         };
-        let raw = g.image(
-            "bent normal ao, unfiltered",
-            width.div_ceil(scale),
-            height.div_ceil(scale),
-            BENT_NORMAL_AO,
-        );
-        g.fullscreen("ao", &self.search)
+        let [across, down] = [width, height].map(|side| side.div_ceil(scale));
+        let raw = g.image("bent normal ao, unfiltered", across, down, BENT_NORMAL_AO);
+        g.compute("ao", &self.search)
             .binds([data.uniform()])
             .sampled_each(gbuffer.depth_and_normal())
             .storage("probe_block", &data.probes)
             .push(&constants)
-            .target(raw)
-            .draw();
+            .image_written("out_hidden_image", raw)
+            .dispatch(pixel_groups::dispatch([across, down]));
         let out = g.image("bent normal ao", width, height, BENT_NORMAL_AO);
-        g.fullscreen("ao filter", &self.filter)
+        g.compute("ao filter", &self.filter)
             .binds([data.uniform()])
             .sampled("hidden_image", raw)
             .sampled_each(gbuffer.depth_and_normal())
             .push(&constants)
-            .target(out)
-            .draw();
+            .image_written("out_open_image", out)
+            .dispatch(pixel_groups::dispatch([width, height]));
         out
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState};
+use crate::gpu::{ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState};
 
 /// Creates a pipeline, or those of a pass.
 pub type PipelineJob<'a> = Box<dyn Fn() -> GpuResult<()> + Send + Sync + 'a>;
@@ -69,5 +69,33 @@ impl LazyPipeline {
             let Self { gpu, name, vertex, fragment, state, .. } = self;
             GraphicsPipeline::new(gpu, name, vertex, fragment, state)
         })
+    }
+}
+
+/// A compute pipeline that is created when a frame first records a pass with it.
+pub struct LazyComputePipeline {
+    gpu: Gpu,
+    name: &'static str,
+    shader: &'static str,
+    slot: OnceLock<Arc<ComputePipeline>>,
+}
+
+impl LazyComputePipeline {
+    /// A pipeline of this shader, not yet created.
+    pub fn new(gpu: &Gpu, name: &'static str, shader: &'static str) -> Self {
+        Self { gpu: gpu.clone(), name, shader, slot: OnceLock::new() }
+    }
+
+    /// The pipeline.
+    ///
+    /// # Errors
+    /// `GpuError` if the driver rejects it.
+    pub fn get(&self) -> GpuResult<Arc<ComputePipeline>> {
+        get_or_create(&self.slot, || ComputePipeline::new(&self.gpu, self.name, self.shader))
+    }
+
+    /// True once it is created.
+    pub fn exists(&self) -> bool {
+        self.slot.get().is_some()
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::{
     gbuffer::Gbuffer,
+    pixel_groups,
     temporal::{FrameMotion, HistoryFrame},
 };
 use crate::{
     gpu::{
-        Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Buffer, ComputePipeline, Gpu, GpuResult,
         shader_structs::{
             denoiser::{
                 DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DENOISER_WEIGHTED,
@@ -181,9 +182,9 @@ pub struct DenoiserImages {
 
 /// Pipelines of the denoiser, for any number of signals.
 pub struct Denoiser {
-    temporal: Arc<GraphicsPipeline>,
-    variance: Arc<GraphicsPipeline>,
-    filter: Arc<GraphicsPipeline>,
+    temporal: Arc<ComputePipeline>,
+    variance: Arc<ComputePipeline>,
+    filter: Arc<ComputePipeline>,
 }
 
 impl Denoiser {
@@ -192,18 +193,11 @@ impl Denoiser {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, [vertex, fragment]: [&str; 2], data: Option<vk::Format>| {
-            let colors = [HISTORY; 2].into_iter().chain(data).map(|format| (format, false));
-            let state = GraphicsState { colors: colors.collect(), ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
-        };
-        let temporal = ["denoiser_temporal.vert", "denoiser_temporal.frag"];
-        let [variance, filter] = ["denoiser.frag+VARIANCE", "denoiser.frag"]
-            .map(|fragment| ["fullscreen.vert", fragment]);
+        let make = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
         Ok(Self {
-            temporal: make("denoiser temporal", temporal, Some(HISTORY_DATA))?,
-            variance: make("denoiser variance", variance, None)?,
-            filter: make("denoiser filter", filter, None)?,
+            temporal: make("denoiser temporal", "denoiser_temporal.comp")?,
+            variance: make("denoiser variance", "denoiser.comp+VARIANCE")?,
+            filter: make("denoiser filter", "denoiser.comp")?,
         })
     }
 
@@ -246,7 +240,7 @@ impl Denoiser {
             let (previous, current) = signal.images(g, names, format);
             (previous.unwrap_or(placeholder), current)
         });
-        g.fullscreen(&format!("{} temporal", signal.settings.name), &self.temporal)
+        g.compute(&format!("{} temporal", signal.settings.name), &self.temporal)
             .binds([data.uniform()])
             .uniform("denoiser_block", &signal.constants)
             .sampled_each(gbuffer.without_emission())
@@ -257,10 +251,10 @@ impl Denoiser {
             .sampled("history_image", diffuse.0)
             .sampled("history_specular_image", specular.0)
             .sampled("history_data_image", past.0)
-            .target(diffuse.1)
-            .target(specular.1)
-            .target(past.1)
-            .draw();
+            .image_written("out_history_image", diffuse.1)
+            .image_written("out_specular_image", specular.1)
+            .image_written("out_past_image", past.1)
+            .dispatch(pixel_groups::dispatch(signal.values.size));
         DenoiserImages { diffuse: diffuse.1, specular: specular.1 }
     }
 
@@ -273,14 +267,14 @@ impl Denoiser {
         (signal, spacing): (&str, Option<i32>),
         DenoiserImages { diffuse, specular }: DenoiserImages,
     ) -> DenoiserImages {
-        let [width, height] = data.uniforms.values.size;
+        let size = data.uniforms.values.size;
         let (name, pipeline) = match spacing {
             None => (format!("{signal} variance"), &self.variance),
             Some(spacing) => (format!("{signal} filter {spacing}"), &self.filter),
         };
         let outs = ["light", "highlights"]
-            .map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
-        g.fullscreen(&name, pipeline)
+            .map(|what| g.image(&format!("{name}, {what}"), size[0], size[1], HISTORY));
+        g.compute(&name, pipeline)
             .binds([data.uniform()])
             .sampled_each(gbuffer.depth_and_normal())
             .sampled("diffuse_image", diffuse)
@@ -288,9 +282,9 @@ impl Denoiser {
             .with(spacing, |pass, spacing| {
                 pass.sampled("surface_image", gbuffer.surface).push(&spacing)
             })
-            .target(outs[0])
-            .target(outs[1])
-            .draw();
+            .image_written("out_diffuse_image", outs[0])
+            .image_written("out_specular_image", outs[1])
+            .dispatch(pixel_groups::dispatch(size));
         DenoiserImages { diffuse: outs[0], specular: outs[1] }
     }
 }

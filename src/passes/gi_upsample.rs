@@ -4,27 +4,26 @@
 use std::sync::Arc;
 
 use super::{
-    creation::LazyPipeline,
+    creation::LazyComputePipeline,
     denoiser::{DenoiserImages, HISTORY, SAMPLE_WEIGHTS, SampleWeights},
     formats::LIGHT,
     gbuffer::Gbuffer,
+    pixel_groups,
 };
 use crate::{
-    gpu::{Buffer, Gpu, GraphicsState},
+    gpu::{Buffer, Gpu},
     gpu_scene::FrameData,
     graph::Graph,
 };
 
 /// Pipeline of the pass, created on first use.
-pub struct GiUpsamplePass(LazyPipeline);
+pub struct GiUpsamplePass(LazyComputePipeline);
 
 impl GiUpsamplePass {
     /// Creates the pass without its pipeline.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
-        let colors = [LIGHT, HISTORY, SAMPLE_WEIGHTS].map(|format| (format, false)).to_vec();
-        let state = GraphicsState { colors, ..GraphicsState::default() };
-        Self(LazyPipeline::new(gpu, "gi upsample", ["fullscreen.vert", "gi_upsample.frag"], state))
+        Self(LazyComputePipeline::new(gpu, "gi upsample", "gi_upsample.comp"))
     }
 
     /// Declares the pass. Returns the light at full resolution and the weights of its samples.
@@ -43,16 +42,16 @@ impl GiUpsamplePass {
             ("gi sample weights", SAMPLE_WEIGHTS),
         ]
         .map(|(name, format)| g.image(name, width, height, format));
-        g.fullscreen_with("gi upsample", move || self.0.get())
+        g.compute_with("gi upsample", move || self.0.get())
             .binds([data.uniform()])
             .uniform("gi_block", constants)
             .sampled_each(gbuffer.all())
             .sampled("gathered_diffuse_image", gathered.diffuse)
             .sampled("gathered_specular_image", gathered.specular)
-            .target(diffuse)
-            .target(specular)
-            .target(weights)
-            .draw();
+            .image_written("out_diffuse_image", diffuse)
+            .image_written("out_specular_image", specular)
+            .image_written("out_weights_image", weights)
+            .dispatch(pixel_groups::dispatch([width, height]));
         (DenoiserImages { diffuse, specular }, SampleWeights(weights))
     }
 }

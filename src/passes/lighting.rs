@@ -9,7 +9,7 @@ use super::{
     pixel_groups,
     scene_frame::SceneFrame,
     shadow_inputs::ShadowInputs,
-    shadow_rays::{self, ShadowDenoising, ShadowRayFrame, ShadowRaysPass, band_name},
+    shadow_rays::{self, ShadowDenoising, ShadowRayFrame, ShadowRaysPass, band_name, bind_band},
     variants::{Features, LOBES, LightVariants, WantedVariant},
 };
 use crate::{
@@ -217,16 +217,6 @@ impl LightingPass {
             })
             .dispatch(pixel_groups::dispatch([width, band.rows]));
     }
-}
-
-/// Binds an image that all bands of a frame write, the first one of them first.
-fn bind_band<'g, 'a>(
-    pass: BoundPass<'g, 'a>,
-    name: &'static str,
-    image: ImageHandle,
-    first: bool,
-) -> BoundPass<'g, 'a> {
-    if first { pass.image_written(name, image) } else { pass.image_updated(name, image) }
 }
 
 /// Binds the lit images; without diffuse and specular parts, which the shader then does not write,

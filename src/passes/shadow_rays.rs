@@ -5,10 +5,11 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{
-    creation::{PipelineJob, get_or_create},
+    creation::{LazyComputePipeline, PipelineJob, get_or_create},
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, SignalSettings},
     formats::LIGHT,
     gbuffer::Gbuffer,
+    pixel_groups,
     ray_query::BvhDependencies,
     rays::{
         self, ANY_HIT_BYTES, HIT_BYTES, RAY_BYTES, RayBuffers, RayKernels, RayLayers, RayQuestion,
@@ -17,11 +18,11 @@ use super::{
 };
 use crate::{
     gpu::{
-        ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState,
+        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
         shader_structs::rays::ShadowRayBandConstants,
     },
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget, View},
-    graph::{BufferHandle, Graph, ImageHandle},
+    graph::{BoundPass, BufferHandle, Graph, ImageHandle},
 };
 
 /// Work group size per axis, and the unit of a band's rows.
@@ -84,6 +85,16 @@ pub fn band_name(name: &str, frame: &ShadowRayFrame, band: ShadowRayBandConstant
     } else {
         format!("{name}, rows from {}", band.first_row)
     }
+}
+
+/// Binds an image that all bands of a frame write, the first one of them first.
+pub fn bind_band<'g, 'a>(
+    pass: BoundPass<'g, 'a>,
+    name: &'static str,
+    image: ImageHandle,
+    first: bool,
+) -> BoundPass<'g, 'a> {
+    if first { pass.image_written(name, image) } else { pass.image_updated(name, image) }
 }
 
 /// The denoiser of a frame with its inputs.
@@ -160,9 +171,9 @@ pub fn declare_denoised(
 pub struct ShadowRaysPass {
     gpu: Gpu,
     kernels: RayKernels,
-    view_rays: OnceLock<Arc<ComputePipeline>>,
+    view_rays: LazyComputePipeline,
     /// Without and with the rays of neighbors.
-    lost: [OnceLock<Arc<GraphicsPipeline>>; 2],
+    lost: [LazyComputePipeline; 2],
     /// Without and with separate diffuse and specular light.
     resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
 }
@@ -174,8 +185,14 @@ impl ShadowRaysPass {
         Self {
             gpu: gpu.clone(),
             kernels: RayKernels::default(),
-            view_rays: OnceLock::new(),
-            lost: Default::default(),
+            view_rays: LazyComputePipeline::new(
+                gpu,
+                "shadow rays: view rays",
+                "shadow_rays.comp",
+            ),
+            lost: ["shadow_rays_lost.comp", "shadow_rays_lost.comp+REUSE"].map(|shader| {
+                LazyComputePipeline::new(gpu, "shadow rays: lost light", shader)
+            }),
             resolve: Default::default(),
         }
     }
@@ -186,43 +203,21 @@ impl ShadowRaysPass {
             let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
             (self.kernels.has(question, gpu_bvh), Box::new(create))
         };
-        let lost = |reuse: bool| -> (bool, PipelineJob<'a>) {
-            let exists = self.lost[usize::from(reuse)].get().is_some();
-            (exists, Box::new(move || self.lost(reuse).map(drop)))
+        let lazy = |pipeline: &'a LazyComputePipeline| -> (bool, PipelineJob<'a>) {
+            (pipeline.exists(), Box::new(move || pipeline.get().map(drop)))
         };
         let jobs: [(bool, PipelineJob<'a>); 6] = [
             kernel(RayQuestion::Closest),
             kernel(RayQuestion::Any),
-            (self.view_rays.get().is_some(), Box::new(|| self.view_rays().map(drop))),
-            lost(false),
-            lost(true),
+            lazy(&self.view_rays),
+            lazy(&self.lost[0]),
+            lazy(&self.lost[1]),
             (
                 self.resolve[usize::from(split)].get().is_some(),
                 Box::new(move || self.resolve(split).map(drop)),
             ),
         ];
         jobs.into_iter().filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
-    }
-
-    fn view_rays(&self) -> GpuResult<Arc<ComputePipeline>> {
-        get_or_create(&self.view_rays, || {
-            ComputePipeline::new(&self.gpu, "shadow rays: view rays", "shadow_rays.comp")
-        })
-    }
-
-    fn lost(&self, reuse: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.lost[usize::from(reuse)], || {
-            let state =
-                GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
-            let shader = if reuse { "shadow_rays.frag+REUSE" } else { "shadow_rays.frag" };
-            GraphicsPipeline::new(
-                &self.gpu,
-                "shadow rays: lost light",
-                "fullscreen.vert",
-                shader,
-                &state,
-            )
-        })
     }
 
     fn resolve(&self, split: bool) -> GpuResult<Arc<GraphicsPipeline>> {
@@ -275,7 +270,7 @@ impl ShadowRaysPass {
         (frame, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = data.uniforms.values.size[0];
-        g.compute_with(&band_name("shadow rays: view rays", frame, band), move || self.view_rays())
+        g.compute_with(&band_name("shadow rays: view rays", frame, band), move || self.view_rays.get())
             .binds([data.uniform()])
             .sampled("depth_image", gbuffer.depth)
             .written("ray_block", frame.rays)
@@ -311,8 +306,8 @@ impl ShadowRaysPass {
             RayLayers { width, rows: band.rows, layers: band.rays },
         );
         let pass = g
-            .fullscreen_with(&band_name("shadow rays: lost light", frame, band), move || {
-                self.lost(reuse.is_some())
+            .compute_with(&band_name("shadow rays: lost light", frame, band), move || {
+                self.lost[usize::from(reuse.is_some())].get()
             })
             .binds([data.uniform()])
             .storage("loss_block", frame.losses)
@@ -321,10 +316,11 @@ impl ShadowRaysPass {
                 pass.sampled_each(gbuffer.depth_and_normal()).storage("light_block", &data.lights)
             })
             .push(&band);
-        let pass = frame.lost.iter().fold(pass, |pass, &lost| {
-            if band.first_row == 0 { pass.target(lost) } else { pass.target_loaded(lost) }
-        });
-        pass.draw_rows(width, band.first_row, band.rows);
+        ["out_diffuse_image", "out_specular_image"]
+            .into_iter()
+            .zip(frame.lost)
+            .fold(pass, |pass, (name, lost)| bind_band(pass, name, lost, band.first_row == 0))
+            .dispatch(pixel_groups::dispatch([width, band.rows]));
     }
 
     /// Declares the pass that adds the shadowed light to the image, and to its diffuse and specular

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec4};
 
-use super::{formats::LIGHT, temporal::HistoryFrame};
+use super::{formats::LIGHT, pixel_groups, temporal::HistoryFrame};
 use crate::{
     gpu::{
-        Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo,
+        ComputePipeline, Gpu, GpuResult, SamplerInfo,
         shader_structs::taa::TaaConstants, vk,
     },
     gpu_scene::FrameData,
-    graph::{BoundPass, BufferHandle, Graph, ImageHandle},
+    graph::{BufferHandle, Graph, ImageHandle},
 };
 
 /// Depth and speed of the last frame.
@@ -64,8 +64,8 @@ pub struct TaaOutput {
 
 /// Pipelines of temporal anti-aliasing.
 pub struct TaaPass {
-    pipeline: Arc<GraphicsPipeline>,
-    with_depth: Arc<GraphicsPipeline>,
+    pipeline: Arc<ComputePipeline>,
+    with_depth: Arc<ComputePipeline>,
 }
 
 impl TaaPass {
@@ -74,17 +74,9 @@ impl TaaPass {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, colors: Vec<(vk::Format, bool)>| {
-            let state = GraphicsState { colors, ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
-        };
         Ok(Self {
-            pipeline: make("taa", "taa.frag", vec![(LIGHT, false), (PAST, false), (LIGHT, false)])?,
-            with_depth: make(
-                "taa with depth",
-                "taa.frag+DEPTH",
-                vec![(LIGHT, false), (PAST, false), (LIGHT, false), (DEPTH, false)],
-            )?,
+            pipeline: ComputePipeline::new(gpu, "taa", "taa.comp")?,
+            with_depth: ComputePipeline::new(gpu, "taa with depth", "taa.comp+DEPTH")?,
         })
     }
 
@@ -111,7 +103,7 @@ impl TaaPass {
             gamma: frame.gamma,
         };
         let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
-        g.fullscreen("taa", pipeline)
+        g.compute("taa", pipeline)
             .binds([data.uniform()])
             .sampled("light_image", inputs.light)
             .sampled("depth_image", inputs.depth)
@@ -121,11 +113,13 @@ impl TaaPass {
             .sampled("displayed_image", shown)
             .updated("limit_counter_block", inputs.limit_counters)
             .push(&constants)
-            .target(joined)
-            .target(now)
-            .target(light)
-            .with(scaled.then_some(depth), BoundPass::target)
-            .draw();
+            .image_written("out_history_image", joined)
+            .image_written("out_past_image", now)
+            .image_written("out_displayed_image", light)
+            .with(scaled.then_some(depth), |pass, depth| {
+                pass.image_written("out_depth_image", depth)
+            })
+            .dispatch(pixel_groups::dispatch(frame.size));
         TaaOutput { light, depth }
     }
 }

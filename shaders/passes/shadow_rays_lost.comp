@@ -10,6 +10,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/rays.glsl"
+#include "lib/pixel_groups.glsl"
 #ifdef REUSE
 #include "lib/brdf.glsl"
 #include "lib/luminance.glsl"
@@ -27,8 +28,10 @@ layout(set = 0, binding = 73, scalar) readonly buffer hit_block { uint hits[]; }
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
 // Alpha: maximum length of the history in motion (frames).
-layout(location = 0) out vec4 out_diffuse;
-layout(location = 1) out vec4 out_specular;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_diffuse_image;
+vec4 out_diffuse;
+layout(set = 0, binding = 75, rgba16f) uniform writeonly image2D out_specular_image;
+vec4 out_specular;
 
 // Diffuse and specular part of what is lost with a ray.
 void unpack_loss(uvec4 loss, out vec3 diffuse, out vec3 specular) {
@@ -88,8 +91,7 @@ uint first_ray(ivec2 pixel) {
 }
 #endif
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void estimate_lost_light(ivec2 pixel) {
     uint layer = band.rows * frame.size.x;
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
@@ -245,4 +247,15 @@ void main() {
 #endif
     out_diffuse = vec4(clamp(diffuse, -65504.0, 65504.0), min(history, 65504.0));
     out_specular = vec4(clamp(specular, -65504.0, 65504.0), 1.0);
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(frame.size.x, band.rows)))) {
+        return;
+    }
+    pixel.y += int(band.first_row);
+    estimate_lost_light(pixel);
+    imageStore(out_diffuse_image, pixel, out_diffuse);
+    imageStore(out_specular_image, pixel, out_specular);
 }

@@ -8,6 +8,7 @@
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 #include "lib/reflection_likeness.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -19,11 +20,14 @@ layout(set = 0, binding = 5) uniform texture2D gathered_diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D gathered_specular_image;
 
 // Pre-exposed luminance of a white diffuse surface; alpha: luminance lost to VPL clamping.
-layout(location = 0) out vec4 out_diffuse;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_diffuse_image;
+vec4 out_diffuse;
 // Pre-exposed specular luminance over the lobe's approximate albedo.
-layout(location = 1) out vec4 out_specular;
+layout(set = 0, binding = 75, rgba32f) uniform writeonly image2D out_specular_image;
+vec4 out_specular;
 // Weights of the diffuse and of the specular sample, 0 (none) to 1 (this pixel was gathered).
-layout(location = 2) out vec2 out_weights;
+layout(set = 0, binding = 76, rg16f) uniform writeonly image2D out_weights_image;
+vec2 out_weights;
 
 // Weight of samples that all come from other pixels, and its minimum, for pixels unlike all that
 // were gathered around them.
@@ -50,8 +54,7 @@ Site site_at(ivec2 pixel) {
         texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK);
 }
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void upsample(ivec2 pixel) {
     out_diffuse = vec4(0.0);
     out_specular = vec4(0.0);
     out_weights = vec2(0.0);
@@ -100,4 +103,15 @@ void main() {
     out_specular /= max(sums.y, 1e-20);
     // Without any sample the pixel waits for its own.
     out_weights = sums.x > 0.0 ? max(OTHERS * likeness, MIN_WEIGHT) : vec2(0.0);
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+        return;
+    }
+    upsample(pixel);
+    imageStore(out_diffuse_image, pixel, out_diffuse);
+    imageStore(out_specular_image, pixel, out_specular);
+    imageStore(out_weights_image, pixel, vec4(out_weights, 0.0, 0.0));
 }

@@ -22,9 +22,9 @@
 #include "lib/constants.glsl"
 #include "lib/limit_counters.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 #include "lib/ycocg.glsl"
 
-layout(early_fragment_tests) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/temporal_stabilization.glsl"
 layout(set = 0, binding = 1) uniform texture2D light_image;
@@ -35,14 +35,18 @@ layout(set = 0, binding = 5) uniform texture2D history_data_image;
 layout(set = 0, binding = 6) uniform texture2D displayed_image;
 layout(push_constant, scalar) uniform taa_block { TaaConstants taa; };
 
-layout(location = 0) out vec4 out_history;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_history_image;
+vec4 out_history;
 // Depth (m) and speed (pixels per frame) of the nearest surface around, for disocclusion in the
 // next frame.
-layout(location = 1) out vec2 out_past;
+layout(set = 0, binding = 75, rg16f) uniform writeonly image2D out_past_image;
+vec2 out_past;
 // Displayed value, stabilized.
-layout(location = 2) out vec4 out_displayed;
+layout(set = 0, binding = 76, rgba16f) uniform writeonly image2D out_displayed_image;
+vec4 out_displayed;
 #ifdef DEPTH
-layout(location = 3) out float out_depth;
+layout(set = 0, binding = 77, r32f) uniform writeonly image2D out_depth_image;
+float out_depth;
 #endif
 
 // Disocclusion tolerances: depth ratio, and speed difference in pixels per frame.
@@ -139,8 +143,8 @@ vec3 to_half(vec3 v, uvec3 chance) {
     return mix(normal, steps, lessThan(v, vec3(1.0 / 16384.0)));
 }
 
-void main() {
-    vec2 here = gl_FragCoord.xy;
+void accumulate(ivec2 target) {
+    vec2 here = vec2(target) + 0.5;
     vec2 to_input = vec2(frame.size) / taa.size;
     vec2 at = here * to_input;
     ivec2 last = ivec2(frame.size) - 1;
@@ -245,7 +249,7 @@ void main() {
     if (!still && 1.0 - luminance(accumulated) < MIN_FROM_ONE) {
         atomicAdd(limit_counters.clamped_values, 1u);
     }
-    light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.history.number)));
+    light = to_half(to_half_range(light), random(uvec3(target, taa.history.number)));
     out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
     out_displayed = out_history;
     if (still && count > 0.0 && exposure_is_stable()) {
@@ -255,4 +259,18 @@ void main() {
         out_displayed.rgb = stabilize(mean, displayed,
             stabilization_step(displayed, mean, count)).rgb;
     }
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(taa.size)))) {
+        return;
+    }
+    accumulate(pixel);
+    imageStore(out_history_image, pixel, out_history);
+    imageStore(out_past_image, pixel, vec4(out_past, 0.0, 0.0));
+    imageStore(out_displayed_image, pixel, out_displayed);
+#ifdef DEPTH
+    imageStore(out_depth_image, pixel, vec4(out_depth));
+#endif
 }

@@ -11,6 +11,7 @@
 #include "shared/ao.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
@@ -19,7 +20,8 @@ layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes
 
 layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
 // Occluded part: the sum of its directions, and its share (0 to 1).
-layout(location = 0) out vec4 out_hidden;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_hidden_image;
+vec4 out_hidden;
 
 // Integral from the view direction to an angle h of |sin| times the cosine to the normal, which is
 // at the angle n: the paper's inner integral.
@@ -85,8 +87,7 @@ float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, f
     return cosine;
 }
 
-void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+void search_horizons(ivec2 texel) {
     ivec2 pixel = min(texel * int(ao.scale), ivec2(frame.size) - 1);
     float depth = texelFetch(depth_image, pixel, 0).x;
     out_hidden = vec4(0.0);
@@ -149,4 +150,13 @@ void main() {
         hidden_direction += share * (direction.x * across + direction.y * view);
     }
     out_hidden = vec4(hidden_direction, hidden) / float(ao.slices);
+}
+
+void main() {
+    ivec2 texel = ivec2(group_pixel());
+    if (any(greaterThanEqual(texel, imageSize(out_hidden_image)))) {
+        return;
+    }
+    search_horizons(texel);
+    imageStore(out_hidden_image, texel, out_hidden);
 }

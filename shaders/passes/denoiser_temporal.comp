@@ -6,6 +6,7 @@
 #include "shared/denoiser.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -22,17 +23,15 @@ layout(set = 0, binding = 10) uniform utexture2D history_data_image;
 // Weights of the diffuse and the specular sample; read with DENOISER_WEIGHTED.
 layout(set = 0, binding = 11) uniform texture2D weights_image;
 
-// Constants of branches: `DENOISER_` bits, 1 for a static view, maximum history length (frames).
-layout(location = 0) flat in uint flags;
-layout(location = 1) flat in uint is_still;
-layout(location = 2) flat in float max_frames;
-
 // Mean diffuse part; alpha: history length in frames.
-layout(location = 0) out vec4 out_history;
+layout(set = 0, binding = 74, rgba32f) uniform writeonly image2D out_history_image;
+vec4 out_history;
 // Mean specular part; alpha: mean squared diffuse luminance.
-layout(location = 1) out vec4 out_specular;
+layout(set = 0, binding = 75, rgba32f) uniform writeonly image2D out_specular_image;
+vec4 out_specular;
 // Depth (bits) and packed normal of the surface.
-layout(location = 2) out uvec2 out_past;
+layout(set = 0, binding = 76, rg32ui) uniform writeonly uimage2D out_past_image;
+uvec2 out_past;
 
 // Plane distance tolerance, relative to the view distance.
 const float SURFACE_STEP = 0.01;
@@ -64,8 +63,10 @@ void neighborhood(texture2D image, ivec2 pixel, out vec3 mean, out vec3 room) {
     room = CLIP_DEVIATIONS * sqrt(max(square / 9.0 - mean * mean, 0.0)) + MIN_CLIP;
 }
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void accumulate(ivec2 pixel) {
+    uint flags = denoiser.flags;
+    bool is_still = denoiser.history.still != 0u;
+    float max_frames = denoiser.history.max_frames;
     float depth = texelFetch(depth_image, pixel, 0).x;
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     vec4 noisy = texelFetch(diffuse_image, pixel, 0);
@@ -82,7 +83,7 @@ void main() {
     if (depth <= 0.0 || unlit) {
         // Background or unlit now: history length 0 excludes the pixel from the filter. In a
         // jittered static view the history is kept.
-        bool stays = is_still != 0u && max_frames > 0.0;
+        bool stays = is_still && max_frames > 0.0;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0)
             : vec4(0.0);
         out_specular = stays ? texelFetch(history_specular_image, pixel, 0)
@@ -94,7 +95,7 @@ void main() {
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
-    if (is_still != 0u) {
+    if (is_still) {
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
@@ -157,26 +158,26 @@ void main() {
         return;
     }
     float count = min(past.a, max_frames);
-    if ((flags & DENOISER_CLIPPED) != 0u && is_still == 0u) {
+    if ((flags & DENOISER_CLIPPED) != 0u && !is_still) {
         count = min(count, noisy.a);
     }
     // Reflections of smooth surfaces do not move with the surface.
     float roughness = surface_roughness(pixel);
     float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
     float few = (flags & DENOISER_WEIGHTED) != 0u ? FEW_WEIGHTED : FEW;
-    float shine_count = is_still != 0u ? count
+    float shine_count = is_still ? count
         : min(count, mix(few, max_frames, follows));
     vec3 diffuse = min(past.rgb * scale, MAX_HALF);
     // Light over a small albedo exceeds the range of light.
     vec4 specular = min(history_specular * vec4(vec3(scale), scale * scale), MAX_HALF * MAX_HALF);
-    if ((flags & DENOISER_CLIPPED) != 0u && is_still == 0u) {
+    if ((flags & DENOISER_CLIPPED) != 0u && !is_still) {
         vec3 mean, room;
         neighborhood(diffuse_image, pixel, mean, room);
         diffuse = clamp(diffuse, mean - room, mean + room);
         neighborhood(specular_image, pixel, mean, room);
         specular.rgb = clamp(specular.rgb, mean - room, mean + room);
     }
-    if (is_still != 0u) {
+    if (is_still) {
         // Samples of other pixels would blur the mean that a static view converges to.
         weight_now *= mix(vec2(min(1.0, OTHERS_UNTIL / (count * count))), vec2(1.0),
             equal(weight_now, vec2(1.0)));
@@ -187,4 +188,15 @@ void main() {
         / (shine_count + weight_now.y);
     out_specular.a = (specular.a * count + current_specular.a * weight_now.x)
         / (count + weight_now.x);
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(denoiser.size)))) {
+        return;
+    }
+    accumulate(pixel);
+    imageStore(out_history_image, pixel, out_history);
+    imageStore(out_specular_image, pixel, out_specular);
+    imageStore(out_past_image, pixel, uvec4(out_past, 0u, 0u));
 }

@@ -6,6 +6,7 @@
 #include "shared/ao.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
@@ -13,10 +14,10 @@ layout(set = 0, binding = 4) uniform texture2D hidden_image;
 
 layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
 // Bent normal and visibility.
-layout(location = 0) out vec4 out_open;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_open_image;
+vec4 out_open;
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void filter_pixel(ivec2 pixel) {
     ivec2 middle = pixel / int(ao.scale);
     float depth = texelFetch(depth_image, pixel, 0).x;
     out_open = vec4(0.0, 0.0, 0.0, 1.0);
@@ -60,4 +61,13 @@ void main() {
     // A nearly closed hemisphere has a noisy direction.
     bent = dot(bent, normal) > 0.02 ? normalize(bent) : normal;
     out_open = vec4(bent, clamp(1.0 - hidden.w, 0.0, 1.0));
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+        return;
+    }
+    filter_pixel(pixel);
+    imageStore(out_open_image, pixel, out_open);
 }

@@ -10,6 +10,7 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 #include "lib/reflection_likeness.glsl"
 #include "lib/ycocg.glsl"
 
@@ -23,9 +24,11 @@ layout(set = 0, binding = 5) uniform texture2D diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D specular_image;
 
 // Diffuse part; alpha: variance of its luminance.
-layout(location = 0) out vec4 out_diffuse;
+layout(set = 0, binding = 74, rgba32f) uniform writeonly image2D out_diffuse_image;
+vec4 out_diffuse;
 // Specular part; alpha: history length in frames.
-layout(location = 1) out vec4 out_specular;
+layout(set = 0, binding = 75, rgba32f) uniform writeonly image2D out_specular_image;
+vec4 out_specular;
 
 // History length in frames.
 #ifdef VARIANCE
@@ -112,8 +115,7 @@ float variance_around(ivec2 pixel) {
 }
 #endif
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void filter_pixel(ivec2 pixel) {
     vec4 diffuse = texelFetch(diffuse_image, pixel, 0);
     vec4 specular = texelFetch(specular_image, pixel, 0);
     out_diffuse = vec4(diffuse.rgb, 0.0);
@@ -171,4 +173,14 @@ void main() {
     out_diffuse = vec4(sum / weights, variance / (weights * weights));
     out_specular = vec4(shine / shine_weights, specular.a);
 #endif
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+        return;
+    }
+    filter_pixel(pixel);
+    imageStore(out_diffuse_image, pixel, out_diffuse);
+    imageStore(out_specular_image, pixel, out_specular);
 }
