@@ -1,5 +1,5 @@
 // Reads surfaces from the G-buffer: camera-relative position (m), normal, view direction and
-// material. The including shader declares `frame`, or includes lib/flat_constants.glsl before.
+// material. The including shader declares `frame`; those of SSR include lib/ssr_constants.glsl before.
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
 #extension GL_EXT_samplerless_texture_functions : require
@@ -10,8 +10,8 @@ layout(set = 0, binding = 3) uniform utexture2D normal_image;
 
 // Camera-relative position of a pixel center at this depth.
 vec3 position_at(ivec2 pixel, float depth) {
-#ifdef LIB_FLAT_CONSTANTS
-    vec4 p = place_of * vec4(vec2(pixel), depth, 1.0);
+#ifdef LIB_SSR_CONSTANTS
+    vec4 p = ssr.pixel_to_position * vec4(vec2(pixel), depth, 1.0);
 #else
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
     vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
@@ -22,9 +22,7 @@ vec3 position_at(ivec2 pixel, float depth) {
 // Unit vector toward the camera. Computes both projections and selects one: on llvmpipe a branch on
 // uniforms recompiles the shader each frame with their values (docs/reflections.md, "Cost").
 vec3 view_at(vec3 position) {
-#ifndef LIB_FLAT_CONSTANTS
     vec4 forward = frame.forward;
-#endif
     return -mix(normalize(position), forward.xyz, bvec3(forward.w != 0.0));
 }
 

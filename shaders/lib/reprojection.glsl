@@ -1,6 +1,6 @@
 // Temporal reprojection: positions (m) of last frame's pixels, and motion thresholds. The including
 // shader names a block with the members `motion` (shared/temporal.glsl) and `size` as
-// REPROJECTION_BLOCK, or includes lib/flat_constants.glsl before.
+// REPROJECTION_BLOCK, or includes lib/ssr_constants.glsl before.
 #ifndef LIB_REPROJECTION
 #define LIB_REPROJECTION
 
@@ -14,16 +14,16 @@ bool is_object_motion(float own, vec2 velocity) {
     return own > MIN_MOTION + MOTION_DIGITS * length(velocity);
 }
 
-#ifdef LIB_FLAT_CONSTANTS
+#ifdef LIB_SSR_CONSTANTS
 // Homogeneous pixel position of a point in this frame and in the last one: pixels times w, and w.
 vec3 current_pixel(vec4 place) {
-    return vec3(dot(current_pixel_rows[0], place), dot(current_pixel_rows[1], place),
-        dot(current_pixel_rows[2], place));
+    return vec3(dot(ssr.current_pixel_rows[0], place), dot(ssr.current_pixel_rows[1], place),
+        dot(ssr.current_pixel_rows[2], place));
 }
 
 vec3 previous_pixel(vec4 place) {
-    return vec3(dot(previous_pixel_rows[0], place), dot(previous_pixel_rows[1], place),
-        dot(previous_pixel_rows[2], place));
+    return vec3(dot(ssr.previous_pixel_rows[0], place), dot(ssr.previous_pixel_rows[1], place),
+        dot(ssr.previous_pixel_rows[2], place));
 }
 
 vec2 to_pixels(vec3 seen) {
@@ -37,8 +37,8 @@ vec2 to_pixels(vec4 clip) {
 
 // Position of a past pixel's surface, relative to this frame's camera.
 vec3 reprojected_position(vec2 at, float depth) {
-#ifdef LIB_FLAT_CONSTANTS
-    vec4 p = previous_position_matrix * vec4(at, depth, 1.0);
+#ifdef LIB_SSR_CONSTANTS
+    vec4 p = ssr.previous_pixel_to_position * vec4(at, depth, 1.0);
 #else
     vec4 p = REPROJECTION_BLOCK.motion.previous_from_clip
         * vec4(at / vec2(REPROJECTION_BLOCK.size) * 2.0 - 1.0, depth, 1.0);

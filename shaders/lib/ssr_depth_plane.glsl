@@ -1,5 +1,5 @@
 // Depth plane and thickness of a depth buffer pixel. The including shader declares `ssr`, and
-// includes lib/flat_constants.glsl before.
+// includes lib/ssr_constants.glsl before.
 #ifndef LIB_SSR_PLANE
 #define LIB_SSR_PLANE
 
@@ -17,7 +17,7 @@ vec3 depth_plane(ivec2 pixel, float z, vec2 across, vec2 down) {
 
 // View distance (m) of a depth, as numerator and denominator: both are linear in depth.
 vec2 far_of(float depth) {
-    return far_terms.xy * depth + far_terms.zw;
+    return ssr.far_terms.xy * depth + ssr.far_terms.zw;
 }
 
 // Depth of the back side of a pixel's surface, by its thickness. Negative beyond all depths.
@@ -26,8 +26,8 @@ float depth_behind(float depth) {
         return -1.0;
     }
     // Solves (a d + b) / (c d + e) = distance for the depth d.
-    vec2 ac = far_terms.xy;
-    vec2 be = far_terms.zw;
+    vec2 ac = ssr.far_terms.xy;
+    vec2 be = ssr.far_terms.zw;
     vec2 part = ac * depth + be;
     float end = part.x / part.y * (1.0 + ssr.thickness);
     float slope = end * ac.y - ac.x;

@@ -8,6 +8,18 @@
 struct SsrConstants {
     // Motion since the last frame.
     MotionConstants motion;
+    // Pixel (x, y), depth and 1 to the homogeneous position of the pixel center.
+    mat4 pixel_to_position;
+    // Position to pixel and depth, all times w.
+    mat4 position_to_pixel;
+    // As `pixel_to_position`, for the last frame, from positions in pixels, unjittered.
+    mat4 previous_pixel_to_position;
+    // Position to pixel, times w, in this frame, unjittered: rows for x, y and w.
+    vec4 current_pixel_rows[3];
+    // The same in the last frame.
+    vec4 previous_pixel_rows[3];
+    // Depth to view distance (m): (x depth + z) / (y depth + w).
+    vec4 far_terms;
     // History of the reflections.
     HistoryConstants history;
     // Maximum perceptual roughness; rougher surfaces reflect only the environment.

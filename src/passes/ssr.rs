@@ -3,19 +3,22 @@
 
 use std::sync::Arc;
 
+use glam::{Mat4, Vec4};
+
 use super::{
-    creation::LazyPipeline,
+    creation::LazyComputePipeline,
     formats::{LIGHT, VELOCITY},
     gbuffer::Gbuffer,
+    pixel_groups,
     scene_frame::SceneFrame,
     temporal::{FrameMotion, HistoryFrame},
 };
 use crate::{
     gpu::{
-        Buffer, ComputePipeline, Gpu, GpuResult, GraphicsState, Image, ImageInfo, SamplerInfo,
+        Buffer, ComputePipeline, Gpu, GpuResult, Image, ImageInfo, SamplerInfo,
         shader_structs::{
             ssr::{
-                SSR_HIT_PARALLAX, SSR_NO_REFLECTION, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
+                SSR_HIT_PARALLAX, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
                 SsrConstants,
             },
             temporal::HistoryConstants,
@@ -41,8 +44,8 @@ const _: () = assert!(
 const LEVELS: u32 = 8;
 /// Nearest and farthest depth of a cell.
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
-/// Ray mask: above 0 for pixels that trace rays, above one half for mirrors.
-const RAY_MASK: vk::Format = vk::Format::D16_UNORM;
+/// Ray mask: above 0 for pixels that trace rays, 1 for mirrors.
+const RAY_MASK: vk::Format = vk::Format::R8_UNORM;
 /// A packed ray (`shaders/lib/ssr_ray_packing.glsl`).
 const RAY: vk::Format = vk::Format::R32G32B32A32_UINT;
 /// Two packed numbers.
@@ -88,8 +91,26 @@ impl FrameSsr {
         let scale = settings.resolution.divisor();
         let history = HistoryFrame { still: history.still && settings.still, ..history };
         let (level_count, level_row) = levels(size);
+        let constants = motion.constants();
+        let pixel_to_clip = pixel_to_clip(size);
+        let mut pixel_to_position = view.inverse * pixel_to_clip;
+        // Of pixel centers.
+        pixel_to_position.w_axis += 0.5 * (pixel_to_position.x_axis + pixel_to_position.y_axis);
+        let clip_to_pixel = clip_to_pixel(size);
+        let rows = |to_clip: Mat4| {
+            let to_pixel = clip_to_pixel * to_clip;
+            [0, 1, 3].map(|row| to_pixel.row(row))
+        };
+        let [z, w] = [view.inverse.z_axis, view.inverse.w_axis];
+        let along = |axis: Vec4| axis.truncate().dot(view.forward);
         let values = SsrConstants {
-            motion: motion.constants(),
+            pixel_to_position,
+            position_to_pixel: clip_to_pixel * view.view_projection,
+            previous_pixel_to_position: constants.previous_from_clip * pixel_to_clip,
+            current_pixel_rows: rows(constants.to_clip),
+            previous_pixel_rows: rows(constants.previous_to_clip),
+            far_terms: Vec4::new(along(z), z.w, along(w), w.w),
+            motion: constants,
             history: history.constants(settings.max_history_frames as f32, MAX_STATIC_FRAMES),
             max_roughness: settings.max_roughness as f32,
             thickness: settings.thickness as f32,
@@ -111,6 +132,27 @@ impl FrameSsr {
         let only_camera_moved = motion.is_scene_still();
         Ok(Some(Self { constants, values, history, only_camera_moved }))
     }
+}
+
+/// Pixels, from the image corner (0, 0), to clip space.
+fn pixel_to_clip([width, height]: [u32; 2]) -> Mat4 {
+    Mat4::from_cols(
+        Vec4::new(2.0 / width as f32, 0.0, 0.0, 0.0),
+        Vec4::new(0.0, 2.0 / height as f32, 0.0, 0.0),
+        Vec4::Z,
+        Vec4::new(-1.0, -1.0, 0.0, 1.0),
+    )
+}
+
+/// Clip space to pixels, times w.
+fn clip_to_pixel([width, height]: [u32; 2]) -> Mat4 {
+    let half = [width as f32, height as f32].map(|side| 0.5 * side);
+    Mat4::from_cols(
+        Vec4::new(half[0], 0.0, 0.0, 0.0),
+        Vec4::new(0.0, half[1], 0.0, 0.0),
+        Vec4::Z,
+        Vec4::new(half[0], half[1], 0.0, 1.0),
+    )
 }
 
 /// Number of depth pyramid levels, and the row width in whole cells of the coarsest level (pixels).
@@ -152,11 +194,11 @@ pub struct SsrInputs {
 
 /// Pipelines of the temporal pass.
 struct Temporal {
-    virtual_image: LazyPipeline,
-    only_camera_moved: LazyPipeline,
-    reprojection_modes: LazyPipeline,
-    still: LazyPipeline,
-    debug: LazyPipeline,
+    virtual_image: LazyComputePipeline,
+    only_camera_moved: LazyComputePipeline,
+    reprojection_modes: LazyComputePipeline,
+    still: LazyComputePipeline,
+    debug: LazyComputePipeline,
 }
 
 /// Inputs of the temporal pass.
@@ -179,16 +221,15 @@ const MIRRORS: &str = "mirrors";
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
-    environment: [LazyPipeline; 2],
-    half_mask_pipeline: LazyPipeline,
+    environment: [LazyComputePipeline; 2],
     /// Rays that neighbors reuse, and rays composited directly.
-    trace: [LazyPipeline; 2],
+    trace: [LazyComputePipeline; 2],
     /// Full resolution, half resolution, and mirrors at half resolution; each with history, single
     /// frame, and debug.
-    resolve: [[LazyPipeline; 3]; 3],
+    resolve: [[LazyComputePipeline; 3]; 3],
     temporal: Temporal,
-    /// Masked pixels, and all pixels; each without and with velocity.
-    composite: [[LazyPipeline; 2]; 2],
+    /// Without and with velocity.
+    composite: [LazyComputePipeline; 2],
     reflectances: Arc<Image>,
 }
 
@@ -198,118 +239,58 @@ impl SsrPass {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline or memory runs out.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        // The triangle is at depth 0, and ray-tracing pixels are beyond it: all others fail the
-        // depth test.
-        let tested = Some((RAY_MASK, false, vk::CompareOp::LESS));
-        let asking = Some((RAY_MASK, true, vk::CompareOp::ALWAYS));
-        let lazy = |name: &str, shaders: [&'static str; 2], colors: &[vk::Format], depth| {
-            let colors = colors.iter().map(|&format| (format, false)).collect();
-            let state = GraphicsState { colors, depth, ..GraphicsState::default() };
-            LazyPipeline::new(gpu, name, shaders, state)
-        };
-        let temporal = |name: &str, fragment: &'static str, colors: &[vk::Format]| {
-            lazy(name, ["ssr.vert+HISTORY_CONSTANTS", fragment], colors, tested)
-        };
+        let lazy = |name, shader| LazyComputePipeline::new(gpu, name, shader);
         // Pipelines of a resolve pass: with history, single frame, and debug.
-        let resolve = |name: &str, vertex: &'static str, fragments: [&'static str; 3]| {
-            let [history, single_frame, debug] = fragments;
-            let resolved = [REFLECTION, PAIR, SHARES];
+        let resolve = |shaders: [&'static str; 3]| {
+            let [history, single_frame, debug] = shaders;
             [
-                lazy(name, [vertex, history], &resolved[..2], tested),
-                lazy(&format!("{name} alone"), [vertex, single_frame], &[LIGHT], tested),
-                lazy(&format!("{name} debug"), [vertex, debug], &resolved, tested),
+                lazy("ssr resolve", history),
+                lazy("ssr resolve alone", single_frame),
+                lazy("ssr resolve debug", debug),
             ]
         };
-        let composite = |name: &str, depth| {
-            let fragments = ["ssr_composite.frag", "ssr_composite.frag+OUTPUT_VELOCITY"];
-            [
-                lazy(name, ["ssr.vert", fragments[0]], &[LIGHT], depth),
-                lazy(
-                    &format!("{name} motion"),
-                    ["ssr.vert", fragments[1]],
-                    &[LIGHT, VELOCITY],
-                    depth,
-                ),
-            ]
-        };
-        let accumulated = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_hiz.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_hiz.comp+COARSE")?,
             environment: [
-                lazy(
-                    "ssr environment",
-                    ["ssr.vert", "ssr_environment.frag"],
-                    &[PAIR, CELL, LIGHT, LIGHT],
-                    asking,
-                ),
-                lazy(
-                    "ssr environment bare",
-                    ["ssr.vert", "ssr_environment.frag+NO_ENVIRONMENT"],
-                    &[PAIR, CELL],
-                    asking,
-                ),
+                lazy("ssr environment", "ssr_environment.comp"),
+                lazy("ssr environment bare", "ssr_environment.comp+NO_ENVIRONMENT"),
             ],
-            half_mask_pipeline: lazy(
-                "ssr ray mask",
-                ["fullscreen.vert", "ssr_ray_mask.frag"],
-                &[],
-                asking,
-            ),
-            trace: [
-                lazy("ssr", ["ssr.vert+RAY_CONSTANTS", "ssr.frag"], &[RAY], tested),
-                lazy(
-                    "ssr alone",
-                    ["ssr.vert+RAY_CONSTANTS", "ssr.frag+SINGLE_FRAME"],
-                    &[LIGHT],
-                    tested,
-                ),
-            ],
+            trace: [lazy("ssr", "ssr.comp"), lazy("ssr alone", "ssr.comp+SINGLE_FRAME")],
             resolve: [
-                resolve(
-                    "ssr resolve",
-                    "ssr.vert",
-                    ["ssr_resolve.frag", "ssr_resolve.frag+SINGLE_FRAME", "ssr_resolve.frag+DEBUG"],
-                ),
-                resolve(
-                    "ssr resolve half",
-                    "ssr.vert",
-                    [
-                        "ssr_resolve.frag+HALF_RESOLUTION",
-                        "ssr_resolve.frag+HALF_RESOLUTION+SINGLE_FRAME",
-                        "ssr_resolve.frag+HALF_RESOLUTION+DEBUG",
-                    ],
-                ),
-                resolve(
-                    "ssr resolve mirrors",
-                    "ssr.vert+DEPTH_ABOVE_HALF",
-                    [
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
-                        "ssr_resolve.frag+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
-                    ],
-                ),
+                resolve([
+                    "ssr_resolve.comp",
+                    "ssr_resolve.comp+SINGLE_FRAME",
+                    "ssr_resolve.comp+DEBUG",
+                ]),
+                resolve([
+                    "ssr_resolve.comp+HALF_RESOLUTION",
+                    "ssr_resolve.comp+HALF_RESOLUTION+SINGLE_FRAME",
+                    "ssr_resolve.comp+HALF_RESOLUTION+DEBUG",
+                ]),
+                resolve([
+                    "ssr_resolve.comp+HALF_RESOLUTION+MIRROR_RAYS",
+                    "ssr_resolve.comp+HALF_RESOLUTION+MIRROR_RAYS+SINGLE_FRAME",
+                    "ssr_resolve.comp+HALF_RESOLUTION+MIRROR_RAYS+DEBUG",
+                ]),
             ],
             temporal: Temporal {
-                virtual_image: temporal("ssr temporal", "ssr_temporal.frag", &accumulated[..4]),
-                only_camera_moved: temporal(
+                virtual_image: lazy("ssr temporal", "ssr_temporal.comp"),
+                only_camera_moved: lazy(
                     "ssr temporal camera",
-                    "ssr_temporal.frag+CAMERA_MOTION_ONLY",
-                    &accumulated[..4],
+                    "ssr_temporal.comp+CAMERA_MOTION_ONLY",
                 ),
-                reprojection_modes: temporal(
+                reprojection_modes: lazy(
                     "ssr temporal ways",
-                    "ssr_temporal.frag+REPROJECTION_MODES",
-                    &accumulated[..4],
+                    "ssr_temporal.comp+REPROJECTION_MODES",
                 ),
-                still: temporal(
-                    "ssr temporal still",
-                    "ssr_temporal.frag+STATIC_VIEW",
-                    &accumulated[..4],
-                ),
-                debug: temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &accumulated),
+                still: lazy("ssr temporal still", "ssr_temporal.comp+STATIC_VIEW"),
+                debug: lazy("ssr temporal debug", "ssr_temporal.comp+DEBUG"),
             },
-            composite: [composite("ssr composite", tested), composite("ssr composite all", None)],
+            composite: [
+                lazy("ssr composite", "ssr_composite.comp"),
+                lazy("ssr composite motion", "ssr_composite.comp+OUTPUT_VELOCITY"),
+            ],
             reflectances: reflectances(gpu)?,
         })
     }
@@ -341,14 +322,13 @@ impl SsrPass {
         let [open, traced] = [open, traced]
             .map(|image| image.map_or_else(|| (&scene.white).into(), ImageSource::from));
         let bare = usize::from(apart.is_none());
-        g.fullscreen_with("ssr environment", move || self.environment[bare].get())
+        g.compute_with("ssr environment", move || self.environment[bare].get())
             .binds([data.uniform()])
-            .texture("clamped_depth_image", gbuffer.depth, SamplerInfo::NEAREST)
-            .sampled("surface_image", gbuffer.surface)
-            .sampled("normal_image", gbuffer.normal)
+            .sampled_each(gbuffer.without_emission())
             .uniform("ssr_block", &frame.constants)
-            .target(surface_history)
-            .target(pyramid)
+            .image_written("out_seen_image", surface_history)
+            .image_written("out_cell_image", pyramid)
+            .image_written("out_ray_mask_image", ray_mask)
             .with(apart, |pass, images| {
                 pass.sampled("emission_image", gbuffer.emission)
                     .sampled("light_image", light)
@@ -356,83 +336,76 @@ impl SsrPass {
                     .sampled("traced_image", traced)
                     .storage("environment_block", &data.environment)
                     .storage("probe_block", &data.probes)
-                    .target(images[0])
-                    .target(images[1])
+                    .image_written("out_environment_image", images[0])
+                    .image_written("out_source_light_image", images[1])
             })
-            .depth_cleared(ray_mask)
-            .draw();
+            .dispatch(pixel_groups::dispatch([width, height]));
         self.declare_pyramid(g, frame, pyramid);
-        // Pixels without rays are copied from the image that rays sample, unless that lacks
-        // emission of lights.
-        let all = scene.has_emitters;
-        let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
-            if all { g.image(name, width, height, format) } else { g.copied(name, image) }
-        };
-        let out = drawn_over(g, "light with reflections", picture, LIGHT);
         let environment = apart.map(|[environment, _]| environment);
-        let alone = !frame.history.kept && !debug && !all;
+        // A single frame is composited at once over the image that rays sample, unless that lacks
+        // emission of lights.
+        let alone = (!frame.history.kept && !debug && !scene.has_emitters)
+            .then(|| g.copied("light with reflections", picture));
         let half = usize::from(frame.values.scale > 1);
-        let single_frame = alone && half == 0 && frame.values.taps == 1;
+        let single_frame = alone.filter(|_| half == 0 && frame.values.taps == 1);
         let rays = g.image("ssr rays", across, down, RAY);
-        let rays_asked =
-            if half > 0 { self.declare_ray_mask(g, frame, ray_mask) } else { ray_mask };
+        let kind = usize::from(single_frame.is_some());
         let pass = g
-            .fullscreen_with("ssr", move || self.trace[usize::from(single_frame)].get())
+            .compute_with("ssr", move || self.trace[kind].get())
             .binds([data.uniform()])
             .sampled("surface_image", gbuffer.surface)
             .uniform("ssr_block", &frame.constants)
             .image_loaded("pyramid_image", pyramid)
+            .sampled("ray_mask_image", ray_mask)
             .texture("source_light_image", picture, SamplerInfo::LINEAR)
             .image_loaded("surface_history_image", surface_history);
-        let pass = if single_frame {
+        let groups = pixel_groups::dispatch([across, down]);
+        if let Some(out) = single_frame {
             // Placeholder without an environment term; the shader ignores it.
             pass.sampled("reflected_environment_image", environment.unwrap_or(picture))
                 .sampled("light_image", light)
                 .sampled("reflectance_image", &self.reflectances)
-                .target_loaded(out)
-        } else {
-            pass.target(rays)
-        };
-        pass.depth_tested(rays_asked).draw();
-        if single_frame {
+                .image_updated("out_light_image", out)
+                .dispatch(groups);
             return SsrOutput { light: out, velocity, debug: None };
         }
+        pass.image_written("out_ray_image", rays).dispatch(groups);
         let reflection = g.image("ssr reflection", width, height, REFLECTION);
         let hit = g.image("ssr hits", width, height, PAIR);
         let shares = debug.then(|| g.image("ssr hit shares", width, height, SHARES));
         let pass = g
-            .draws("ssr resolve")
+            .dispatches("ssr resolve")
             .sampled("surface_image", gbuffer.surface)
             .group(MIRRORS, |pass| pass.texture("source_light_image", picture, SamplerInfo::LINEAR))
             // Placeholder without an environment term; the shader ignores it.
             .sampled("reflected_environment_image", environment.unwrap_or(picture))
-            .with(alone.then_some(light), |pass, light| {
-                pass.sampled("light_image", light).sampled("reflectance_image", &self.reflectances)
-            })
+            .sampled("ray_mask_image", ray_mask)
             .image_loaded("ray_image", rays)
             .image_loaded("surface_history_image", surface_history)
             .binds([data.uniform()])
             .uniform("ssr_block", &frame.constants);
-        let pass = if alone {
-            pass.target_loaded(out)
+        let pass = if let Some(out) = alone {
+            pass.sampled("light_image", light)
+                .sampled("reflectance_image", &self.reflectances)
+                .image_updated("out_light_image", out)
         } else {
-            // Pixels without rays keep the full environment term.
-            pass.target_cleared(reflection, [0.0, 0.0, 0.0, 1.0])
-                .target(hit)
-                .with(shares, |pass, shares| pass.target(shares))
+            pass.image_written("out_reflection_image", reflection)
+                .image_written("out_hit_image", hit)
+                .with(shares, |pass, shares| pass.image_written("out_shares_image", shares))
         };
-        let kind = if alone { 1 } else { 2 * usize::from(debug) };
+        let kind = if alone.is_some() { 1 } else { 2 * usize::from(debug) };
         let [all_rays, mirrors] = [&self.resolve[half][kind], &self.resolve[2][kind]];
-        pass.depth_tested(ray_mask).record(move |cx, bindings| {
-            cx.rec.bind_graphics(&all_rays.get()?, &bindings.common())?;
-            cx.rec.draw_fullscreen();
+        let groups @ [x, y, z] = pixel_groups::dispatch([width, height]);
+        pass.record(move |cx, bindings| {
+            cx.rec.bind_compute(&all_rays.get()?, &bindings.common())?;
+            cx.rec.dispatch(x, y, z);
             if half > 0 {
-                cx.rec.bind_graphics(&mirrors.get()?, &bindings.with_group(MIRRORS))?;
-                cx.rec.draw_fullscreen();
+                cx.rec.bind_compute(&mirrors.get()?, &bindings.with_group(MIRRORS))?;
+                cx.rec.dispatch(x, y, z);
             }
             Ok(())
         });
-        if alone {
+        if let Some(out) = alone {
             return SsrOutput { light: out, velocity, debug: None };
         }
         let (accumulated, motion, debug) = if frame.history.kept || debug {
@@ -450,12 +423,12 @@ impl SsrPass {
         } else {
             (reflection, None, None)
         };
-        let motion = motion
-            .filter(|_| followed)
-            .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
-        let pipeline = &self.composite[usize::from(all)][usize::from(motion.is_some())];
-        let pass = g
-            .fullscreen_with("ssr composite", move || pipeline.get())
+        let out = g.image("light with reflections", width, height, LIGHT);
+        let motion = motion.filter(|_| followed).map(|motion| {
+            (motion, g.image("velocity with reflections", width, height, VELOCITY))
+        });
+        let pipeline = &self.composite[usize::from(motion.is_some())];
+        g.compute_with("ssr composite", move || pipeline.get())
             .binds([data.uniform()])
             .sampled("surface_image", gbuffer.surface)
             .image_loaded("surface_history_image", surface_history)
@@ -463,32 +436,15 @@ impl SsrPass {
             .image_loaded("reflection_image", accumulated)
             .sampled("reflected_environment_image", environment.unwrap_or(light))
             .sampled("reflectance_image", &self.reflectances)
-            .uniform("ssr_block", &frame.constants);
-        let pass =
-            if all { pass.target(out) } else { pass.target_loaded(out).depth_tested(ray_mask) };
-        pass.with(motion, |pass, (motion, out)| {
-            let pass = pass.sampled("velocity_image", velocity).sampled("motion_image", motion);
-            if all { pass.target(out) } else { pass.target_loaded(out) }
-        })
-        .draw();
-        SsrOutput { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
-    }
-
-    /// Declares the ray mask at half resolution.
-    fn declare_ray_mask<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        frame: &FrameSsr,
-        ray_mask: ImageHandle,
-    ) -> ImageHandle {
-        let [across, down] = frame.values.rays;
-        let out = g.image("ssr ray mask, half", across, down, RAY_MASK);
-        g.fullscreen_with("ssr ray mask", move || self.half_mask_pipeline.get())
             .uniform("ssr_block", &frame.constants)
-            .sampled("ray_mask_image", ray_mask)
-            .depth_cleared(out)
-            .draw();
-        out
+            .image_written("out_light_image", out)
+            .with(motion, |pass, (motion, out)| {
+                pass.sampled("velocity_image", velocity)
+                    .sampled("motion_image", motion)
+                    .image_written("out_velocity_image", out)
+            })
+            .dispatch(groups);
+        SsrOutput { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
     fn declare_pyramid(&self, g: &mut Graph<'_>, frame: &FrameSsr, cells: ImageHandle) {
@@ -551,7 +507,7 @@ impl SsrPass {
         // If nothing but the camera moves, no velocity image is needed.
         let moves = debug || !(still || by_image && frame.only_camera_moved);
         let pass = g
-            .fullscreen_with("ssr temporal", move || pipeline.get())
+            .compute_with("ssr temporal", move || pipeline.get())
             // The static path needs no surface history.
             .bound_if(!still, |pass| pass.sampled("surface_image", gbuffer.surface))
             .with(shares, |pass, shares| pass.sampled("shares_image", shares))
@@ -569,15 +525,16 @@ impl SsrPass {
             })
             .binds([data.uniform()])
             .uniform("ssr_block", &frame.constants);
-        // Pixels without rays keep the clear value.
-        let nothing = [0.0, 0.0, 0.0, SSR_NO_REFLECTION as f32];
-        pass.target_cleared(out, nothing)
-            .target(past_out)
-            .target(motion)
-            .target_cleared(shown_out, nothing)
-            .with(found, |pass, [hits, motion]| pass.target_cleared(hits, nothing).target(motion))
-            .depth_tested(ray_mask)
-            .draw();
+        pass.sampled("ray_mask_image", ray_mask)
+            .image_written("out_history_image", out)
+            .image_written("out_past_image", past_out)
+            .image_written("out_motion_image", motion)
+            .image_written("out_displayed_image", shown_out)
+            .with(found, |pass, [hits, motion]| {
+                pass.image_written("out_found_image", hits)
+                    .image_written("out_chosen_image", motion)
+            })
+            .dispatch(pixel_groups::dispatch([width, height]));
         (shown_out, Some(motion), found)
     }
 }

@@ -13,15 +13,15 @@
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#define RAY_CONSTANTS
-#include "lib/flat_constants.glsl"
+#include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rg32f) uniform readonly image2D pyramid_image;
 layout(set = 0, binding = 6) uniform sampler2D source_light_image;
 layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D surface_history_image;
+layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
 #include "lib/ggx_sampling.glsl"
 #include "lib/noise.glsl"
 #include "lib/ssr.glsl"
@@ -35,10 +35,10 @@ layout(set = 0, binding = 11) uniform texture2D light_image;
 layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 #include "lib/ssr_shading.glsl"
 
-layout(location = 0) out vec4 out_light;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_light_image;
 #else
 // The ray and its hit: light times confidence and edge fade, and that share, or the kind of miss.
-layout(location = 0) out uvec4 out_ray;
+layout(set = 0, binding = 74, rgba32ui) uniform writeonly uimage2D out_ray_image;
 #endif
 
 // Depth at a pixel center, clamped to the image border.
@@ -61,8 +61,8 @@ vec3 surface_plane(ivec2 pixel, out vec3 normal) {
 // Projects the ray to pixels and depth: its start, and its end at a border of the view frustum or
 // at infinity.
 bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
-    vec4 a = position_to_pixel * vec4(from, 1.0);
-    vec4 d = position_to_pixel * vec4(direction, 0.0);
+    vec4 a = ssr.position_to_pixel * vec4(from, 1.0);
+    vec4 d = ssr.position_to_pixel * vec4(direction, 0.0);
     // Inverse of the exit distance at each side and at the near plane.
     vec2 size = vec2(ssr.size);
     vec2 low = -d.xy / max(a.xy, 1e-12);
@@ -201,9 +201,18 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
 }
 
 void main() {
-    uvec2 texel = uvec2(gl_FragCoord.xy);
+    uvec2 texel = group_pixel();
+    if (any(greaterThanEqual(texel, ssr.rays))) {
+        return;
+    }
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
-    // The depth test leaves only reflective surfaces.
+    if (texelFetch(ray_mask_image, pixel, 0).x <= 0.0) {
+#ifndef SINGLE_FRAME
+        // No ray.
+        imageStore(out_ray_image, ivec2(texel), uvec4(0u));
+#endif
+        return;
+    }
     Surface s;
     load_surface(pixel, imageLoad(surface_history_image, pixel).xy, s);
     vec3 direction = sample_reflection(s, blue_noise_2d(texel, ssr.history.number));
@@ -217,7 +226,7 @@ void main() {
         vec3 own, plane, normal;
         hit_data = walk(first, last, to_infinity, direction, own, plane, normal);
         hit_data.xy = blend_place(hit_data.xy, plane, normal);
-        vec4 p = place_of * vec4(own.xy - 0.5, max(own.z, 1e-12), 1.0);
+        vec4 p = ssr.pixel_to_position * vec4(own.xy - 0.5, max(own.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
     Ray ray = Ray(direction * (hit_data.w == SKY ? SKY_FAR : far), visible_density(s, direction),
@@ -234,9 +243,10 @@ void main() {
     vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0),
         ray.share == RAY_MISS ? 1.0 : 0.0, open);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
-        around.rgb, reflection.a, found), 1.0);
+    vec3 light = with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb,
+        reflection.a, found);
+    imageStore(out_light_image, pixel, vec4(light, 1.0));
 #else
-    out_ray = pack_ray(ray);
+    imageStore(out_ray_image, ivec2(texel), pack_ray(ray));
 #endif
 }

@@ -9,10 +9,10 @@
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#include "lib/flat_constants.glsl"
+#include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D light_image;
 layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
@@ -21,17 +21,18 @@ layout(set = 0, binding = 7) uniform texture2D reflectance_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
 
-layout(location = 0) out vec4 out_light;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_light_image;
+vec4 out_light;
 #ifdef OUTPUT_VELOCITY
 layout(set = 0, binding = 8) uniform texture2D velocity_image;
 layout(set = 0, binding = 9) uniform texture2D motion_image;
-layout(location = 1) out vec2 out_velocity;
+layout(set = 0, binding = 75, rg16f) uniform writeonly image2D out_velocity_image;
+vec2 out_velocity;
 #endif
 
 #include "lib/ssr_shading.glsl"
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void composite(ivec2 pixel) {
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     out_light = vec4(light, 1.0);
@@ -51,5 +52,17 @@ void main() {
     if (dot(found, vec3(1.0)) > 0.5 * dot(light, vec3(1.0))) {
         out_velocity = texelFetch(motion_image, pixel, 0).xy;
     }
+#endif
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+        return;
+    }
+    composite(pixel);
+    imageStore(out_light_image, pixel, out_light);
+#ifdef OUTPUT_VELOCITY
+    imageStore(out_velocity_image, pixel, vec4(out_velocity, 0.0, 0.0));
 #endif
 }

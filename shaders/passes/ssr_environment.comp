@@ -3,21 +3,19 @@
 // Environment reflection kept apart for SSR: split sums of environment and probes
 // (lib/environment.glsl) before occlusion, with the unoccluded share; or the GI passes' specular
 // light, which includes occlusion. Also the image that reflection rays see: all light of this frame
-// except light emitters, which illuminate surfaces directly. Both pre-exposed. The written depth is
-// the ray mask, positive where rays are traced, so that later passes reject other pixels by depth
-// test. NO_ENVIRONMENT: without environment, light emitters and extended materials, rays see the
-// lit image itself.
+// except light emitters, which illuminate surfaces directly. Both pre-exposed. And the ray mask,
+// positive where rays are traced. NO_ENVIRONMENT: without environment, light emitters and extended
+// materials, rays see the lit image itself.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-#include "lib/flat_constants.glsl"
+#include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 12) uniform sampler2D clamped_depth_image;
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #ifndef NO_ENVIRONMENT
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
@@ -29,25 +27,27 @@ layout(set = 0, binding = 11) uniform texture2D traced_image;
 #include "lib/ssr_depth_plane.glsl"
 
 // Depth and normal, read together by later passes, and by later frames as the surface history.
-layout(location = 0) out uvec2 out_seen;
+layout(set = 0, binding = 74, rg32ui) uniform writeonly uimage2D out_seen_image;
+uvec2 out_seen;
 // Finest level of the depth pyramid: the nearest depth of the pixel's plane, and the back-side
 // depth of its farthest point.
-layout(location = 1) out vec2 out_cell;
+layout(set = 0, binding = 75, rg32f) uniform writeonly image2D out_cell_image;
+vec2 out_cell;
+layout(set = 0, binding = 76, r8) uniform writeonly image2D out_ray_mask_image;
+float out_ray_mask;
 #ifndef NO_ENVIRONMENT
-layout(location = 2) out vec4 out_environment;
-layout(location = 3) out vec4 out_source_light;
+layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D out_environment_image;
+vec4 out_environment;
+layout(set = 0, binding = 78, rgba16f) uniform writeonly image2D out_source_light_image;
+vec4 out_source_light;
 #endif
 
-void main() {
-    // Quads at the border have pixels outside the image.
-    ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
-    // Two of each pixel's four neighbors are in its quad; the other two surround the corner that
-    // points out of it.
-    ivec2 odd = pixel & 1;
-    vec4 corner = textureGather(clamped_depth_image, vec2(pixel + odd) / vec2(ssr.size));
-    vec2 row = odd.y == 0 ? corner.xy : corner.wz;
-    vec2 column = odd.x == 0 ? corner.zy : corner.wx;
-    float depth = odd.x == 0 ? row.y : row.x;
+float clamped_depth(ivec2 pixel) {
+    return texelFetch(depth_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1), 0).x;
+}
+
+void shade(ivec2 pixel) {
+    float depth = texelFetch(depth_image, pixel, 0).x;
 #ifndef NO_ENVIRONMENT
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
@@ -55,16 +55,14 @@ void main() {
     out_environment = vec4(0.0);
     out_source_light = vec4(to_half_range(light), 1.0);
 #endif
-    vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
-    vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth,
-        odd.y == 0 ? depth - column.x : column.y - depth);
-    vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x)
-        : vec2(inside.x, outside.x),
-                             odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
+    vec3 plane = depth_plane(pixel, depth,
+        vec2(depth - clamped_depth(pixel - ivec2(1, 0)), clamped_depth(pixel + ivec2(1, 0)) - depth),
+        vec2(depth - clamped_depth(pixel - ivec2(0, 1)),
+            clamped_depth(pixel + ivec2(0, 1)) - depth));
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
     out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
-    gl_FragDepth = 0.0;
+    out_ray_mask = 0.0;
     Surface s;
     if (depth <= 0.0 || !load_surface(pixel, out_seen, s)) {
         return;
@@ -75,7 +73,7 @@ void main() {
     }
 #endif
     bool sends_ray = ssr_weight(sqrt(s.alpha)) > 0.0;
-    gl_FragDepth = !sends_ray ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
+    out_ray_mask = !sends_ray ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
 #ifndef NO_ENVIRONMENT
     float map = surface_occlusion(pixel);
     AmbientVisibility visible = (frame.bits & FRAME_AO) != 0u
@@ -99,5 +97,20 @@ void main() {
     out_environment = sends_ray ? vec4(to_half_range(reflected * map), beyond_map)
         : vec4(to_half_range(reflected * open), 1.0);
     out_source_light = vec4(to_half_range(light + reflected * open), 1.0);
+#endif
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+        return;
+    }
+    shade(pixel);
+    imageStore(out_seen_image, pixel, uvec4(out_seen, 0u, 0u));
+    imageStore(out_cell_image, pixel, vec4(out_cell, 0.0, 0.0));
+    imageStore(out_ray_mask_image, pixel, vec4(out_ray_mask));
+#ifndef NO_ENVIRONMENT
+    imageStore(out_environment_image, pixel, out_environment);
+    imageStore(out_source_light_image, pixel, out_source_light);
 #endif
 }

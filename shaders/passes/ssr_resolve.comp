@@ -14,15 +14,16 @@
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#include "lib/flat_constants.glsl"
+#include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rgba32ui) uniform readonly uimage2D ray_image;
 layout(set = 0, binding = 7) uniform texture2D reflected_environment_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
+layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
 #ifdef MIRROR_RAYS
 layout(set = 0, binding = 9) uniform sampler2D source_light_image;
 #endif
@@ -34,15 +35,15 @@ layout(set = 0, binding = 11) uniform texture2D light_image;
 layout(set = 0, binding = 12) uniform texture2D reflectance_image;
 #include "lib/ssr_shading.glsl"
 
-layout(location = 0) out vec4 out_light;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_light_image;
 #else
 // Light found by rays, averaged over all rays; and the remaining environment share, with occlusion.
-layout(location = 0) out vec4 out_reflection;
+layout(set = 0, binding = 74, rgba16f) uniform writeonly image2D out_reflection_image;
 // Ray length (m), and packed image position of the hit with the greatest weight.
-layout(location = 1) out uvec2 out_hit;
+layout(set = 0, binding = 75, rg32ui) uniform writeonly uimage2D out_hit_image;
 #ifdef DEBUG
 // Shares of rays that hit a surface and that hit the sky.
-layout(location = 2) out vec2 out_shares;
+layout(set = 0, binding = 76, rg16f) uniform writeonly image2D out_shares_image;
 #endif
 #endif
 
@@ -94,7 +95,7 @@ struct Neighborhood {
 Neighborhood neighborhood(Surface s, float depth) {
     float most = REACH + REACH_ROUGH * sqrt(s.alpha);
     // Angle of a pixel (rad).
-    float w = place_of[2].w * depth + place_of[3].w;
+    float w = ssr.pixel_to_position[2].w * depth + ssr.pixel_to_position[3].w;
     float angle = ssr.pixel / (w * length(s.position));
     float cosine = clamp(dot(s.normal, s.view), 0.1, 1.0);
     vec3 side = cross(s.normal, s.view);
@@ -111,11 +112,40 @@ Neighborhood neighborhood(Surface s, float depth) {
 }
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+        return;
+    }
+    float mask = texelFetch(ray_mask_image, pixel, 0).x;
+#ifdef HALF_RESOLUTION
+    bool is_mirror = mask > 0.5 * (RAY_MASK + RAY_MASK_MIRROR);
+#endif
+#ifdef MIRROR_RAYS
+    if (!is_mirror) {
+        return;
+    }
+#else
+#ifdef HALF_RESOLUTION
+    // The pass with MIRROR_RAYS resolves them.
+    if (is_mirror) {
+        return;
+    }
+#endif
+    if (mask <= 0.0) {
+#ifndef SINGLE_FRAME
+        // Pixels without rays keep the full environment term.
+        imageStore(out_reflection_image, pixel, vec4(0.0, 0.0, 0.0, 1.0));
+        imageStore(out_hit_image, pixel, uvec4(0u));
+#ifdef DEBUG
+        imageStore(out_shares_image, pixel, vec4(0.0));
+#endif
+#endif
+        return;
+    }
+#endif
     uvec2 seen_here = imageLoad(surface_history_image, pixel).xy;
     vec4 around_here = texelFetch(reflected_environment_image, pixel, 0);
     float open = ssr.hits_only == 0u ? around_here.a : 1.0;
-    // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen_here, s);
     bool sharp = s.alpha < MIRROR;
@@ -131,11 +161,11 @@ void main() {
     uint taps = sharp ? 1u : around.taps;
 #endif
     // Jimenez 2014: interleaved gradient noise rotates the spiral.
-    vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.history.number & 63u);
+    vec2 noise_at = vec2(pixel) + 0.5 + 5.588238 * float(ssr.history.number & 63u);
     float turn = 2.0 * PI * fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
     vec2 towards = vec2(cos(turn), sin(turn));
     // Homogeneous position of this pixel at depth 0.
-    vec4 corner = place_of * vec4(vec2(pixel), 0.0, 1.0);
+    vec4 corner = ssr.pixel_to_position * vec4(vec2(pixel), 0.0, 1.0);
     float off_most = 0.01 * length(s.position);
     // Common factor of the BRDF for all rays, without the Fresnel term.
     float a2 = wide.alpha * wide.alpha;
@@ -154,8 +184,8 @@ void main() {
         Ray ray = unpack_ray(imageLoad(ray_image, texel));
         uvec2 seen_there = imageLoad(surface_history_image, other).xy;
         vec2 aside = vec2(other - pixel);
-        vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y
-            + place_of[2] * uintBitsToFloat(seen_there.x);
+        vec4 there = corner + ssr.pixel_to_position[0] * aside.x + ssr.pixel_to_position[1] * aside.y
+            + ssr.pixel_to_position[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
         // Not normalized: the cosine, at least 0.8, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
@@ -226,15 +256,17 @@ void main() {
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef SINGLE_FRAME
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
-        around_here.rgb, reflection.a, found), 1.0);
+    vec3 total = with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
+        around_here.rgb, reflection.a, found);
+    imageStore(out_light_image, pixel, vec4(total, 1.0));
 #else
     // Surfaces in a wide lobe have parallax; the sky hardly has features.
     float t = hit > (sharp ? sky : 0.1 * all) ? hit / inverse_depth : sky > 0.0 ? FAR_AWAY : 0.0;
-    out_reflection = reflection;
-    out_hit = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
+    imageStore(out_reflection_image, pixel, reflection);
+    imageStore(out_hit_image, pixel,
+        uvec4(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place, 0u, 0u));
 #ifdef DEBUG
-    out_shares = vec2(shown, sky) / all;
+    imageStore(out_shares_image, pixel, vec4(vec2(shown, sky) / all, 0.0, 0.0));
 #endif
 #endif
 }

@@ -19,11 +19,10 @@
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-#define HISTORY_CONSTANTS
-#include "lib/flat_constants.glsl"
+#include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
 layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D hit_image;
@@ -44,6 +43,7 @@ layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
 // Depths and normals of this frame's pixels.
 layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_now_image;
+layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
@@ -64,21 +64,27 @@ const bool IS_STILL = false;
 const uint REPROJECTION = SSR_VIRTUAL;
 #endif
 
-layout(location = 0) out vec4 out_history;
+layout(set = 0, binding = 74, rgba32f) uniform writeonly image2D out_history_image;
+vec4 out_history;
 // Distance (m) of the virtual image from the camera; history length in frames, and own motion
 // (pixels) of the reflected object.
-layout(location = 1) out uvec2 out_past;
+layout(set = 0, binding = 75, rg32ui) uniform writeonly uimage2D out_past_image;
+uvec2 out_past;
 // Motion of the reflection since the last frame (pixels).
-layout(location = 2) out vec2 out_motion;
+layout(set = 0, binding = 76, rg16f) uniform writeonly image2D out_motion_image;
+vec2 out_motion;
 // Displayed value, stabilized.
-layout(location = 3) out vec4 out_displayed;
+layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D out_displayed_image;
+vec4 out_displayed;
 #ifdef DEBUG
 // Shares of rays that hit a surface and that hit the sky, their length (m), and the rejection
 // reason of the history.
-layout(location = 4) out vec4 out_found;
+layout(set = 0, binding = 78, rgba32f) uniform writeonly image2D out_found_image;
+vec4 out_found;
 // Motion of the reflection (pixels), history length in frames, and the chosen motion: 0 none, 1 the
 // surface's, 2 the image's.
-layout(location = 5) out vec4 out_chosen;
+layout(set = 0, binding = 79, rgba32f) uniform writeonly image2D out_chosen_image;
+vec4 out_chosen;
 #endif
 
 // Relative distance tolerances: beyond them it is another surface, or another reflection.
@@ -131,7 +137,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         float t = dot(middle - near, motion.normal) / slope;
         motion.before = near + ray * t;
         motion.known = motion.known && abs(slope) > 1e-6 * length(ray)
-            && distance(motion.before, middle) < 0.1 * length(middle - previous_eye.xyz);
+            && distance(motion.before, middle) < 0.1 * length(middle - ssr.motion.previous_eye);
     }
     return motion;
 }
@@ -220,7 +226,7 @@ Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, fl
     }
     bool seen = now.z > 0.0 && then.z > 0.0;
     vec2 there = seen ? here - (to_pixels(now) - to_pixels(then)) : here;
-    return Lookup(there, distance(image_then, previous_eye.xyz), 2.0, seen);
+    return Lookup(there, distance(image_then, ssr.motion.previous_eye), 2.0, seen);
 }
 
 // Lookup by the selected reprojection method.
@@ -299,12 +305,10 @@ vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
 }
 #endif
 
-void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+void accumulate(ivec2 pixel) {
     vec2 here = vec2(pixel) + 0.5;
     uvec2 seen = imageLoad(surface_history_now_image, pixel).xy;
     vec4 now = imageLoad(reflection_image, pixel);
-    // The depth test leaves only reflective surfaces.
     Surface s;
     load_surface(pixel, seen, s);
     uvec2 hit_data = imageLoad(hit_image, pixel).xy;
@@ -384,7 +388,7 @@ void main() {
             bool images = at.distance_then > 0.0 && at.method == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
-                : off_plane > SURFACE_STEP * length(place - previous_eye.xyz) ? SSR_SURFACE_CHANGED
+                : off_plane > SURFACE_STEP * length(place - ssr.motion.previous_eye) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
                 : images && (s.alpha < SHARP_ALPHA || distance_was > 0.0
                     && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY)
@@ -470,5 +474,31 @@ void main() {
 #ifdef DEBUG
     out_found = vec4(texelFetch(shares_image, pixel, 0).xy, t, float(reason));
     out_chosen = vec4(here - at.there, count + 1.0, at.method);
+#endif
+}
+
+void main() {
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+        return;
+    }
+    if (texelFetch(ray_mask_image, pixel, 0).x > 0.0) {
+        accumulate(pixel);
+    } else {
+        out_history = out_displayed = vec4(vec3(0.0), float(SSR_NO_REFLECTION));
+        out_past = uvec2(0u);
+        out_motion = vec2(0.0);
+#ifdef DEBUG
+        out_found = out_history;
+        out_chosen = vec4(0.0);
+#endif
+    }
+    imageStore(out_history_image, pixel, out_history);
+    imageStore(out_past_image, pixel, uvec4(out_past, 0u, 0u));
+    imageStore(out_motion_image, pixel, vec4(out_motion, 0.0, 0.0));
+    imageStore(out_displayed_image, pixel, out_displayed);
+#ifdef DEBUG
+    imageStore(out_found_image, pixel, out_found);
+    imageStore(out_chosen_image, pixel, out_chosen);
 #endif
 }
