@@ -1,5 +1,6 @@
 // Reads surfaces from the G-buffer: camera-relative position (m), normal, view direction and
-// material. The including shader declares `frame`; those of SSR include lib/ssr_constants.glsl before.
+// material. The including shader declares `frame`; those of SSR include lib/ssr_constants.glsl
+// before.
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
 #extension GL_EXT_samplerless_texture_functions : require

@@ -10,7 +10,11 @@
 #include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
-layout(set = 0, binding = 35, scalar) uniform denoiser_block { DenoiserConstants denoiser; };
+// A storage buffer: lavapipe compiles a shader whose branches depend on uniform values for each of
+// their values (docs/denoiser.md, "Passes").
+layout(set = 0, binding = 35, scalar) readonly buffer denoiser_block {
+    DenoiserConstants denoiser;
+};
 #include "lib/gbuffer.glsl"
 #define REPROJECTION_BLOCK denoiser
 #include "lib/reprojection.glsl"

@@ -21,7 +21,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 5, rg32f) uniform readonly image2D pyramid_image;
 layout(set = 0, binding = 6) uniform sampler2D source_light_image;
 layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D surface_history_image;
-layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
+layout(set = 0, binding = 21, r8) uniform readonly image2D ray_mask_image;
 #include "lib/ggx_sampling.glsl"
 #include "lib/noise.glsl"
 #include "lib/ssr.glsl"
@@ -206,7 +206,7 @@ void main() {
         return;
     }
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
-    if (texelFetch(ray_mask_image, pixel, 0).x <= 0.0) {
+    if (imageLoad(ray_mask_image, pixel).x <= 0.0) {
 #ifndef SINGLE_FRAME
         // No ray.
         imageStore(out_ray_image, ivec2(texel), uvec4(0u));

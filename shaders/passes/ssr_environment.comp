@@ -16,6 +16,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/ssr_constants.glsl"
 #include "lib/gbuffer.glsl"
+layout(set = 0, binding = 12) uniform sampler2D clamped_depth_image;
 #ifndef NO_ENVIRONMENT
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
@@ -42,12 +43,11 @@ layout(set = 0, binding = 78, rgba16f) uniform writeonly image2D out_source_ligh
 vec4 out_source_light;
 #endif
 
-float clamped_depth(ivec2 pixel) {
-    return texelFetch(depth_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1), 0).x;
-}
-
-void shade(ivec2 pixel) {
-    float depth = texelFetch(depth_image, pixel, 0).x;
+void describe(ivec2 pixel) {
+    // A gather around each of two opposite corners has two of the four neighbors.
+    vec4 low = textureGather(clamped_depth_image, vec2(pixel) / vec2(ssr.size));
+    vec4 high = textureGather(clamped_depth_image, vec2(pixel + 1) / vec2(ssr.size));
+    float depth = low.y;
 #ifndef NO_ENVIRONMENT
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
@@ -55,10 +55,8 @@ void shade(ivec2 pixel) {
     out_environment = vec4(0.0);
     out_source_light = vec4(to_half_range(light), 1.0);
 #endif
-    vec3 plane = depth_plane(pixel, depth,
-        vec2(depth - clamped_depth(pixel - ivec2(1, 0)), clamped_depth(pixel + ivec2(1, 0)) - depth),
-        vec2(depth - clamped_depth(pixel - ivec2(0, 1)),
-            clamped_depth(pixel + ivec2(0, 1)) - depth));
+    vec3 plane = depth_plane(pixel, depth, vec2(depth - low.x, high.z - depth),
+        vec2(depth - low.z, high.x - depth));
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
     out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
@@ -105,7 +103,7 @@ void main() {
     if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
         return;
     }
-    shade(pixel);
+    describe(pixel);
     imageStore(out_seen_image, pixel, uvec4(out_seen, 0u, 0u));
     imageStore(out_cell_image, pixel, vec4(out_cell, 0.0, 0.0));
     imageStore(out_ray_mask_image, pixel, vec4(out_ray_mask));

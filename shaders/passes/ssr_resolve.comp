@@ -23,7 +23,7 @@ layout(set = 0, binding = 5, rgba32ui) uniform readonly uimage2D ray_image;
 layout(set = 0, binding = 7) uniform texture2D reflected_environment_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D surface_history_image;
-layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
+layout(set = 0, binding = 21, r8) uniform readonly image2D ray_mask_image;
 #ifdef MIRROR_RAYS
 layout(set = 0, binding = 9) uniform sampler2D source_light_image;
 #endif
@@ -116,7 +116,7 @@ void main() {
     if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
         return;
     }
-    float mask = texelFetch(ray_mask_image, pixel, 0).x;
+    float mask = imageLoad(ray_mask_image, pixel).x;
 #ifdef HALF_RESOLUTION
     bool is_mirror = mask > 0.5 * (RAY_MASK + RAY_MASK_MIRROR);
 #endif

@@ -43,7 +43,7 @@ layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
 // Depths and normals of this frame's pixels.
 layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D surface_history_now_image;
-layout(set = 0, binding = 21) uniform texture2D ray_mask_image;
+layout(set = 0, binding = 21, r8) uniform readonly image2D ray_mask_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
@@ -482,7 +482,7 @@ void main() {
     if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
         return;
     }
-    if (texelFetch(ray_mask_image, pixel, 0).x > 0.0) {
+    if (imageLoad(ray_mask_image, pixel).x > 0.0) {
         accumulate(pixel);
     } else {
         out_history = out_displayed = vec4(vec3(0.0), float(SSR_NO_REFLECTION));

@@ -242,7 +242,7 @@ impl Denoiser {
         });
         g.compute(&format!("{} temporal", signal.settings.name), &self.temporal)
             .binds([data.uniform()])
-            .uniform("denoiser_block", &signal.constants)
+            .storage("denoiser_block", &signal.constants)
             .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", noisy.diffuse)
             .sampled("specular_image", noisy.specular)

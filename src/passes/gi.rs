@@ -5,10 +5,7 @@
 use std::sync::Arc;
 
 use super::{
-    denoiser::{
-        DISPLAYED, Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY,
-        SignalSettings,
-    },
+    denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY, SignalSettings},
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
     gi_upsample::GiUpsamplePass,
@@ -249,8 +246,8 @@ pub struct GiInputs {
 pub struct GiPass {
     gather: LightVariants<ComputePipeline>,
     upsample: GiUpsamplePass,
-    composite: Arc<GraphicsPipeline>,
-    composite_split: Arc<GraphicsPipeline>,
+    composite: Arc<ComputePipeline>,
+    composite_split: Arc<ComputePipeline>,
     vpls: Arc<GraphicsPipeline>,
 }
 
@@ -260,10 +257,6 @@ impl GiPass {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, colors: &[(vk::Format, bool)]| {
-            let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
-        };
         // Rays without other features of the variants: the shader has its own names.
         let gather = |gpu: &Gpu, name: &str, _: &str, features: Features| {
             let (name, shader) = if features.query {
@@ -276,15 +269,11 @@ impl GiPass {
         Ok(Self {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
             upsample: GiUpsamplePass::new(gpu),
-            composite: make(
-                "gi composite",
-                "gi_composite.frag",
-                &[(LIGHT, true), (DISPLAYED, false)],
-            )?,
-            composite_split: make(
+            composite: ComputePipeline::new(gpu, "gi composite", "gi_composite.comp")?,
+            composite_split: ComputePipeline::new(
+                gpu,
                 "gi composite split",
-                "gi_composite.frag+SPLIT_LIGHTING",
-                &[(LIGHT, true), (DISPLAYED, false), (LIGHT, false), (LIGHT, false)],
+                "gi_composite.comp+SPLIT_LIGHTING",
             )?,
             vpls: GraphicsPipeline::new(
                 gpu,
@@ -364,7 +353,7 @@ impl GiPass {
         let (shown, out) = frame.signal.displayed_images(g);
         let pipeline = if split { &self.composite_split } else { &self.composite };
         let open = open.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
-        g.fullscreen("gi composite", pipeline)
+        g.compute("gi composite", pipeline)
             .binds([data.uniform()])
             .uniform("gi_block", &frame.constants)
             .sampled("displayed_image", shown.unwrap_or(denoised.diffuse))
@@ -372,10 +361,13 @@ impl GiPass {
             .sampled_each(gbuffer.without_emission())
             .sampled("diffuse_image", denoised.diffuse)
             .sampled("specular_image", denoised.specular)
-            .target_loaded(lit.light)
-            .target(out)
-            .with(parts, |pass, (diffuse, specular)| pass.target(diffuse).target(specular))
-            .draw();
+            .image_updated("light_image", lit.light)
+            .image_written("out_displayed_image", out)
+            .with(parts, |pass, (diffuse, specular)| {
+                pass.image_written("out_diffuse_image", diffuse)
+                    .image_written("out_specular_image", specular)
+            })
+            .dispatch(pixel_groups::dispatch([width, height]));
         if frame.show {
             g.fullscreen("gi vpls", &self.vpls)
                 .binds([data.uniform()])

@@ -2,10 +2,8 @@
 //! (docs/shadows.md, "Fixed ray budget"). The lighting pass chooses lights and writes rays; the
 //! passes here find where the rays start, trace them, and resolve the shadowed light.
 
-use std::sync::{Arc, OnceLock};
-
 use super::{
-    creation::{LazyComputePipeline, PipelineJob, get_or_create},
+    creation::{LazyComputePipeline, PipelineJob},
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, SignalSettings},
     formats::LIGHT,
     gbuffer::Gbuffer,
@@ -17,10 +15,7 @@ use super::{
     temporal::{FrameMotion, HistoryFrame},
 };
 use crate::{
-    gpu::{
-        Gpu, GpuResult, GraphicsPipeline, GraphicsState,
-        shader_structs::rays::ShadowRayBandConstants,
-    },
+    gpu::{Gpu, GpuResult, shader_structs::rays::ShadowRayBandConstants},
     gpu_scene::{FrameBvh, FrameData, ShadowRayBudget, View},
     graph::{BoundPass, BufferHandle, Graph, ImageHandle},
 };
@@ -62,6 +57,8 @@ fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBan
 
 /// Buffers and images of a frame with a fixed ray budget.
 pub struct ShadowRayFrame {
+    /// Image size (pixels).
+    pub size: [u32; 2],
     /// Bands of rows, from the top.
     pub bands: Vec<ShadowRayBandConstants>,
     /// Unshadowed diffuse and specular light of the lights that rays test, pre-exposed.
@@ -175,7 +172,7 @@ pub struct ShadowRaysPass {
     /// Without and with the rays of neighbors.
     lost: [LazyComputePipeline; 2],
     /// Without and with separate diffuse and specular light.
-    resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
+    resolve: [LazyComputePipeline; 2],
 }
 
 impl ShadowRaysPass {
@@ -185,15 +182,11 @@ impl ShadowRaysPass {
         Self {
             gpu: gpu.clone(),
             kernels: RayKernels::default(),
-            view_rays: LazyComputePipeline::new(
-                gpu,
-                "shadow rays: view rays",
-                "shadow_rays.comp",
-            ),
-            lost: ["shadow_rays_lost.comp", "shadow_rays_lost.comp+REUSE"].map(|shader| {
-                LazyComputePipeline::new(gpu, "shadow rays: lost light", shader)
-            }),
-            resolve: Default::default(),
+            view_rays: LazyComputePipeline::new(gpu, "shadow rays: view rays", "shadow_rays.comp"),
+            lost: ["shadow_rays_lost.comp", "shadow_rays_lost.comp+REUSE"]
+                .map(|shader| LazyComputePipeline::new(gpu, "shadow rays: lost light", shader)),
+            resolve: ["shadow_rays_resolve.comp", "shadow_rays_resolve.comp+SPLIT_LIGHTING"]
+                .map(|shader| LazyComputePipeline::new(gpu, "shadow rays: resolve", shader)),
         }
     }
 
@@ -212,29 +205,9 @@ impl ShadowRaysPass {
             lazy(&self.view_rays),
             lazy(&self.lost[0]),
             lazy(&self.lost[1]),
-            (
-                self.resolve[usize::from(split)].get().is_some(),
-                Box::new(move || self.resolve(split).map(drop)),
-            ),
+            lazy(&self.resolve[usize::from(split)]),
         ];
         jobs.into_iter().filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
-    }
-
-    fn resolve(&self, split: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.resolve[usize::from(split)], || {
-            let targets = if split { 3 } else { 1 };
-            let state =
-                GraphicsState { colors: vec![(LIGHT, true); targets], ..GraphicsState::default() };
-            let shader = "shadow_rays_resolve.frag";
-            let shader = if split { format!("{shader}+SPLIT_LIGHTING") } else { shader.to_owned() };
-            GraphicsPipeline::new(
-                &self.gpu,
-                "shadow rays: resolve",
-                "fullscreen.vert",
-                &shader,
-                &state,
-            )
-        })
     }
 
     /// Declares the buffers and images of a frame.
@@ -250,6 +223,7 @@ impl ShadowRaysPass {
         let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
         let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
         ShadowRayFrame {
+            size,
             bands,
             unshadowed,
             lost,
@@ -270,12 +244,14 @@ impl ShadowRaysPass {
         (frame, band): (&ShadowRayFrame, ShadowRayBandConstants),
     ) {
         let width = data.uniforms.values.size[0];
-        g.compute_with(&band_name("shadow rays: view rays", frame, band), move || self.view_rays.get())
-            .binds([data.uniform()])
-            .sampled("depth_image", gbuffer.depth)
-            .written("ray_block", frame.rays)
-            .push(&band)
-            .dispatch([width.div_ceil(GROUP), band.rows.div_ceil(GROUP), 1]);
+        g.compute_with(&band_name("shadow rays: view rays", frame, band), move || {
+            self.view_rays.get()
+        })
+        .binds([data.uniform()])
+        .sampled("depth_image", gbuffer.depth)
+        .written("ray_block", frame.rays)
+        .push(&band)
+        .dispatch([width.div_ceil(GROUP), band.rows.div_ceil(GROUP), 1]);
         rays::declare(
             g,
             &band_name("shadow rays: surfaces", frame, band),
@@ -335,18 +311,19 @@ impl ShadowRaysPass {
         limit_counters: BufferHandle,
     ) {
         let is_split = split.is_some();
-        g.fullscreen_with("shadow rays: resolve", move || self.resolve(is_split))
+        g.compute_with("shadow rays: resolve", move || self.resolve[usize::from(is_split)].get())
             .sampled("unshadowed_diffuse_image", frame.unshadowed[0])
             .sampled("unshadowed_specular_image", frame.unshadowed[1])
             .sampled("lost_diffuse_image", lost[0])
             .sampled("lost_specular_image", lost[1])
             .updated("limit_counter_block", limit_counters)
             .push(&if budget.accumulated { f32::MIN } else { 0.0 })
-            .target_loaded(light)
+            .image_updated("light_image", light)
             .with(split, |pass, (diffuse, specular)| {
-                pass.target_loaded(diffuse).target_loaded(specular)
+                pass.image_updated("direct_diffuse_image", diffuse)
+                    .image_updated("direct_specular_image", specular)
             })
-            .draw();
+            .dispatch(pixel_groups::dispatch(frame.size));
     }
 }
 

@@ -17,10 +17,7 @@ use crate::{
     gpu::{
         Buffer, ComputePipeline, Gpu, GpuResult, Image, ImageInfo, SamplerInfo,
         shader_structs::{
-            ssr::{
-                SSR_HIT_PARALLAX, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL,
-                SsrConstants,
-            },
+            ssr::{SSR_HIT_PARALLAX, SSR_SMALLEST, SSR_SURFACE, SSR_VIRTUAL, SsrConstants},
             temporal::HistoryConstants,
         },
         upload::Uploader,
@@ -323,14 +320,16 @@ impl SsrPass {
             .map(|image| image.map_or_else(|| (&scene.white).into(), ImageSource::from));
         let bare = usize::from(apart.is_none());
         g.compute_with("ssr environment", move || self.environment[bare].get())
-            .binds([data.uniform()])
-            .sampled_each(gbuffer.without_emission())
+            .texture("clamped_depth_image", gbuffer.depth, SamplerInfo::NEAREST)
+            .sampled("surface_image", gbuffer.surface)
+            .sampled("normal_image", gbuffer.normal)
             .uniform("ssr_block", &frame.constants)
             .image_written("out_seen_image", surface_history)
             .image_written("out_cell_image", pyramid)
             .image_written("out_ray_mask_image", ray_mask)
             .with(apart, |pass, images| {
-                pass.sampled("emission_image", gbuffer.emission)
+                pass.binds([data.uniform()])
+                    .sampled("emission_image", gbuffer.emission)
                     .sampled("light_image", light)
                     .sampled("ao_image", open)
                     .sampled("traced_image", traced)
@@ -356,7 +355,7 @@ impl SsrPass {
             .sampled("surface_image", gbuffer.surface)
             .uniform("ssr_block", &frame.constants)
             .image_loaded("pyramid_image", pyramid)
-            .sampled("ray_mask_image", ray_mask)
+            .image_loaded("ray_mask_image", ray_mask)
             .texture("source_light_image", picture, SamplerInfo::LINEAR)
             .image_loaded("surface_history_image", surface_history);
         let groups = pixel_groups::dispatch([across, down]);
@@ -379,7 +378,7 @@ impl SsrPass {
             .group(MIRRORS, |pass| pass.texture("source_light_image", picture, SamplerInfo::LINEAR))
             // Placeholder without an environment term; the shader ignores it.
             .sampled("reflected_environment_image", environment.unwrap_or(picture))
-            .sampled("ray_mask_image", ray_mask)
+            .image_loaded("ray_mask_image", ray_mask)
             .image_loaded("ray_image", rays)
             .image_loaded("surface_history_image", surface_history)
             .binds([data.uniform()])
@@ -424,9 +423,9 @@ impl SsrPass {
             (reflection, None, None)
         };
         let out = g.image("light with reflections", width, height, LIGHT);
-        let motion = motion.filter(|_| followed).map(|motion| {
-            (motion, g.image("velocity with reflections", width, height, VELOCITY))
-        });
+        let motion = motion
+            .filter(|_| followed)
+            .map(|motion| (motion, g.image("velocity with reflections", width, height, VELOCITY)));
         let pipeline = &self.composite[usize::from(motion.is_some())];
         g.compute_with("ssr composite", move || pipeline.get())
             .binds([data.uniform()])
@@ -525,7 +524,7 @@ impl SsrPass {
             })
             .binds([data.uniform()])
             .uniform("ssr_block", &frame.constants);
-        pass.sampled("ray_mask_image", ray_mask)
+        pass.image_loaded("ray_mask_image", ray_mask)
             .image_written("out_history_image", out)
             .image_written("out_past_image", past_out)
             .image_written("out_motion_image", motion)

@@ -7,10 +7,7 @@ use glam::{Vec2, Vec4};
 
 use super::{formats::LIGHT, pixel_groups, temporal::HistoryFrame};
 use crate::{
-    gpu::{
-        ComputePipeline, Gpu, GpuResult, SamplerInfo,
-        shader_structs::taa::TaaConstants, vk,
-    },
+    gpu::{ComputePipeline, Gpu, GpuResult, SamplerInfo, shader_structs::taa::TaaConstants, vk},
     gpu_scene::FrameData,
     graph::{BufferHandle, Graph, ImageHandle},
 };

@@ -9,8 +9,8 @@
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/limit_counters.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
-layout(early_fragment_tests) in;
 layout(set = 0, binding = 1) uniform texture2D unshadowed_diffuse_image;
 layout(set = 0, binding = 2) uniform texture2D unshadowed_specular_image;
 layout(set = 0, binding = 3) uniform texture2D lost_diffuse_image;
@@ -18,14 +18,18 @@ layout(set = 0, binding = 4) uniform texture2D lost_specular_image;
 
 layout(push_constant, scalar) uniform resolve_block { float least; };
 
-layout(location = 0) out vec4 out_light;
+// The shadowed light is added to them.
+layout(set = 0, binding = 74, rgba16f) uniform image2D light_image;
 #ifdef SPLIT_LIGHTING
-layout(location = 1) out vec4 out_diffuse;
-layout(location = 2) out vec4 out_specular;
+layout(set = 0, binding = 75, rgba16f) uniform image2D direct_diffuse_image;
+layout(set = 0, binding = 76, rgba16f) uniform image2D direct_specular_image;
 #endif
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, imageSize(light_image)))) {
+        return;
+    }
     vec3 unshadowed_diffuse = texelFetch(unshadowed_diffuse_image, pixel, 0).rgb;
     vec3 unshadowed_specular = texelFetch(unshadowed_specular_image, pixel, 0).rgb;
     vec3 kept_diffuse = 1.0 - texelFetch(lost_diffuse_image, pixel, 0).rgb;
@@ -37,9 +41,12 @@ void main() {
     vec3 specular = unshadowed_specular * kept_specular;
     diffuse = max(diffuse, vec3(least));
     specular = max(specular, vec3(least));
-    out_light = vec4(to_signed_half_range(diffuse + specular), 0.0);
+    imageStore(light_image, pixel, imageLoad(light_image, pixel)
+        + vec4(to_signed_half_range(diffuse + specular), 0.0));
 #ifdef SPLIT_LIGHTING
-    out_diffuse = vec4(to_signed_half_range(diffuse), 0.0);
-    out_specular = vec4(to_signed_half_range(specular), 0.0);
+    imageStore(direct_diffuse_image, pixel, imageLoad(direct_diffuse_image, pixel)
+        + vec4(to_signed_half_range(diffuse), 0.0));
+    imageStore(direct_specular_image, pixel, imageLoad(direct_specular_image, pixel)
+        + vec4(to_signed_half_range(specular), 0.0));
 #endif
 }

@@ -11,6 +11,7 @@
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/pixel_groups.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
@@ -22,17 +23,20 @@ layout(set = 0, binding = 6) uniform texture2D specular_image;
 layout(set = 0, binding = 7) uniform texture2D displayed_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 
-// Added to the image: alpha 0 keeps the destination alpha.
-layout(location = 0) out vec4 out_light;
+// Light is added to it.
+layout(set = 0, binding = 74, rgba16f) uniform image2D light_image;
 // Added light, for the next frame.
-layout(location = 1) out vec4 out_displayed;
+layout(set = 0, binding = 75, rgba16f) uniform writeonly image2D out_displayed_image;
 #ifdef SPLIT_LIGHTING
-layout(location = 2) out vec4 out_diffuse;
-layout(location = 3) out vec4 out_specular;
+layout(set = 0, binding = 76, rgba16f) uniform writeonly image2D out_diffuse_image;
+layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D out_specular_image;
 #endif
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(group_pixel());
+    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+        return;
+    }
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
@@ -55,10 +59,11 @@ void main() {
         light = stabilize(vec4(light, 0.0), displayed,
             gi.stabilization_step * eight_bit_step(displayed)).rgb;
     }
-    out_light = vec4(light, 0.0);
-    out_displayed = vec4(light, 1.0);
+    imageStore(light_image, pixel, imageLoad(light_image, pixel) + vec4(light, 0.0));
+    imageStore(out_displayed_image, pixel, vec4(light, 1.0));
 #ifdef SPLIT_LIGHTING
-    out_diffuse = vec4(to_half_range(diffuse), depth > 0.0 ? 1.0 : 0.0);
-    out_specular = vec4(to_half_range(specular), depth > 0.0 ? 1.0 : 0.0);
+    float alpha = depth > 0.0 ? 1.0 : 0.0;
+    imageStore(out_diffuse_image, pixel, vec4(to_half_range(diffuse), alpha));
+    imageStore(out_specular_image, pixel, vec4(to_half_range(specular), alpha));
 #endif
 }
