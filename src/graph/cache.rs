@@ -39,7 +39,9 @@ pub(super) struct Kept {
 /// Resources that the graph keeps from frame to frame: images, buffers, histories.
 #[derive(Default)]
 pub struct GraphCache {
-    key: Option<CacheKey>,
+    /// Of the placed images, by resource. Other resources do not matter: histories swap their
+    /// images each frame.
+    placed: Option<Vec<Option<TransientUse>>>,
     pub(super) transients: Vec<Option<Arc<Image>>>,
     after: Vec<Vec<usize>>,
     memory: MemoryUse,
@@ -48,7 +50,13 @@ pub struct GraphCache {
     pub(super) kept: HashMap<String, Kept>,
 }
 
-type CacheKey = (Vec<Kind>, Vec<Option<(usize, usize)>>, Vec<vk::ImageUsageFlags>);
+/// What the placement of a transient image depends on.
+#[derive(Clone, Copy, PartialEq)]
+struct TransientUse {
+    info: ImageInfo,
+    /// First and last pass, in the order of execution.
+    lifetime: (usize, usize),
+}
 
 impl GraphCache {
     pub(super) fn storage(&mut self, gpu: &Gpu, name: &str, size: u64) -> GpuResult<Arc<Buffer>> {
@@ -153,12 +161,20 @@ impl GraphCache {
                 usages[resource] |= access.usage();
             }
         }
-        let kinds: Vec<Kind> = resources.iter().map(|resource| resource.kind.clone()).collect();
-        let key = (kinds, plan.lifetimes.clone(), usages);
-        if self.key.as_ref() != Some(&key) {
-            self.key = None;
-            self.place(gpu, resources, plan, &key.2)?;
-            self.key = Some(key);
+        let wanted: Vec<Option<TransientUse>> = resources
+            .iter()
+            .zip(&plan.lifetimes)
+            .zip(&usages)
+            .map(|((resource, lifetime), &usage)| {
+                let Kind::Transient { width, height, format } = resource.kind else { return None };
+                let info = ImageInfo { width, height, mips: 1, format, usage };
+                lifetime.map(|lifetime| TransientUse { info, lifetime })
+            })
+            .collect();
+        if self.placed.as_ref() != Some(&wanted) {
+            self.placed = None;
+            self.place(gpu, resources, &wanted)?;
+            self.placed = Some(wanted);
         }
         // The first use of an aliased image waits for the last uses of the images whose memory it
         // reuses. Otherwise it waits for the frame's start.
@@ -179,8 +195,7 @@ impl GraphCache {
         &mut self,
         gpu: &Gpu,
         resources: &[Resource],
-        plan: &Plan,
-        usages: &[vk::ImageUsageFlags],
+        wanted: &[Option<TransientUse>],
     ) -> GpuResult<()> {
         self.transients = vec![None; resources.len()];
         self.after = vec![Vec::new(); resources.len()];
@@ -188,19 +203,8 @@ impl GraphCache {
         let mut needs = Vec::new();
         let mut type_bits = u32::MAX;
         let mut alignment = 1;
-        for (index, resource) in resources.iter().enumerate() {
-            let (Kind::Transient { width, height, format }, Some(lifetime)) =
-                (&resource.kind, plan.lifetimes[index])
-            else {
-                continue;
-            };
-            let info = ImageInfo {
-                width: *width,
-                height: *height,
-                mips: 1,
-                format: *format,
-                usage: usages[index],
-            };
+        for (index, (resource, wanted)) in resources.iter().zip(wanted).enumerate() {
+            let Some(TransientUse { info, lifetime }) = *wanted else { continue };
             let image = Image::unbound(gpu, &resource.name, info)?;
             let requirements = image.requirements();
             type_bits &= requirements.memory_type_bits;

@@ -1,10 +1,12 @@
 //! The frame graph on the device, with test passes: histories, aliased memory, read-backs.
 
+use std::{cell::RefCell, sync::Arc};
+
 use crate::common::gpu;
 use half::f16;
 use sunny16::{
     camera::ToneMapper,
-    gpu::{Frames, vk},
+    gpu::{Frames, Image, vk},
     graph::{Access, Executed, Graph, GraphCache},
     passes::tonemap::{DisplayTransform, TonemapPass},
 };
@@ -64,6 +66,38 @@ fn histories_hold_the_last_frames_content() {
             }
         }
     }
+}
+
+#[test]
+fn transient_images_stay_while_histories_swap() {
+    let Some(guard) = gpu() else { return };
+    let mut frames = Frames::new(&guard.gpu, 2).unwrap();
+    let mut cache = GraphCache::default();
+    // The images themselves, so that a new one cannot have the address of an old one.
+    let seen = RefCell::new(Vec::<Arc<Image>>::new());
+    for frame in 0..4u64 {
+        let mut graph = Graph::new(frame);
+        let (previous, current) = graph.history("taa", 8, 8, LIGHT);
+        let light = graph.image("light", 8, 8, LIGHT);
+        graph.output(current);
+        graph
+            .pass("light")
+            .uses(previous, Access::FragmentSampled)
+            .color_cleared(light, [1.0; 4])
+            .record(|cx| {
+                seen.borrow_mut().push(cx.image(light));
+                Ok(())
+            });
+        graph
+            .pass("write")
+            .uses(light, Access::FragmentSampled)
+            .color_cleared(current, [1.0; 4])
+            .record(|_| Ok(()));
+        run(&mut frames, &mut cache, graph);
+    }
+    let seen = seen.into_inner();
+    assert_eq!(seen.len(), 4);
+    assert!(seen.iter().all(|image| Arc::ptr_eq(image, &seen[0])), "images were made again");
 }
 
 /// IEC 61966-2-1, to eight bits and back.
