@@ -18,8 +18,12 @@
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
+#ifndef STATIC_VIEW
+#include "lib/limit_counters.glsl"
+#endif
 #include "lib/packing.glsl"
 
+layout(early_fragment_tests) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #define HISTORY_CONSTANTS
@@ -449,10 +453,16 @@ void main() {
             - mean;
         c = mean + vec4(clip_to_deviation(c.rgb, deviation.rgb),
             clamp(c.a, -deviation.a, deviation.a));
+        vec3 clipped = max(from_ycocg(c.rgb), 0.0);
+        // As in taa.frag: this limit is below half floats while the exposure of the comparison lags
+        // by more than three stops.
+        if (1.0 - luminance(clipped) < MIN_FROM_ONE) {
+            atomicAdd(limit_counters.clamped_values, 1u);
+        }
         // The mean is of linear light: a mean of compressed light would be too dark where few rays
         // find bright hits.
-        accumulated = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale),
-            clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
+        accumulated = (vec4(stretch(clipped, frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0))
+            * count + now) / (count + 1.0);
     }
 #endif
     out_history = vec4(clamp(accumulated.rgb, 0.0, MAX_HALF), accumulated.a);
