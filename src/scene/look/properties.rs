@@ -94,6 +94,6 @@ pub(super) fn unknown_property(path: &str) -> LookError {
             .unwrap_or(".NAME.");
         nearest = nearest.replace(&format!("{section}.*."), &format!("{section}{address}"));
     }
-    // Nobody has written an address for these.
+    // The path has no address for these.
     LookError::UnknownPath { path: path.into(), nearest: nearest.replace(".*.", ".NAME.") }
 }
