@@ -18,6 +18,9 @@
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
+#ifndef STATIC_VIEW
+#include "lib/limit_counters.glsl"
+#endif
 #include "lib/packing.glsl"
 #include "lib/pixel_groups.glsl"
 
@@ -453,10 +456,16 @@ void accumulate(ivec2 pixel) {
             - mean;
         c = mean + vec4(clip_to_deviation(c.rgb, deviation.rgb),
             clamp(c.a, -deviation.a, deviation.a));
+        vec3 clipped = max(from_ycocg(c.rgb), 0.0);
+        // As in taa.comp: this limit is below half floats while the exposure of the comparison lags
+        // by more than three stops.
+        if (1.0 - luminance(clipped) < MIN_FROM_ONE) {
+            atomicAdd(limit_counters.clamped_values, 1u);
+        }
         // The mean is of linear light: a mean of compressed light would be too dark where few rays
         // find bright hits.
-        accumulated = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.smoothed_exposure_scale),
-            clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
+        accumulated = (vec4(stretch(clipped, frame.smoothed_exposure_scale), clamp(c.a, 0.0, 1.0))
+            * count + now) / (count + 1.0);
     }
 #endif
     out_history = vec4(clamp(accumulated.rgb, 0.0, MAX_HALF), accumulated.a);

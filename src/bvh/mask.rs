@@ -27,6 +27,24 @@ const DOWN_SHIFT: u32 = 2;
 /// Alpha is interpolated between texels.
 const LINEAR: u32 = 0x10;
 
+/// Factors of a material's mask that animations may change. Equal factors give equal masks over the
+/// same texture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MaskFactors {
+    cutoff: f32,
+    alpha: f32,
+    transform: [[f32; 3]; 2],
+}
+
+impl MaskFactors {
+    /// `None` for a material without a mask.
+    pub fn of(material: &Material) -> Option<Self> {
+        let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+        let transform = material.base_color_texture.map_or(TextureRef::IDENTITY, |t| t.transform);
+        Some(Self { cutoff, alpha: material.base_color.w, transform })
+    }
+}
+
 /// Appends a material's mask to `words`, four texels of alpha per word, and returns the offset of
 /// its header; `None` for a material without a mask.
 ///

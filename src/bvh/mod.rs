@@ -31,7 +31,9 @@ pub use node::{Aabb, BvhNode, NONE, refit, sah_cost};
 pub use precise::{PreciseHit, PreciseRay};
 pub use ray::{Hit, Ray};
 pub use refit::RefitLinks;
-pub use scene::{Blas, BvhInstance, NO_SHADOW, SLACK, SceneBvh, SceneTlas, casts_shadow};
+pub use scene::{
+    Blas, BvhInstance, NO_SHADOW, SLACK, SceneBvh, SceneTlas, ShadowProperties, casts_shadow,
+};
 pub use traversal_stats::TraversalStats;
 pub use triangle::{BvhTriangle, pack_normal, unpack_normal};
 

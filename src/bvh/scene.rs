@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     build::{self, BuildItem},
-    mask::{self, MaskVertex},
+    mask::{self, MaskFactors, MaskVertex},
     node::{self, Aabb, BvhNode, NONE},
     triangle::{BvhTriangle, pack_normal},
     wide::{self, WideBvh, WideNode},
@@ -158,6 +158,8 @@ pub struct SceneBvh {
     pub(super) wide: Option<WideBvh>,
     pub(super) instances: Vec<SceneInstance>,
     tlas_nodes: Vec<BvhNode>,
+    /// Those of the scene's materials, as of the build or the last `update_masks`.
+    shadow_properties: Vec<ShadowProperties>,
 }
 
 /// The TLAS, relative to an eye.
@@ -185,6 +187,27 @@ pub fn casts_shadow(material: &Material) -> bool {
         && material.transmission_texture.is_none()
         && material.transmission * (1.0 - material.metallic) > 0.5;
     material.alpha != AlphaMode::Blend && !pane && material.water.is_none()
+}
+
+/// Properties of a material that decide its shadow and that animations may change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShadowProperties {
+    casts: bool,
+    mask: Option<MaskFactors>,
+}
+
+impl ShadowProperties {
+    /// The properties of a material.
+    #[must_use]
+    pub fn of(material: &Material) -> Self {
+        Self { casts: casts_shadow(material), mask: MaskFactors::of(material) }
+    }
+
+    /// True if the material casts shadows.
+    #[must_use]
+    pub const fn casts(&self) -> bool {
+        self.casts
+    }
 }
 
 /// A BLAS with local indices, before it is appended to the others.
@@ -244,7 +267,10 @@ impl SceneBvh {
             })
             .map(|(mesh, primitive, baked, part)| build_blas(mesh, primitive, baked, part))
             .collect();
-        let mut bvh = Self::default();
+        let mut bvh = Self {
+            shadow_properties: scene.materials.iter().map(ShadowProperties::of).collect(),
+            ..Self::default()
+        };
         let mut masks: Vec<Option<Option<u32>>> = vec![None; scene.materials.len()];
         for part in parts {
             let source = &scene.meshes[part.mesh].primitives[part.primitive];
@@ -260,6 +286,58 @@ impl SceneBvh {
         }
         bvh.rebuild_tlas(scene);
         bvh
+    }
+
+    /// True if the scene's materials cast shadows, or not, as at the build; otherwise a new
+    /// `SceneBvh` is needed.
+    #[must_use]
+    pub fn casts_as(&self, scene: &Scene) -> bool {
+        self.shadow_properties.len() == scene.materials.len()
+            && self
+                .shadow_properties
+                .iter()
+                .zip(&scene.materials)
+                .all(|(known, material)| known.casts == casts_shadow(material))
+    }
+
+    /// Recomputes the alpha masks if factors of masked materials have changed; true if any has.
+    /// Materials, textures and triangles are those of the build.
+    pub fn update_masks(&mut self, scene: &Scene) -> bool {
+        let current: Vec<ShadowProperties> =
+            scene.materials.iter().map(ShadowProperties::of).collect();
+        let factors = |list: &[ShadowProperties]| -> Vec<_> {
+            list.iter().map(|properties| properties.mask).collect()
+        };
+        if factors(&current) == factors(&self.shadow_properties) {
+            return false;
+        }
+        self.shadow_properties = current;
+        self.masks.clear();
+        self.corners.clear();
+        // The order of the build, so that all offsets stay.
+        let mut appended = vec![false; scene.materials.len()];
+        for blas in self.blases.iter().filter(|blas| blas.masked()) {
+            let source =
+                scene.meshes.get(blas.mesh).and_then(|mesh| mesh.primitives.get(blas.primitive));
+            let Some((source, index)) = source.and_then(|part| part.material.map(|m| (part, m)))
+            else {
+                continue;
+            };
+            let (Some(material), Some(appended)) =
+                (scene.materials.get(index), appended.get_mut(index))
+            else {
+                continue;
+            };
+            if !std::mem::replace(appended, true) {
+                mask::append(&mut self.masks, scene, material);
+            }
+            let (first, count) = (blas.triangles.0 as usize, blas.triangles.1 as usize);
+            let sources = self.sources.get(first..first + count).unwrap_or_default();
+            self.corners.extend(sources.iter().map(|&index| {
+                mask::corners(material, source, vertices_of(source, index as usize))
+            }));
+        }
+        true
     }
 
     /// Prepares for many rays on the host: converts the device's nodes to wide nodes with four
@@ -528,10 +606,12 @@ impl SceneBvh {
     }
 
     /// Drops the data that only host rays need: triangles, masks and wide nodes. The rest serves
-    /// `tlas_from` and `rebuild_tlas`.
+    /// `tlas_from`, `rebuild_tlas` and `update_masks`.
     pub fn drop_host_triangles(&mut self) {
         self.triangles = Vec::new();
-        self.sources = Vec::new();
+        if !self.blases.iter().any(Blas::masked) {
+            self.sources = Vec::new();
+        }
         self.wide = None;
         self.corners = Vec::new();
         self.masks = Vec::new();

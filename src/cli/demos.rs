@@ -33,7 +33,7 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
             println!("{:<14} {}: {}", demo.name, demo.title, demo.about);
         }
         println!(
-            "\nsunny16 render {PREFIX}NAME -o picture.png   renders one with its look\nsunny16 demos NAME -o DIR                  writes NAME.glb and NAME.look.toml"
+            "\nsunny16 render {PREFIX}NAME -o picture.png   renders one with its look\nsunny16 demos NAME -o DIR                    writes NAME.glb and NAME.look.toml"
         );
         return Ok(());
     };

@@ -20,8 +20,11 @@ pub struct SceneArgs {
     pub scene: Option<PathBuf>,
     /// Look file with camera dials and overrides [default: NAME.look.toml beside the scene, if it
     /// exists].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_look")]
     pub look: Option<PathBuf>,
+    /// Ignore the look file beside the scene.
+    #[arg(long)]
+    pub no_look: bool,
     /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
     /// [default: the working directory if the scene is inside it, else the scene's folder].
     #[arg(long, value_name = "DIR")]
@@ -68,10 +71,10 @@ fn quality_help() -> String {
 impl SceneArgs {
     /// The session request of these options.
     pub fn request(&self) -> OpenRequest {
-        let Self { scene, look, root, camera, size, quality, set, time } = self.clone();
+        let Self { scene, look, no_look, root, camera, size, quality, set, time } = self.clone();
         let tier = quality.map(|tier| format!("{}={tier}", QualityLook::PATH));
         let set = tier.into_iter().chain(set).collect();
-        OpenRequest { scene, look, root, camera, size, set, time, is_sequence: false }
+        OpenRequest { scene, look, no_look, root, camera, size, set, time, is_sequence: false }
     }
 
     /// Name of the scene for messages.

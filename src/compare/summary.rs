@@ -177,7 +177,11 @@ impl Summary {
             pixels_per_degree: density,
             ev100: scene.then(|| settings.exposure.ev100().get()),
             flip: ErrorStats::of(pair, &flip),
-            flip_hdr: flip_hdr.as_ref().and_then(|map| ErrorStats::of(pair, map)),
+            // Defined for scene light alone, but equal pictures have no error of any kind.
+            flip_hdr: flip_hdr
+                .as_ref()
+                .or_else(|| Some(&flip).filter(|map| map.iter().all(|error| *error == 0.0)))
+                .and_then(|map| ErrorStats::of(pair, map)),
             flip_hdr_exposures: exposures
                 .map(|exposures| (exposures.start, exposures.stop, exposures.count)),
         };

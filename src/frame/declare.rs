@@ -122,6 +122,7 @@ pub(super) fn declare_frame<'a>(
                 bent_normal_ao,
                 gi_specular: traced,
                 velocity: velocity(g),
+                limit_counters,
             };
             Some(pass.declare(g, frame, ssr, ssr_inputs, watched, is_temporal))
         }

@@ -10,7 +10,7 @@ use super::{
     pose::PrimitivePose,
 };
 use crate::{
-    bvh::casts_shadow,
+    bvh::ShadowProperties,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
 };
@@ -53,12 +53,20 @@ pub(super) struct Group {
     pub(super) queue: RenderQueue,
     pub(super) lobes: bool,
     pub(super) refracts: bool,
+    /// It casts shadows: set by `set_casters`.
     pub(super) casts: bool,
     pub(super) double_sided: bool,
     /// Mesh and primitive of the scene; `None` for an emitting surface of a light.
     pub(super) source: Option<(usize, usize)>,
     /// Index ranges of coarser levels of detail, finest first.
     pub(super) coarser: Vec<Level>,
+}
+
+/// Sets which groups cast shadows, by the properties of all materials.
+pub(super) fn set_casters(groups: &mut [Group], materials: &[ShadowProperties]) {
+    for group in groups {
+        group.casts = materials.get(group.material as usize).is_some_and(ShadowProperties::casts);
+    }
 }
 
 /// Meshes for which coarser levels of detail are generated at upload.
@@ -209,7 +217,7 @@ pub(super) fn upload_geometry(
             },
             lobes: extended_materials::is_extended(&described, multiscatter),
             refracts: extended_materials::refracts(&described),
-            casts: casts_shadow(&described),
+            casts: false,
             double_sided: described.double_sided,
             source,
             coarser,

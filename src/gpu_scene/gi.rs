@@ -132,11 +132,13 @@ impl SceneGi {
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
-        if !self.bvh.matches(scene) || !scene.deformed().is_empty() {
+        let fits = self.bvh.matches(scene) && self.bvh.casts_as(scene);
+        if !fits || !scene.deformed().is_empty() {
             self.bvh = SceneBvh::new(scene, |_| true);
             self.bvh.build_wide();
         } else {
             self.bvh.rebuild_tlas(scene);
+            self.bvh.update_masks(scene);
         }
         let (set, change) = self.host.update(scene, &self.bvh, settings);
         if Arc::ptr_eq(&set, &self.set) {

@@ -6,6 +6,7 @@ use glam::{DMat4, Vec3};
 
 use super::{
     area_lights,
+    geometry::set_casters,
     ies_profiles::Profiles,
     light_tree,
     lights::{tree_over, world_lights},
@@ -15,6 +16,7 @@ use super::{
     water::PlacedWater,
 };
 use crate::{
+    bvh::ShadowProperties,
     gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
     scene::{Scene, animation::AnimationTarget},
 };
@@ -67,8 +69,8 @@ impl GpuScene {
     }
 
     /// Updates the uploaded scene to another pose: transforms, deformed vertices (on the device, in
-    /// the next frame), lights, material factors, and the BVH of traced shadows. Does not need the
-    /// vertices of `Scene::bake`.
+    /// the next frame), lights, material factors with the shadows that they change, and the BVH of
+    /// traced shadows. Does not need the vertices of `Scene::bake`.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
@@ -125,8 +127,22 @@ impl GpuScene {
             uploader.buffer(&self.light_loss_table, bytemuck::cast_slice(&table))?;
             self.lights = lights;
         }
+        let mut recast = false;
         if materials {
             let described = all_materials(scene, &area_lights::light_bodies(scene));
+            let shadow_properties: Vec<_> = described.iter().map(ShadowProperties::of).collect();
+            recast = shadow_properties != self.shadow_properties;
+            if recast {
+                set_casters(&mut self.groups, &shadow_properties);
+                self.shadow_properties = shadow_properties;
+                if let Some(gpu_bvh) = &mut self.bvh {
+                    let moving = self
+                        .deformers
+                        .as_ref()
+                        .map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                    gpu_bvh.follow_materials(gpu, &mut uploader, scene, &moving)?;
+                }
+            }
             let mut numbers: &[Option<u32>] = &[];
             if let Some(extended) = &mut self.extended_materials {
                 extended.follow(gpu, &mut uploader, &described)?;
@@ -142,7 +158,7 @@ impl GpuScene {
                 indirect.follow_materials(gpu, &mut uploader, scene)?;
             }
         }
-        if moved || drifted || !shine_alike {
+        if moved || drifted || !shine_alike || recast {
             self.revision = UPLOADS.fetch_add(1, Ordering::Relaxed);
         }
         uploader.finish()

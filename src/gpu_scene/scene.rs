@@ -17,7 +17,7 @@ use super::{
     draws::RenderQueue,
     environment,
     extended_materials::{self, ExtendedMaterials, refracts, upload_layers, with_animated_lobes},
-    geometry::{Group, LodGeneration, Part, scene_parts, upload_geometry},
+    geometry::{Group, LodGeneration, Part, scene_parts, set_casters, upload_geometry},
     gi::SceneGi,
     ies_profiles::Profiles,
     instances::GpuInstances,
@@ -35,6 +35,7 @@ use super::{
     world_light::WorldLight,
 };
 use crate::{
+    bvh::ShadowProperties,
     gi::VplSet,
     gpu::{
         Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet,
@@ -106,6 +107,8 @@ pub struct GpuScene {
     /// Groups from `own_groups` on are emitting surfaces of lights: visible, but they cast no
     /// shadow.
     pub(super) groups: Vec<Group>,
+    /// Those of all materials, as of the current pose.
+    pub(super) shadow_properties: Vec<ShadowProperties>,
     /// Triangles of blended groups.
     pub(super) blended: HashMap<usize, blend_order::Triangles>,
     pub(super) own_groups: usize,
@@ -202,8 +205,10 @@ impl GpuScene {
             source: None,
         }));
         let widest = with_animated_lobes(scene, &materials);
-        let (vertices, indices, groups, posed) =
+        let (vertices, indices, mut groups, posed) =
             upload_geometry(gpu, &mut uploader, &parts, &widest, scene.multiscatter, detail)?;
+        let shadow_properties: Vec<_> = materials.iter().map(ShadowProperties::of).collect();
+        set_casters(&mut groups, &shadow_properties);
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
         let over = groups
             .iter()
@@ -325,6 +330,7 @@ impl GpuScene {
             current_pose: Arc::new(GpuScenePose { groups: posed, deform: Default::default() }),
             deformers,
             groups,
+            shadow_properties,
             blended,
             own_groups,
             gpu_instances: None,

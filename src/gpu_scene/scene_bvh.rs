@@ -150,6 +150,31 @@ impl GpuBvh {
         Ok(())
     }
 
+    /// Updates the BVH after material factors have changed: alpha masks, or, by a new build, which
+    /// surfaces cast shadows.
+    ///
+    /// # Errors
+    /// `GpuError` if memory runs out or the device is lost.
+    pub fn follow_materials(
+        &mut self,
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        scene: &Scene,
+        moving: &[DeformedPrimitive],
+    ) -> GpuResult<()> {
+        if !self.bvh.casts_as(scene) {
+            *self = Self::new(gpu, uploader, scene, self.usage, moving)?;
+        } else if self.bvh.update_masks(scene) {
+            // New buffers: a frame in flight reads the old ones.
+            let [corners, masks] = mask_buffers(gpu, uploader, &self.bvh)?;
+            [self.buffers[2], self.buffers[3]] = [corners, masks];
+            if moving.is_empty() {
+                self.bvh.drop_host_triangles();
+            }
+        }
+        Ok(())
+    }
+
     /// Refit of deformed BLASes, if any.
     #[must_use]
     pub const fn refit(&self) -> Option<&Refit> {
@@ -191,6 +216,27 @@ fn enclose(bvh: &mut SceneBvh, scene: &Scene, moving: &[DeformedPrimitive]) {
 /// Storage buffers of a BVH with their binding names: nodes, triangles, mask corners, masks.
 pub(super) type BvhBuffers = [(&'static str, Arc<Buffer>); 4];
 
+/// Uploads mask corners and masks.
+fn mask_buffers(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    bvh: &SceneBvh,
+) -> GpuResult<[(&'static str, Arc<Buffer>); 2]> {
+    let mut upload = |name: &str, bytes: &[u8], least: usize| {
+        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+        uploader.buffer(&buffer, bytes)?;
+        Ok(buffer)
+    };
+    // At least one element each; placeholders are not read.
+    Ok([
+        (
+            "bvh_corner_block",
+            upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?,
+        ),
+        ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
+    ])
+}
+
 /// BVH on the device.
 pub(super) struct Uploaded {
     pub(super) buffers: BvhBuffers,
@@ -210,18 +256,13 @@ pub(super) fn upload(
         Ok(buffer)
     };
     // At least one element each; placeholders are not read.
-    let buffers = [
-        ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
-        (
-            "bvh_triangle_block",
-            upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?,
-        ),
-        (
-            "bvh_corner_block",
-            upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?,
-        ),
-        ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
-    ];
+    let nodes = ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?);
+    let triangles = (
+        "bvh_triangle_block",
+        upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?,
+    );
+    let [corners, masks] = mask_buffers(gpu, uploader, bvh)?;
+    let buffers = [nodes, triangles, corners, masks];
     let refit = Refit::new(gpu, uploader, (bvh, scene), moving)?;
     let structures = scene_structures(gpu, uploader, bvh, &buffers[1].1, moving)?;
     Ok(Uploaded { buffers, refit, structures })

@@ -657,6 +657,10 @@ fn cause(error: &Error) -> ImageError {
         Error::Invalid(what) if what.contains("missing bytes") => ImageError::Truncated(
             "it is truncated: it ends within its header; get the complete file".into(),
         ),
+        Error::Invalid(what) if what.contains("compression attribute") => ImageError::Unsupported(
+            "its attribute compression is missing or names an unknown method; save it with ZIP"
+                .into(),
+        ),
         error => damaged(error),
     }
 }

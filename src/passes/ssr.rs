@@ -24,7 +24,7 @@ use crate::{
         vk,
     },
     gpu_scene::{FrameData, View, dynamic_buffer},
-    graph::{Graph, ImageHandle, ImageSource},
+    graph::{BufferHandle, Graph, ImageHandle, ImageSource},
     photometry::environment::{DFG_SIZE, dfg_table},
     settings::{SsrReprojection, SsrSettings},
 };
@@ -187,6 +187,8 @@ pub struct SsrInputs {
     pub gi_specular: Option<ImageHandle>,
     /// Motion from the last frame to this one (pixels).
     pub velocity: ImageHandle,
+    /// Counters of `passes::limit_counters`.
+    pub limit_counters: BufferHandle,
 }
 
 /// Pipelines of the temporal pass.
@@ -207,6 +209,7 @@ struct TemporalInputs {
     hit: ImageHandle,
     previous_surface_history: ImageHandle,
     surface_history: ImageHandle,
+    limit_counters: BufferHandle,
     /// Fractions of rays with and without a hit, for debug images.
     shares: Option<ImageHandle>,
 }
@@ -303,8 +306,14 @@ impl SsrPass {
         debug: bool,
         followed: bool,
     ) -> SsrOutput {
-        let SsrInputs { gbuffer, light, bent_normal_ao: open, gi_specular: traced, velocity } =
-            inputs;
+        let SsrInputs {
+            gbuffer,
+            light,
+            bent_normal_ao: open,
+            gi_specular: traced,
+            velocity,
+            limit_counters,
+        } = inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         // Without a separate environment term, rays sample the light image directly.
         let apart = (frame.values.hits_only == 0).then(|| {
@@ -416,6 +425,7 @@ impl SsrPass {
                 hit,
                 previous_surface_history: seen_before.unwrap_or(hit),
                 surface_history,
+                limit_counters,
                 shares,
             };
             self.declare_temporal(g, data, frame, inputs)
@@ -475,6 +485,7 @@ impl SsrPass {
             hit,
             previous_surface_history,
             surface_history,
+            limit_counters,
             shares,
         } = inputs;
         let [width, height] = frame.values.size;
@@ -507,8 +518,11 @@ impl SsrPass {
         let moves = debug || !(still || by_image && frame.only_camera_moved);
         let pass = g
             .compute_with("ssr temporal", move || pipeline.get())
-            // The static path needs no surface history.
+            // The static path needs no surface history, and clamps no light.
             .bound_if(!still, |pass| pass.sampled("surface_image", gbuffer.surface))
+            .with((!still).then_some(limit_counters), |pass, counters| {
+                pass.updated("limit_counter_block", counters)
+            })
             .with(shares, |pass, shares| pass.sampled("shares_image", shares))
             .with(moves.then_some(velocity), |pass, velocity| {
                 pass.sampled("velocity_image", velocity)

@@ -16,6 +16,8 @@ pub struct OpenRequest {
     pub scene: Option<PathBuf>,
     /// Look file (default: NAME.look.toml beside the scene, if it exists).
     pub look: Option<PathBuf>,
+    /// True to ignore the look beside the scene, or a built-in scene's own.
+    pub no_look: bool,
     /// Root folder of the files that the scene may reference (default: the scene's folder, or the
     /// working directory if that contains it).
     pub root: Option<PathBuf>,

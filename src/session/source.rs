@@ -93,7 +93,10 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
             builtin.make().map_err(|error| SessionError::Internal(error.to_string()))?;
         let (look, look_name) = match &request.look {
             Some(file) => (Look::text_of(file)?, file.display().to_string()),
-            None => (text, format!("{}.look.toml", builtin.name)),
+            None => {
+                let own = if request.no_look { String::new() } else { text };
+                (own, format!("{}.look.toml", builtin.name))
+            }
         };
         return Ok(SceneSource {
             scene,
@@ -107,7 +110,10 @@ pub fn read(request: &OpenRequest) -> Result<SceneSource, SessionError> {
         return Err(SessionError::Internal("no scene is named".into()));
     };
     let beside = default_look_path(path);
-    let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
+    let look_file = request
+        .look
+        .clone()
+        .or_else(|| (!request.no_look && beside.is_file()).then(|| beside.clone()));
     let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
     let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
     let scene = import(path, request.root.as_deref())?;

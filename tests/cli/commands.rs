@@ -113,6 +113,8 @@ fn a_bad_look_file_is_named() {
     // A look beside the scene is found by its name.
     dir.write("small.look.toml", "[camera.lens]\nwrong = 1");
     render(&dir, "-o out.png").fails(4, &["small.look.toml", "wrong"]);
+    render(&dir, "-o out.exr --no-look --renderer path --spp 1").ok();
+    render(&dir, "-o out.png --no-look --look bad.toml").fails(2, &["--no-look"]);
 }
 
 #[test]

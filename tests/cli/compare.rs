@@ -158,6 +158,8 @@ fn equal_pictures_hold_every_bound() {
             assert!(!done.out.to_lowercase().contains("nan"), "{}", done.out);
         }
     }
+    // Display pictures, which have no HDR-FLIP if they differ.
+    compare(&dir, &format!("m.png m.png {}", ALL.join(" "))).ok();
     write("black.exr", 0.0);
     write("gray.exr", 1.0);
     for pair in ["black.exr gray.exr", "gray.exr black.exr"] {

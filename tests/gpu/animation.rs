@@ -11,16 +11,19 @@ use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{CameraEffects, body::Shutter, effects::MotionBlur},
     compare::flip,
-    frame::{Aov, RenderSettings, RenderedImage, Renderer},
+    frame::{Aov, RenderSettings, RenderedImage, Renderer, ShadowSettings},
     gpu_scene::View,
     passes::gbuffer_channel::GbufferChannel,
-    photometry::Candela,
+    photometry::{
+        Candela, Lumen,
+        lights::{Emitter, LightStrength},
+    },
     reference::{
         Film, FilmSettings, LensCamera, LightComponents, ShutterInterval, World,
         shutter::samples_after,
     },
     scene::{
-        Material, Mesh, Node, Primitive, Projection, Scene,
+        AlphaMode, Material, Mesh, Node, Primitive, Projection, Scene,
         animation::{
             Animation, AnimationChannel as Row, AnimationSelection, AnimationTarget, Deform,
             Influences, Interpolation, Keyframes, MaterialValue, MorphTarget, Skin, Trs,
@@ -28,6 +31,7 @@ use sunny16::{
         },
         build::{SceneBuilder, dielectric},
         gltf,
+        look::ShadowMethod,
         procedural::shapes,
     },
 };
@@ -193,6 +197,73 @@ fn lobes_that_an_animation_turns_on_equal_those_of_a_new_upload() {
         println!("{value:?}: changed by {changed:.3}, off by {off:.1e}");
         assert!(changed > 0.02, "{value:?}: {changed}");
         assert!(off < 2e-3, "{value:?}: {off}");
+    }
+}
+
+/// A sheet between two lamps and a wall; a channel changes the sheet's material within 2 s. A lamp
+/// with a size casts ray-traced shadows, the other has a shadow map.
+fn changing_shadow(sheet: &Material, value: MaterialValue, keys: &[f32]) -> Scene {
+    let mut builder = SceneBuilder::new("sheet");
+    let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let facing = |z: f64| DMat4::from_translation(DVec3::new(0.0, 0.0, z)) * turn;
+    builder.place(shapes::plane(Vec2::splat(1.0), 1, 1), sheet.clone(), facing(0.0));
+    let wall = dielectric("wall", Vec3::splat(0.5), 1.0);
+    builder.place(shapes::plane(Vec2::splat(8.0), 1, 1), wall, facing(-1.0));
+    builder.point_light_candela("lamp", Candela(50.0), Vec3::ONE, DVec3::new(-2.0, 0.5, 2.0));
+    let at = DMat4::from_translation(DVec3::new(2.0, 0.5, 2.0));
+    let globe = Emitter::Sphere { radius: 0.02 };
+    builder.light("globe", globe, LightStrength::Lumens(Lumen(800.0)), Vec3::ONE, at);
+    let mut scene = builder.build().unwrap();
+    let number = scene.materials.iter().position(|of| of.name == sheet.name).unwrap();
+    let target = AnimationTarget::Value(ValueTarget::Material(number, value));
+    scene.animations = channel(target, keys.len() / 2, keys);
+    scene
+}
+
+#[test]
+fn shadows_follow_animated_masks_and_panes() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let view = perspective(DVec3::new(0.3, 1.5, 4.0), DVec3::ZERO, 0.9, 0.1, (64, 48));
+    let sheet = dielectric("sheet", Vec3::splat(0.5), 1.0);
+    let mask = Material { alpha: AlphaMode::Mask { cutoff: 0.5 }, ..sheet.clone() };
+    let alpha = [0.5, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.2];
+    for (material, value, keys) in [
+        (&mask, MaterialValue::BaseColor, &alpha[..]),
+        (&mask, MaterialValue::AlphaCutoff, &[0.5, 1.5]),
+        (&sheet, MaterialValue::Transmission, &[0.0, 0.9]),
+        (&sheet, MaterialValue::Transmission, &[0.9, 0.0]),
+    ] {
+        for method in [ShadowMethod::Auto, ShadowMethod::Traced, ShadowMethod::Maps] {
+            let shadows = ShadowSettings { method, ..ShadowSettings::default() };
+            let settings = RenderSettings { shadows, ..exposed(100.0, 0.5) };
+            let mut scene = changing_shadow(material, value, keys);
+            let start = scene.pose(&AnimationSelection::Auto, 0.0);
+            scene.apply(&start);
+            let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+            let first = renderer.render(&on_device, &view, &settings).unwrap();
+            let mut posed = scene.clone();
+            posed.apply(&scene.pose(&AnimationSelection::Auto, 2.0));
+            on_device.follow(renderer.gpu(), &posed).unwrap();
+            let last = renderer.render(&on_device, &view, &settings).unwrap();
+            // The next pose, without a change, and back to the first.
+            on_device.follow(renderer.gpu(), &posed).unwrap();
+            let same = renderer.render(&on_device, &view, &settings).unwrap();
+            on_device.follow(renderer.gpu(), &scene).unwrap();
+            let back = renderer.render(&on_device, &view, &settings).unwrap();
+            posed.animations.clear();
+            let again = renderer.upload_for(&posed, &settings.shadows).unwrap();
+            let want = renderer.render(&again, &view, &settings).unwrap();
+            let worst = |a: &RenderedImage, b: &RenderedImage| {
+                let pixels = a.nits.iter().flatten().zip(b.nits.iter().flatten());
+                pixels.map(|(a, b)| (a - b).abs() / b.max(1.0)).fold(0.0f32, f32::max)
+            };
+            let (changed, off) = (worst(&first, &want), worst(&last, &want));
+            println!("{value:?}, {method:?}: changed by {changed:.3}, off by {off:.1e}");
+            assert!(changed > 0.3, "{value:?}, {method:?}: {changed}");
+            assert!(off < 2e-3, "{value:?}, {method:?}: {off}");
+            assert_eq!(same.nits, last.nits, "{value:?}, {method:?}");
+            assert_eq!(back.nits, first.nits, "{value:?}, {method:?}");
+        }
     }
 }
 

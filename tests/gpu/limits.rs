@@ -31,7 +31,7 @@ use sunny16::{
         look::{ShadowMethod, ShadowSampling},
         procedural::shapes,
     },
-    settings::TemporalSettings,
+    settings::{SsrSettings, TemporalSettings},
 };
 
 const SIZE: (u32, u32) = (32, 24);
@@ -292,6 +292,32 @@ fn light_that_a_lagging_exposure_clamps_is_counted() {
         assert_eq!(picture.limits.counters.clamped_values > 0, clamps, "{before}");
         let want = if clamps { 2_559.0 } else { 20_000.0 };
         assert!((brightest / want - 1.0).abs() < 0.02, "{before}: {brightest}");
+    }
+}
+
+#[test]
+fn reflections_that_a_lagging_exposure_clamps_are_counted() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    // A panel that a floor reflects: both are in the picture, as screen-space rays need.
+    let mut builder = SceneBuilder::new("mirror");
+    let mirror = metal("mirror", Vec3::splat(0.9), 0.0);
+    builder.place(shapes::plane(Vec2::splat(4.0), 1, 1), mirror, DVec3::new(0.0, -0.5, 1.0));
+    let panel = emissive_material(Vec3::splat(20_000.0));
+    let at = DMat4::from_rotation_x(FRAC_PI_2);
+    builder.place(shapes::plane(Vec2::splat(1.0), 1, 1), panel, at);
+    let scene = builder.build().unwrap();
+    let view = perspective(DVec3::new(0.3, 0.6, 3.0), DVec3::new(0.0, -0.3, 0.5), 0.8, 0.01, SIZE);
+    let of = |nits: f64| {
+        let ssr = SsrSettings { enabled: true, still: false, ..SsrSettings::default() };
+        RenderSettings { ssr, ..exposed(nits, 1.0) }
+    };
+    let on_device = renderer.upload_for(&scene, &of(1.0).shadows).unwrap();
+    for (before, clamps) in [(1.0 / 1024.0, true), (1.0, false)] {
+        renderer.reset_history();
+        renderer.render(&on_device, &view, &of(before)).unwrap();
+        let picture = renderer.render(&on_device, &view, &of(1.0)).unwrap();
+        println!("{before}: {:?}", picture.limits.counters);
+        assert_eq!(picture.limits.counters.clamped_values > 0, clamps, "{before}");
     }
 }
 

@@ -41,10 +41,13 @@ fn utf32(bytes: &[u8], of: fn([u8; 4]) -> u32) -> String {
     units.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Detects a markup format.
+/// Detects a markup format or a pointer to the file.
 pub(super) fn markup(text: &str) -> Option<&'static str> {
     let start: String =
         text.trim_start().chars().take(2048).collect::<String>().to_ascii_lowercase();
+    if start.starts_with("version https://git-lfs") {
+        return Some("a Git LFS pointer: fetch the file with 'git lfs pull'");
+    }
     if start.starts_with('{') {
         return Some("JSON");
     }
@@ -100,6 +103,8 @@ mod tests {
     fn other_kinds_are_named() {
         assert!(markup(" \n<!DOCTYPE HTML><html>").unwrap().contains("web page"));
         assert!(markup("<?xml?><IESTM33-22>").unwrap().contains("TM-33"));
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+        assert!(markup(pointer).unwrap().contains("git lfs pull"));
         assert_eq!(markup("IESNA91"), None);
     }
 }

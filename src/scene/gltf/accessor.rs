@@ -276,7 +276,7 @@ impl Accessor {
         let count = number(value.get("count"))?;
         let substitutes = value
             .get("sparse")
-            .filter(|sparse| count > 0 && number(sparse.get("count")) != Some(0));
+            .filter(|sparse| count > 0 && number(sparse.get("count")).is_some_and(|n| n > 0));
         let sparse = match substitutes {
             None => None,
             Some(sparse) => {

@@ -313,15 +313,15 @@ fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut ImportReport) -> Cow
         report.repair(place, "a byte order mark, which JSON does not allow; ignored");
         rest = plain;
     }
-    if let Some(last) = rest.iter().rposition(|byte| *byte != 0)
-        && last + 1 < rest.len()
-    {
-        let zeros = rest.len() - last - 1;
+    let last = rest.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace());
+    let padding = last.and_then(|last| rest.get(last + 1..)).unwrap_or_default();
+    let zeros = padding.iter().filter(|byte| **byte == 0).count();
+    if zeros > 0 {
         report.repair(
             place,
             format!("{zeros} zero bytes after the JSON, which spaces should pad; ignored"),
         );
-        rest = rest.get(..=last).unwrap_or(rest);
+        rest = rest.get(..rest.len() - padding.len()).unwrap_or(rest);
     }
     let text = String::from_utf8_lossy(rest);
     if matches!(text, Cow::Owned(_)) {

@@ -211,7 +211,8 @@ impl Walk<'_> {
         object: &Object,
         at: &At<'_>,
     ) -> Result<(), String> {
-        let empty = object.size().and_then(|size| map.get(size)).and_then(integer) == Some(0);
+        let size = |size| map.get(size).and_then(integer) == Some(0);
+        let empty = object.size().is_some_and(size) || object.may_be_absent() && map.is_empty();
         let mut broken = Ok(());
         let mut fail = |problem: String| {
             if broken.is_ok() {

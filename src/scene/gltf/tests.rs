@@ -474,6 +474,17 @@ fn a_scene_may_list_nodes_that_are_no_roots() {
 }
 
 #[test]
+fn padding_of_zeros_and_white_space_is_ignored() {
+    let text = triangle().to_string();
+    for padding in [&b"\0"[..], b" \0\0 \n", b"\0 ", b"\n\t "] {
+        let bytes = [text.as_bytes(), padding].concat();
+        let scene = load_bytes("test.gltf", &bytes, &NoFiles).unwrap();
+        let noted = !kinds(&scene, NoteKind::Repaired).is_empty();
+        assert_eq!(noted, padding.contains(&0), "{padding:?}");
+    }
+}
+
+#[test]
 fn zero_scale_hides_and_overflow_cuts_off() {
     let mut value = triangle();
     value["nodes"] = json!([

@@ -385,6 +385,11 @@ mod tests {
         assert!(error.contains("camera.lens.f_stop"), "{error}");
         let error = Look::default().assign("lights.Key.lumen=2").unwrap_err().to_string();
         assert!(error.contains("mean lights.Key.lumens"), "{error}");
+        // An empty address is not suggested again.
+        for nameless in ["lights..lumens=2", "lights..lumen=2", "lights.lumens=2"] {
+            let error = Look::default().assign(nameless).unwrap_err().to_string();
+            assert!(error.contains("mean lights.NAME.lumens"), "{error}");
+        }
     }
 
     #[test]

@@ -90,8 +90,10 @@ pub(super) fn unknown_property(path: &str) -> LookError {
         let address = path
             .strip_prefix(section)
             .and_then(|rest| rest.strip_suffix(property))
-            .unwrap_or(".*.");
+            .filter(|address| address.len() > 2)
+            .unwrap_or(".NAME.");
         nearest = nearest.replace(&format!("{section}.*."), &format!("{section}{address}"));
     }
-    LookError::UnknownPath { path: path.into(), nearest }
+    // The path has no address for these.
+    LookError::UnknownPath { path: path.into(), nearest: nearest.replace(".*.", ".NAME.") }
 }

@@ -77,6 +77,11 @@ impl Object {
             _ => None,
         }
     }
+
+    /// True if an object without properties means the same as none.
+    pub(super) fn may_be_absent(&self) -> bool {
+        self.name == "accessor.sparse"
+    }
 }
 
 /// The maximum of single precision; larger numbers would become infinity.

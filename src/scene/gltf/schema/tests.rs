@@ -69,6 +69,7 @@ fn what_breaks_an_object_is_kept_for_those_who_need_it() {
             {"count": 0, "type": 3, "bufferView": 9},
             {"count": 2, "componentType": 5126, "type": "VEC3", "sparse": {"count": 1}},
             {"count": 2, "componentType": 5126, "type": "VEC3", "sparse": {"count": 0}},
+            {"count": 2, "componentType": 5126, "type": "VEC3", "sparse": {}},
         ],
         "meshes": [{"primitives": [{"attributes": {"POSITION": 77}}, {"attributes": {}, "indices": "x"}]}],
         "nodes": null,
@@ -85,8 +86,14 @@ fn what_breaks_an_object_is_kept_for_those_who_need_it() {
     ] {
         assert_eq!(report.fault(place), Some(problem), "{place}");
     }
-    for sound in ["/buffers/1", "/bufferViews/1", "/bufferViews/2", "/accessors/1", "/accessors/3"]
-    {
+    for sound in [
+        "/buffers/1",
+        "/bufferViews/1",
+        "/bufferViews/2",
+        "/accessors/1",
+        "/accessors/3",
+        "/accessors/4",
+    ] {
         assert_eq!(report.fault(sound), None, "{sound}");
     }
     assert_eq!(after["accessors"][1], json!({"count": 0}));
