@@ -71,7 +71,7 @@ pub struct ShadowRayFrame {
     pub rays: BufferHandle,
     /// `TraceHit`s of the view rays.
     pub view_hits: BufferHandle,
-    /// Losses of the shadow rays, and of sampled lights the excess of their estimate.
+    /// Losses of the shadow rays, and of sampled lights the excess of their estimate and their light.
     pub losses: BufferHandle,
     hits: BufferHandle,
 }
@@ -156,13 +156,43 @@ pub fn declare_denoised(
     [denoised.diffuse, denoised.specular]
 }
 
+/// Use of the rays of neighboring pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reuse {
+    /// Own rays only.
+    None,
+    /// By light: pixels evaluate the same lights.
+    Lights,
+    /// By slots of a light cut: pixels may sample lights.
+    Cuts,
+}
+
+impl Reuse {
+    /// `samples`: the frame's clusters may have light cuts.
+    const fn of(reuses: bool, samples: bool) -> Self {
+        match (reuses, samples) {
+            (false, _) => Self::None,
+            (true, false) => Self::Lights,
+            (true, true) => Self::Cuts,
+        }
+    }
+
+    const fn shader(self) -> &'static str {
+        match self {
+            Self::None => "shadow_rays.frag",
+            Self::Lights => "shadow_rays.frag+REUSE",
+            Self::Cuts => "shadow_rays.frag+REUSE+CUTS",
+        }
+    }
+}
+
 /// Pipelines of the passes, created on first use.
 pub struct ShadowRaysPass {
     gpu: Gpu,
     kernels: RayKernels,
     view_rays: OnceLock<Arc<ComputePipeline>>,
-    /// Without and with the rays of neighbors.
-    lost: [OnceLock<Arc<GraphicsPipeline>>; 2],
+    /// In the order of `Reuse`.
+    lost: [OnceLock<Arc<GraphicsPipeline>>; 3],
     /// Without and with separate diffuse and specular light.
     resolve: [OnceLock<Arc<GraphicsPipeline>>; 2],
 }
@@ -180,28 +210,32 @@ impl ShadowRaysPass {
         }
     }
 
-    /// The jobs that create those pipelines of a frame that do not exist.
-    pub fn jobs<'a>(&'a self, gpu_bvh: &'a FrameBvh, split: bool) -> Vec<PipelineJob<'a>> {
+    /// The jobs that create those pipelines of a frame that do not exist: a still view ends without
+    /// the rays of neighbors.
+    pub fn jobs<'a>(
+        &'a self,
+        (budget, gpu_bvh): (ShadowRayBudget, &'a FrameBvh),
+        split: bool,
+    ) -> Vec<PipelineJob<'a>> {
         let kernel = |question: RayQuestion| -> (bool, PipelineJob<'a>) {
             let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
             (self.kernels.has(question, gpu_bvh), Box::new(create))
         };
-        let lost = |reuse: bool| -> (bool, PipelineJob<'a>) {
-            let exists = self.lost[usize::from(reuse)].get().is_some();
+        let lost = [false, true].map(|reuses| -> (bool, PipelineJob<'a>) {
+            let reuse = Reuse::of(reuses, budget.lights > 0);
+            let exists = self.lost[reuse as usize].get().is_some();
             (exists, Box::new(move || self.lost(reuse).map(drop)))
-        };
-        let jobs: [(bool, PipelineJob<'a>); 6] = [
+        });
+        let jobs: [(bool, PipelineJob<'a>); 4] = [
             kernel(RayQuestion::Closest),
             kernel(RayQuestion::Any),
             (self.view_rays.get().is_some(), Box::new(|| self.view_rays().map(drop))),
-            lost(false),
-            lost(true),
             (
                 self.resolve[usize::from(split)].get().is_some(),
                 Box::new(move || self.resolve(split).map(drop)),
             ),
         ];
-        jobs.into_iter().filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
+        jobs.into_iter().chain(lost).filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
     }
 
     fn view_rays(&self) -> GpuResult<Arc<ComputePipeline>> {
@@ -210,16 +244,15 @@ impl ShadowRaysPass {
         })
     }
 
-    fn lost(&self, reuse: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.lost[usize::from(reuse)], || {
+    fn lost(&self, reuse: Reuse) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.lost[reuse as usize], || {
             let state =
                 GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
-            let shader = if reuse { "shadow_rays.frag+REUSE" } else { "shadow_rays.frag" };
             GraphicsPipeline::new(
                 &self.gpu,
                 "shadow rays: lost light",
                 "fullscreen.vert",
-                shader,
+                reuse.shader(),
                 &state,
             )
         })
@@ -250,7 +283,7 @@ impl ShadowRaysPass {
         let rows = bands.iter().map(|band| band.rows).max().unwrap_or(1);
         let pixels = u64::from(width) * u64::from(rows);
         let each = pixels * u64::from(budget.rays);
-        let excess = if budget.lights > 0 { pixels } else { 0 };
+        let sampled = if budget.lights > 0 { 2 * pixels } else { 0 };
         let mut image = |name: &str| g.image(name, width, height, LIGHT);
         let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
         let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
@@ -260,7 +293,7 @@ impl ShadowRaysPass {
             lost,
             rays: g.storage("shadow rays", each * RAY_BYTES),
             view_hits: g.storage("shadow ray view hits", pixels * HIT_BYTES),
-            losses: g.storage("shadow ray losses", (each + excess) * LOSS_BYTES),
+            losses: g.storage("shadow ray losses", (each + sampled) * LOSS_BYTES),
             hits: g.storage("shadow ray hits", each * ANY_HIT_BYTES),
         }
     }
@@ -310,15 +343,17 @@ impl ShadowRaysPass {
             RayBuffers { rays: frame.rays, hits: frame.hits },
             RayLayers { width, rows: band.rows, layers: band.rays },
         );
+        let kind = Reuse::of(reuse.is_some(), band.sampled > 0);
         let pass = g
             .fullscreen_with(&band_name("shadow rays: lost light", frame, band), move || {
-                self.lost(reuse.is_some())
+                self.lost(kind)
             })
             .binds([data.uniform()])
             .storage("loss_block", frame.losses)
             .storage("hit_block", frame.hits)
-            .with(reuse, |pass, gbuffer| {
-                pass.sampled_each(gbuffer.depth_and_normal()).storage("light_block", &data.lights)
+            .with(reuse, |pass, gbuffer| pass.sampled_each(gbuffer.depth_and_normal()))
+            .with((kind == Reuse::Lights).then_some(&data.lights), |pass, lights| {
+                pass.storage("light_block", lights)
             })
             .push(&band);
         let pass = frame.lost.iter().fold(pass, |pass, &lost| {
