@@ -71,7 +71,7 @@ pub struct ShadowRayFrame {
     pub rays: BufferHandle,
     /// `TraceHit`s of the view rays.
     pub view_hits: BufferHandle,
-    /// Losses of the shadow rays, and of sampled lights the excess of their estimate and their light.
+    /// Losses of the shadow rays, and of sampled lights their light and the excess of its estimate.
     pub losses: BufferHandle,
     hits: BufferHandle,
 }
