@@ -14,6 +14,12 @@ const uint LIGHT_CUT = 0x80000000u;
 // Maximum number of lights and nodes of a cut: that of the setting `passes.shadows.lights`.
 const uint MAX_CUT = 32u;
 
+// Slots of a cluster's lights, by which pixels of the cluster compare their shadow rays: suns, then
+// the lights of the list. Lists beyond the last slot start at the first one again.
+const uint LIGHT_SLOTS = MAX_CUT + 4u;
+// Stands for the slot of sampled lights, of which pixels have different ones.
+const uint SAMPLED_SLOT = 0xfffeu;
+
 bool has_light_cut(uvec2 list) {
     return list.y != ALL_LIGHTS && (list.y & LIGHT_CUT) != 0u;
 }

@@ -76,7 +76,8 @@ void add_sampled_light(uint number, uint light_index, uvec2 pixel, vec3 diffuse,
     sampled_diffuse += diffuse;
     sampled_specular += specular;
     if (needs_shadow_ray(lights[light_index])) {
-        offer_light(light_index, pixel, diffuse, specular);
+        offer_light(light_index, SAMPLED_SLOT, pixel, diffuse, specular);
+        sampled_weight += weight;
     }
 }
 

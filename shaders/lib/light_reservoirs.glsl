@@ -15,7 +15,10 @@ layout(set = 0, binding = 70, scalar) readonly buffer view_hit_block { TraceHit 
 layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay shadow_rays[]; };
 // Light that a pixel loses if a ray is occluded, over its unshadowed light, by channel: half floats
 // of the diffuse and the specular part. w: index of the light, and in the upper bits, as a half
-// float, the probability of its choice; 0xffff without light.
+// float, the probability of its choice; 0xffff without light. Where lights may be sampled, the
+// slot of the light replaces its index, and two entries of each pixel follow the rays: the estimate
+// minus the light of the samples, and the light of the samples, both over the unshadowed light. w
+// of the second one: the part of the samples that needs shadow rays, a half float.
 layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec4 shadow_ray_losses[]; };
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
@@ -36,11 +39,14 @@ vec3 estimated_diffuse = vec3(0.0);
 vec3 estimated_specular = vec3(0.0);
 vec3 sampled_diffuse = vec3(0.0);
 vec3 sampled_specular = vec3(0.0);
+// Luminance of the samples that need shadow rays.
+float sampled_weight = 0.0;
 // Sum of the weights of the offered lights, and their number.
 float offered_weight = 0.0;
 uint offered_count = 0u;
 // Chosen light of each ray with its unshadowed light.
 uint chosen_light[SHADOW_RAYS];
+uint chosen_slot[SHADOW_RAYS];
 vec3 chosen_diffuse[SHADOW_RAYS];
 vec3 chosen_specular[SHADOW_RAYS];
 // Random number of each ray, uniform in 0 to 1.
@@ -55,6 +61,7 @@ void clear_reservoirs(uvec2 pixel) {
     float first = next_sample(pixel, noise_number()).x;
     for (uint k = 0u; k < SHADOW_RAYS; ++k) {
         chosen_light[k] = NONE;
+        chosen_slot[k] = NONE;
         chosen_diffuse[k] = vec3(0.0);
         chosen_specular[k] = vec3(0.0);
         chooser[k] = fract(first + float(k) / float(SHADOW_RAYS));
@@ -66,8 +73,9 @@ void clear_reservoirs(uvec2 pixel) {
 // algorithm 3) by the luminance of its unshadowed light. A random number is uniform again after it
 // is stretched from the side of the decision on which it fell, so one serves all lights and stays
 // stratified over the rays. Each decision takes some of its bits: after a few lights it is shifted
-// by an independent one. False for black lights and NaN, which are not offered.
-bool offer_light(uint light_index, uvec2 pixel, vec3 diffuse, vec3 specular) {
+// by an independent one. `slot`: as in lib/clusters.glsl. False for black lights and NaN, which are
+// not offered.
+bool offer_light(uint light_index, uint slot, uvec2 pixel, vec3 diffuse, vec3 specular) {
     float weight = luminance(diffuse + specular);
     if (!(weight > 0.0 && weight < 1e37)) {
         return false;
@@ -83,6 +91,7 @@ bool offer_light(uint light_index, uvec2 pixel, vec3 diffuse, vec3 specular) {
         float u = fract(chooser[k] + renewed);
         bool takes = u < p;
         chosen_light[k] = takes ? light_index : chosen_light[k];
+        chosen_slot[k] = takes ? slot : chosen_slot[k];
         chosen_diffuse[k] = takes ? diffuse : chosen_diffuse[k];
         chosen_specular[k] = takes ? specular : chosen_specular[k];
         chooser[k] = clamp(takes ? u / p : (u - p) / (1.0 - p), 0.0, 0.99999994);
@@ -175,7 +184,8 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
             float scale = offered_weight / luminance(chosen_diffuse[k] + chosen_specular[k]);
             loss = packed_loss(fraction_of(chosen_diffuse[k] * scale, unshadowed_diffuse()),
                 fraction_of(chosen_specular[k] * scale, unshadowed_specular()));
-            loss.w = packHalf2x16(vec2(0.0, 1.0 / scale)) | min(chosen_light[k], 0xfffeu);
+            loss.w = packHalf2x16(vec2(0.0, 1.0 / scale))
+                | (band.sampled != 0u ? chosen_slot[k] : min(chosen_light[k], 0xfffeu));
             if (to.w > 0.0) {
                 ray = TraceRay(ray_origin, 1.0 - LIGHT_RAY_MARGIN, to.xyz, ray_normal);
             } else {
@@ -194,9 +204,15 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
     if (band.sampled != 0u) {
         vec3 d = estimated_diffuse * band.headroom - sampled_diffuse;
         vec3 r = estimated_specular * band.headroom - sampled_specular;
-        shadow_ray_losses[SHADOW_RAYS * band.rows * frame.size.x + row] =
+        uint layer = band.rows * frame.size.x;
+        shadow_ray_losses[SHADOW_RAYS * layer + row] =
             packed_loss(signed_fraction_of(d, unshadowed_diffuse()),
                 signed_fraction_of(r, unshadowed_specular()));
+        uvec4 samples = packed_loss(fraction_of(sampled_diffuse, unshadowed_diffuse()),
+            fraction_of(sampled_specular, unshadowed_specular()));
+        samples.w = packHalf2x16(vec2(min(sampled_weight
+            / max(luminance(sampled_diffuse + sampled_specular), 1e-37), 1.0), 0.0));
+        shadow_ray_losses[(SHADOW_RAYS + 1u) * layer + row] = samples;
     }
 }
 

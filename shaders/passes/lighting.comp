@@ -70,7 +70,8 @@ void add_light(uint light_index, uint place, vec3 d, vec3 r, inout vec3 diffuse,
         return;
     }
     if (needs_shadow_ray(lights[light_index])) {
-        if (offer_light(light_index, uvec2(pixel_center), d, r)) {
+        uint slot = place == NONE ? light_index : frame.directional_count + place;
+        if (offer_light(light_index, slot % LIGHT_SLOTS, uvec2(pixel_center), d, r)) {
             offered_diffuse += d;
             offered_specular += r;
         }

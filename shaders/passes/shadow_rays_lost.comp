@@ -1,5 +1,5 @@
 #version 460
-// features: REUSE
+// features: REUSE REUSE:CUTS
 // Fixed ray budget: fraction of the unshadowed light that occluded rays estimate as lost, by
 // channel: diffuse and specular. A single pixel's estimate may exceed 1.
 //
@@ -7,6 +7,8 @@
 // itself: its visibility is a mean over the rays to it, and its share of the light is known. This
 // removes the noise of the choice of lights. The kernel of each light is as narrow as its penumbra,
 // whose width follows from the distance of the occluders (as in SIGMA of NVIDIA's NRD).
+//
+// With CUTS, lights may be sampled: lib/cut_reuse.glsl.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/rays.glsl"
@@ -20,7 +22,9 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #ifdef REUSE
 #include "lib/gbuffer.glsl"
+#ifndef CUTS
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
+#endif
 #endif
 // lib/light_reservoirs.glsl
 layout(set = 0, binding = 72, scalar) readonly buffer loss_block { uvec4 shadow_ray_losses[]; };
@@ -90,6 +94,9 @@ uint first_ray(ivec2 pixel) {
     return uint(pixel.y - int(band.first_row)) * frame.size.x + uint(pixel.x);
 }
 #endif
+#ifdef CUTS
+#include "lib/cut_reuse.glsl"
+#endif
 
 void estimate_lost_light(ivec2 pixel) {
     uint layer = band.rows * frame.size.x;
@@ -120,6 +127,8 @@ void estimate_lost_light(ivec2 pixel) {
             specular = max(specular, vec3(0.0));
         }
     }
+#elif defined(CUTS)
+    lost_light_of_cut(pixel, diffuse, specular);
 #else
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec3 place = position_at(pixel, depth);

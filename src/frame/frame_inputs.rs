@@ -267,10 +267,10 @@ impl FrameInputs {
 /// light has 16 bits, of which one value stands for no light (`loss_block` of the shaders).
 const MAX_SHARED_LIGHTS: usize = 0xffff;
 
-/// True if pixels can use the rays of their neighbors. Samples of sampled lights are no shares that
-/// neighbors could use.
+/// True if pixels can use the rays of their neighbors: with a maximum number of lights they tell
+/// them apart by their slots in the cluster.
 fn can_share_rays(max_lights: u32, lights: usize) -> bool {
-    max_lights == 0 && lights <= MAX_SHARED_LIGHTS
+    max_lights > 0 || lights <= MAX_SHARED_LIGHTS
 }
 
 /// The fixed ray budget of the frame, if it has one. `max_lights`: of `max_cluster_lights`;
@@ -365,6 +365,6 @@ mod tests {
     #[test]
     fn neighbors_share_rays_of_lights_with_an_index() {
         assert!(can_share_rays(0, 1) && can_share_rays(0, 65_535));
-        assert!(!can_share_rays(0, 65_536) && !can_share_rays(16, 20));
+        assert!(!can_share_rays(0, 65_536) && can_share_rays(16, 70_000));
     }
 }

@@ -86,7 +86,7 @@ impl LightingPass {
 
     /// The jobs that create those pipelines of the ray budget that do not exist.
     pub fn jobs<'a>(&'a self, data: &'a FrameData, split: bool) -> Vec<PipelineJob<'a>> {
-        budget(data).map_or_else(Vec::new, |(_, gpu_bvh)| self.shadow_rays.jobs(gpu_bvh, split))
+        budget(data).map_or_else(Vec::new, |traced| self.shadow_rays.jobs(traced, split))
     }
 
     /// Declares the pass, and with a ray budget the passes around it.

@@ -69,7 +69,7 @@ pub struct ShadowRayFrame {
     pub rays: BufferHandle,
     /// `TraceHit`s of the view rays.
     pub view_hits: BufferHandle,
-    /// Losses of the shadow rays, and of sampled lights the excess of their estimate.
+    /// Losses of the shadow rays, and of sampled lights their light and the excess of its estimate.
     pub losses: BufferHandle,
     hits: BufferHandle,
 }
@@ -164,13 +164,43 @@ pub fn declare_denoised(
     [denoised.diffuse, denoised.specular]
 }
 
+/// Use of the rays of neighboring pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reuse {
+    /// Own rays only.
+    None,
+    /// By light: pixels evaluate the same lights.
+    Lights,
+    /// By slots of a light cut: pixels may sample lights.
+    Cuts,
+}
+
+impl Reuse {
+    /// `samples`: the frame's clusters may have light cuts.
+    const fn of(reuses: bool, samples: bool) -> Self {
+        match (reuses, samples) {
+            (false, _) => Self::None,
+            (true, false) => Self::Lights,
+            (true, true) => Self::Cuts,
+        }
+    }
+
+    const fn shader(self) -> &'static str {
+        match self {
+            Self::None => "shadow_rays_lost.comp",
+            Self::Lights => "shadow_rays_lost.comp+REUSE",
+            Self::Cuts => "shadow_rays_lost.comp+REUSE+CUTS",
+        }
+    }
+}
+
 /// Pipelines of the passes, created on first use.
 pub struct ShadowRaysPass {
     gpu: Gpu,
     kernels: RayKernels,
     view_rays: LazyComputePipeline,
-    /// Without and with the rays of neighbors.
-    lost: [LazyComputePipeline; 2],
+    /// In the order of `Reuse`.
+    lost: [LazyComputePipeline; 3],
     /// Without and with separate diffuse and specular light.
     resolve: [LazyComputePipeline; 2],
 }
@@ -183,15 +213,21 @@ impl ShadowRaysPass {
             gpu: gpu.clone(),
             kernels: RayKernels::default(),
             view_rays: LazyComputePipeline::new(gpu, "shadow rays: view rays", "shadow_rays.comp"),
-            lost: ["shadow_rays_lost.comp", "shadow_rays_lost.comp+REUSE"]
-                .map(|shader| LazyComputePipeline::new(gpu, "shadow rays: lost light", shader)),
+            lost: [Reuse::None, Reuse::Lights, Reuse::Cuts].map(|reuse| {
+                LazyComputePipeline::new(gpu, "shadow rays: lost light", reuse.shader())
+            }),
             resolve: ["shadow_rays_resolve.comp", "shadow_rays_resolve.comp+SPLIT_LIGHTING"]
                 .map(|shader| LazyComputePipeline::new(gpu, "shadow rays: resolve", shader)),
         }
     }
 
-    /// The jobs that create those pipelines of a frame that do not exist.
-    pub fn jobs<'a>(&'a self, gpu_bvh: &'a FrameBvh, split: bool) -> Vec<PipelineJob<'a>> {
+    /// The jobs that create those pipelines of a frame that do not exist: a still view ends without
+    /// the rays of neighbors.
+    pub fn jobs<'a>(
+        &'a self,
+        (budget, gpu_bvh): (ShadowRayBudget, &'a FrameBvh),
+        split: bool,
+    ) -> Vec<PipelineJob<'a>> {
         let kernel = |question: RayQuestion| -> (bool, PipelineJob<'a>) {
             let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
             (self.kernels.has(question, gpu_bvh), Box::new(create))
@@ -199,15 +235,15 @@ impl ShadowRaysPass {
         let lazy = |pipeline: &'a LazyComputePipeline| -> (bool, PipelineJob<'a>) {
             (pipeline.exists(), Box::new(move || pipeline.get().map(drop)))
         };
-        let jobs: [(bool, PipelineJob<'a>); 6] = [
+        let lost = [false, true]
+            .map(|reuses| lazy(&self.lost[Reuse::of(reuses, budget.lights > 0) as usize]));
+        let jobs: [(bool, PipelineJob<'a>); 4] = [
             kernel(RayQuestion::Closest),
             kernel(RayQuestion::Any),
             lazy(&self.view_rays),
-            lazy(&self.lost[0]),
-            lazy(&self.lost[1]),
             lazy(&self.resolve[usize::from(split)]),
         ];
-        jobs.into_iter().filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
+        jobs.into_iter().chain(lost).filter(|(exists, _)| !exists).map(|(_, job)| job).collect()
     }
 
     /// Declares the buffers and images of a frame.
@@ -218,7 +254,7 @@ impl ShadowRaysPass {
         let rows = bands.iter().map(|band| band.rows).max().unwrap_or(1);
         let pixels = u64::from(width) * u64::from(rows);
         let each = pixels * u64::from(budget.rays);
-        let excess = if budget.lights > 0 { pixels } else { 0 };
+        let sampled = if budget.lights > 0 { 2 * pixels } else { 0 };
         let mut image = |name: &str| g.image(name, width, height, LIGHT);
         let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
         let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
@@ -229,7 +265,7 @@ impl ShadowRaysPass {
             lost,
             rays: g.storage("shadow rays", each * RAY_BYTES),
             view_hits: g.storage("shadow ray view hits", pixels * HIT_BYTES),
-            losses: g.storage("shadow ray losses", (each + excess) * LOSS_BYTES),
+            losses: g.storage("shadow ray losses", (each + sampled) * LOSS_BYTES),
             hits: g.storage("shadow ray hits", each * ANY_HIT_BYTES),
         }
     }
@@ -281,15 +317,17 @@ impl ShadowRaysPass {
             RayBuffers { rays: frame.rays, hits: frame.hits },
             RayLayers { width, rows: band.rows, layers: band.rays },
         );
+        let kind = Reuse::of(reuse.is_some(), band.sampled > 0);
         let pass = g
             .compute_with(&band_name("shadow rays: lost light", frame, band), move || {
-                self.lost[usize::from(reuse.is_some())].get()
+                self.lost[kind as usize].get()
             })
             .binds([data.uniform()])
             .storage("loss_block", frame.losses)
             .storage("hit_block", frame.hits)
-            .with(reuse, |pass, gbuffer| {
-                pass.sampled_each(gbuffer.depth_and_normal()).storage("light_block", &data.lights)
+            .with(reuse, |pass, gbuffer| pass.sampled_each(gbuffer.depth_and_normal()))
+            .with((kind == Reuse::Lights).then_some(&data.lights), |pass, lights| {
+                pass.storage("light_block", lights)
             })
             .push(&band);
         ["out_diffuse_image", "out_specular_image"]

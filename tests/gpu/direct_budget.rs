@@ -599,8 +599,14 @@ fn scenes_without_shadow_casters_are_lit() {
 /// Many lamps of all colors over the blocks: points, spots, spheres, one-sided disks and lamps
 /// without shadows.
 fn many_lamps(count: u32, range: Option<f32>) -> Scene {
+    many_lamps_and(count, range, |_| {})
+}
+
+/// As `many_lamps`, with further lights.
+fn many_lamps_and(count: u32, range: Option<f32>, more: impl Fn(&mut SceneBuilder)) -> Scene {
     let mut builder = SceneBuilder::new("many lamps");
     blocks(&mut builder);
+    more(&mut builder);
     for lamp in 0..count {
         let angle = f64::from(lamp) * 2.399_963;
         let radius = 4.0 * ((f64::from(lamp) + 0.5) / f64::from(count)).sqrt();
@@ -677,6 +683,45 @@ fn sampled_lights_are_unbiased() {
         // Otherwise the bounds would be too wide to find a bias.
         assert!(sigmas < 0.03 && sigma < 5e-3, "{sigmas}, {sigma}");
         assert!(off.abs() <= 3.0 * sigma + 1e-3, "{off} off, sigma {sigma}");
+    }
+}
+
+/// Pixels use the rays and samples of their neighbors if their clusters have more lights than they
+/// evaluate: alone in a frame, in a mean of few frames, and with suns beside the lamps.
+#[test]
+fn neighbors_reduce_the_noise_of_sampled_lights() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let view = view((96, 64));
+    for suns in [0, 2] {
+        let scene = many_lamps_and(320, None, |builder| {
+            (0..suns).for_each(|_| sun(builder, 0.02, 400.0));
+        });
+        let sample = Some(FrameSample { number: 0, count: 2 });
+        let references = [None, sample].map(|sample| {
+            let settings = RenderSettings { sample, ..many_rays(16) };
+            picture(&mut renderer, &scene, &view, &settings)
+        });
+        for (lights, light_samples) in [(4, 2), (16, 4), (32, 4)] {
+            let own = sampled(lights, light_samples);
+            let shadows = ShadowSettings { denoise: true, ..own.shadows };
+            let alone = RenderSettings { shadows, ..own.clone() };
+            let averaged = RenderSettings { sample, ..alone.clone() };
+            let noise = differences(&picture(&mut renderer, &scene, &view, &own), &references[0]);
+            for ((what, settings), reference) in
+                [("alone", alone), ("averaged", averaged)].into_iter().zip(&references)
+            {
+                renderer.reset_history();
+                let reused = picture(&mut renderer, &scene, &view, &settings);
+                let [error, off] = differences(&reused, reference);
+                println!(
+                    "{suns} suns, {lights} lights, {what}: error {error:.4}, mean {:+.2} %, \
+                     without neighbors {noise:.4?}",
+                    off * 100.0
+                );
+                assert!(error < 0.35 * noise[0], "{error} of {noise:?}");
+                assert!(off.abs() < 0.02, "{off}");
+            }
+        }
     }
 }
 
