@@ -58,11 +58,13 @@ void main() {
     vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
     vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth,
         odd.y == 0 ? depth - column.x : column.y - depth);
+    float thickness;
     vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x)
         : vec2(inside.x, outside.x),
-                             odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
+                             odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y),
+        thickness);
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
-    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
+    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise, thickness));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
     gl_FragDepth = 0.0;
     Surface s;
