@@ -47,15 +47,16 @@ float clamped_depth(ivec2 pixel) {
         clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
 }
 
-// Depth plane of a pixel, and its normal.
-vec3 surface_plane(ivec2 pixel, out vec3 normal) {
+// Depth plane of a pixel, its normal, and its thickness as a fraction of its distance.
+vec3 surface_plane(ivec2 pixel, out vec3 normal, out float thickness) {
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     normal = unpack_normal(seen.y);
     float z = uintBitsToFloat(seen.x);
     return depth_plane(pixel, z,
         vec2(z - clamped_depth(pixel - ivec2(1, 0)), clamped_depth(pixel + ivec2(1, 0)) - z),
                        vec2(z - clamped_depth(pixel - ivec2(0, 1)),
-                           clamped_depth(pixel + ivec2(0, 1)) - z));
+                           clamped_depth(pixel + ivec2(0, 1)) - z),
+        thickness);
 }
 
 // Projects the ray to pixels and depth: its start, and its end at a border of the view frustum or
@@ -136,7 +137,6 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
     int top = int(ssr.level_count) - 1;
     // Hoisted out of the loop.
     int row = int(ssr.level_row), height = int(ssr.size.y);
-    float thickness = ssr.thickness;
     uint steps = ssr.steps;
     while (s < end && steps > 0u) {
         // Advances to the next pixel whose surface it may hit. The exact test is separate, so that
@@ -165,7 +165,8 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             float next = min(max(min(leaves.x, leaves.y), s), 1.0);
             float enter_z = first.z + d.z * s;
             float leave_z = first.z + d.z * next;
-            plane = surface_plane(pixel, normal);
+            float thickness;
+            plane = surface_plane(pixel, normal, thickness);
             vec2 middle = vec2(pixel) + 0.5;
             float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
             float surface_out = plane.x + dot(plane.yz, first.xy + d.xy * next - middle);

@@ -55,10 +55,11 @@ void describe(ivec2 pixel) {
     out_environment = vec4(0.0);
     out_source_light = vec4(to_half_range(light), 1.0);
 #endif
+    float thickness;
     vec3 plane = depth_plane(pixel, depth, vec2(depth - low.x, high.z - depth),
-        vec2(depth - low.z, high.x - depth));
+        vec2(depth - low.z, high.x - depth), thickness);
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
-    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
+    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise, thickness));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
     out_ray_mask = 0.0;
     Surface s;

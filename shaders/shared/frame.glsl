@@ -90,6 +90,8 @@ const uint FRAME_GI_SPECULAR = 32u;
 const uint FRAME_METERING = 64u;
 // The forward pass lights some pixels.
 const uint FRAME_FORWARD = 128u;
+// Specular light of the global illumination passes includes surfaces, and is denoised.
+const uint FRAME_GI_DENOISED_SPECULAR = 256u;
 
 // No shadows.
 const uint SHADOWS_OFF = 0u;

@@ -13,10 +13,10 @@ use crate::{
                 FEATURE_VOLUMES, FEATURE_WATER,
             },
             frame::{
-                FRAME_AO, FRAME_FORWARD, FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING,
-                FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants,
-                LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_SHADOW, Light, NONE, SHADOWS_MAPS,
-                SHADOWS_OFF, SHADOWS_RAY_TRACED,
+                FRAME_AO, FRAME_FORWARD, FRAME_GI_DENOISED_SPECULAR, FRAME_GI_DIFFUSE,
+                FRAME_GI_SPECULAR, FRAME_METERING, FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE,
+                FRAME_SSR, FrameConstants, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_SHADOW, Light,
+                NONE, SHADOWS_MAPS, SHADOWS_OFF, SHADOWS_RAY_TRACED,
             },
         },
     },
@@ -185,6 +185,9 @@ impl FrameInputs {
         }
         if gi.as_ref().is_some_and(FrameGi::traces_reflections) {
             values.bits |= FRAME_GI_SPECULAR;
+        }
+        if gi.as_ref().is_some_and(FrameGi::denoises_reflections) {
+            values.bits |= FRAME_GI_DENOISED_SPECULAR;
         }
         if gi.is_some() {
             values.bits &= !FRAME_MULTI_BOUNCE_AO;

@@ -93,6 +93,7 @@ pub struct FrameGi {
     hit_materials: Arc<Buffer>,
     bvh: FrameBvh,
     signal: DenoiserSignal,
+    denoised: bool,
     show: bool,
 }
 
@@ -195,6 +196,7 @@ impl FrameGi {
             hit_materials: Arc::clone(&own.hit_materials),
             bvh: gpu_bvh,
             signal,
+            denoised: settings.denoise,
             show: settings.debug_view == GiDebugView::Vpls,
         }))
     }
@@ -209,6 +211,12 @@ impl FrameGi {
     #[must_use]
     pub const fn traces_reflections(&self) -> bool {
         self.values.flags & (GI_SKY | GI_SPECULAR_RAYS) != 0
+    }
+
+    /// True if GI finds the mean light of smooth lobes with little noise.
+    #[must_use]
+    pub const fn denoises_reflections(&self) -> bool {
+        self.values.flags & GI_SPECULAR_RAYS != 0 && self.denoised
     }
 }
 

@@ -2,15 +2,17 @@
 //! and stable in still views.
 
 use crate::common::traced::{film, floats, of_bounces};
-use crate::common::{Place, even, exposed, exposure_for, gpu, perspective, renderer};
+use crate::common::{Place, even, exposed, exposure_for, gpu, perspective, renderer, unshadowed};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     camera::ToneMapper,
     compare::flip,
     frame::{
-        AntiAliasing, Aov, RenderSettings, RenderedImage, SsrAov, SsrReprojection, SsrSettings,
+        AntiAliasing, Aov, GiSettings, RenderSettings, RenderedImage, SsrAov, SsrReprojection,
+        SsrSettings,
     },
     gpu_scene::{GpuScene, View},
+    photometry::Candela,
     reference::FilmSettings,
     scene::{
         Material, Projection, Scene,
@@ -673,4 +675,101 @@ fn still_views_do_not_flicker() {
         );
         assert!(mean < 0.25 && worst < 1.0, "{name}: {mean} {most} {worst}");
     }
+}
+
+/// A floor and nothing else, to which tests add lamps.
+fn bare_floor(floor: Material) -> SceneBuilder {
+    let mut builder = SceneBuilder::new("bare floor");
+    builder.place(
+        shapes::quad(Vec3::new(-4.0, 0.0, -10.0), Vec3::X * 8.0, Vec3::Z * 14.0, 1, 1),
+        floor,
+        DMat4::IDENTITY,
+    );
+    builder
+}
+
+/// First row of the picture that shows the floor in front of the lamps, not the lamps.
+const FLOOR_ROW: usize = 40;
+
+fn floor_luminance(pixels: &[[f32; 3]]) -> Vec<f64> {
+    pixels[FLOOR_ROW * SIZE.0 as usize..].iter().map(|p| f64::from(p[1])).collect()
+}
+
+/// A tube one pixel thick, far in front of what is behind it, is reflected with its energy: not as
+/// a surface that reaches back to the background.
+#[test]
+fn thin_lamps_keep_their_energy() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    for roughness in [0.0, 0.2] {
+        let mut builder = bare_floor(metal("floor", Vec3::splat(0.9), roughness));
+        let glow = builder.add_material(emissive_material("tube", Vec3::ONE));
+        let tube = builder.add_mesh("tube", shapes::cylinder(0.025, 2.0, 16), glow);
+        let lying = DMat4::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        let place = DMat4::from_translation(DVec3::new(1.0, 1.0, -3.0)) * lying;
+        builder.instance("tube", tube, place);
+        let host = builder.build().unwrap();
+        let scene = renderer.upload(&host).unwrap();
+        let (eye, at) = eye();
+        renderer.reset_history();
+        let settings = RenderSettings { aovs: Vec::new(), ..settings(ssr()) };
+        let picture = renderer.render_still(&scene, &view(eye, at), &settings, 32).unwrap();
+        let want = traced(&host, (eye, at), SIZE, 64);
+        save(&format!("tube {roughness}-ssr"), &picture.nits);
+        save(&format!("tube {roughness}-traced"), &want);
+        let sum = |pixels: &[[f32; 3]]| floor_luminance(pixels).iter().sum::<f64>();
+        let ratio = sum(&picture.nits) / sum(&want);
+        println!("tube, roughness {roughness}: {ratio:.3} of the path tracer's light");
+        assert!((ratio - 1.0).abs() <= 0.2, "roughness {roughness}: {ratio:.3}");
+    }
+}
+
+/// Small bright lamps in a wide lobe: few rays find them. With GI's denoised mean of the lobe, the
+/// floor neither sparkles nor loses the light. The reference is a point light of each lamp's
+/// intensity, luminance times projected area. Rays into the dark take the mean too, in which the
+/// lamps count again: at most twice (docs/reflections.md, "Limits").
+#[test]
+fn small_lamps_do_not_sparkle_on_rough_floors() {
+    const RADIUS: f32 = 0.02;
+    const NITS: f32 = 20_000.0;
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let places: Vec<_> = (0..8u32)
+        .map(|i| {
+            let (column, row) = (f64::from(i % 2), f64::from(i / 2));
+            DVec3::new(1.6 * column - 0.8 + 0.2 * row, 1.2, -2.0 - row)
+        })
+        .collect();
+    let (eye, at) = eye();
+    let view = view(eye, at);
+    let base = RenderSettings { shadows: unshadowed(), ..exposed(MOST, 0.8) };
+    let floor = || dielectric("floor", Vec3::ZERO, 0.4);
+    let mut lamps = bare_floor(floor());
+    let glow = emissive_material("lamp", Vec3::splat(NITS / MOST as f32));
+    let glow = lamps.add_material(glow);
+    let ball = lamps.add_mesh("lamp", shapes::uv_sphere(RADIUS, 16, 8), glow);
+    let mut points = bare_floor(floor());
+    let intensity = NITS * std::f32::consts::PI * RADIUS * RADIUS;
+    for &place in &places {
+        lamps.instance("lamp", ball, DMat4::from_translation(place));
+        points.point_light_candela("lamp", Candela(f64::from(intensity)), Vec3::ONE, place);
+    }
+    // A dim sky: without any light but the lamps', the mean is 0 where GI has found none of them.
+    let dim = even(0.5);
+    let points = Scene { environment: dim.clone(), ..points.build().unwrap() };
+    let points = renderer.upload(&points).unwrap();
+    let want = floor_luminance(&renderer.render_still(&points, &view, &base, 4).unwrap().nits);
+    let gi = GiSettings { enabled: true, resolution: Resolution::Half, ..GiSettings::default() };
+    let settings = RenderSettings { gi, ssr: ssr(), ..base };
+    let host = Scene { environment: dim, ..lamps.build().unwrap() };
+    let mut scene = renderer.upload(&host).unwrap();
+    scene.update_gi(renderer.gpu(), &host, &gi).unwrap();
+    renderer.reset_history();
+    let picture = renderer.render_still(&scene, &view, &settings, 16).unwrap().nits;
+    save("lamps-ssr", &picture);
+    let got = floor_luminance(&picture);
+    let ratio = got.iter().sum::<f64>() / want.iter().sum::<f64>();
+    let brightest = |pixels: &[f64]| pixels.iter().copied().fold(0.0, f64::max);
+    let peak = brightest(&got) / brightest(&want);
+    println!("{ratio:.3} of the light, the brightest pixel {peak:.2} times as bright");
+    assert!((0.9..=2.0).contains(&ratio), "{ratio:.3} of the light");
+    assert!(peak <= 3.0, "the brightest pixel is {peak:.2} times as bright");
 }
