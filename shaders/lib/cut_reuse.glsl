@@ -40,12 +40,15 @@ SampledLight sampled_light_at(uint row) {
     uint layer = band.rows * frame.size.x;
     SampledLight s;
     vec3 excess_diffuse, excess_specular;
-    uvec4 samples = shadow_ray_losses[(band.rays + 1u) * layer + row];
-    unpack_loss(samples, s.diffuse, s.specular);
-    s.shadowed = unpackHalf2x16(samples.w).x;
+    uvec4 estimate = shadow_ray_losses[(band.rays + 1u) * layer + row];
+    unpack_loss(estimate, s.estimated_diffuse, s.estimated_specular);
+    s.shadowed = unpackHalf2x16(estimate.w).x;
+    // Samples may exceed the estimate by far: stored instead, they would lose it by rounding.
     unpack_loss(shadow_ray_losses[band.rays * layer + row], excess_diffuse, excess_specular);
-    s.estimated_diffuse = clamp(s.diffuse + excess_diffuse, 0.0, 1.0);
-    s.estimated_specular = clamp(s.specular + excess_specular, 0.0, 1.0);
+    s.diffuse = max(s.estimated_diffuse - excess_diffuse, 0.0);
+    s.specular = max(s.estimated_specular - excess_specular, 0.0);
+    s.estimated_diffuse = min(s.estimated_diffuse, 1.0);
+    s.estimated_specular = min(s.estimated_specular, 1.0);
     return s;
 }
 
@@ -66,7 +69,7 @@ vec3 ratio_of(vec3 part, vec3 whole) {
 //
 // Lights of the list: each has the visibility of the rays to it, and its share of the light at the
 // nearest one of them. Lights to which the neighborhood has no ray are replaced by the others, each
-// counted by the inverse of its probability to have a ray: the ratio estimator of Hajek 1971
+// counted by the inverse of its probability to have a ray: the ratio estimator of Hájek 1971
 // (comment on Basu, "An essay on the logical foundations of survey sampling, part one"), which is
 // exact where all lights are lost and where none is. Sampled lights: the mean of their light over
 // its estimate, times the visible fraction of the rays to them. Rays are weighted by what is lost

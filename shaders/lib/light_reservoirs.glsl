@@ -17,8 +17,8 @@ layout(set = 0, binding = 71, scalar) writeonly buffer ray_block { TraceRay shad
 // of the diffuse and the specular part. w: index of the light, and in the upper bits, as a half
 // float, the probability of its choice; 0xffff without light. Where lights may be sampled, the
 // slot of the light replaces its index, and two entries of each pixel follow the rays: the estimate
-// minus the light of the samples, and the light of the samples, both over the unshadowed light. w
-// of the second one: the part of the samples that needs shadow rays, a half float.
+// minus the light of the samples, and the estimate, both over the unshadowed light. w of the second
+// one: the part of the samples that needs shadow rays, a half float.
 layout(set = 0, binding = 72, scalar) writeonly buffer loss_block { uvec4 shadow_ray_losses[]; };
 layout(push_constant, scalar) uniform band_block { ShadowRayBandConstants band; };
 
@@ -208,11 +208,12 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
         shadow_ray_losses[SHADOW_RAYS * layer + row] =
             packed_loss(signed_fraction_of(d, unshadowed_diffuse()),
                 signed_fraction_of(r, unshadowed_specular()));
-        uvec4 samples = packed_loss(fraction_of(sampled_diffuse, unshadowed_diffuse()),
-            fraction_of(sampled_specular, unshadowed_specular()));
-        samples.w = packHalf2x16(vec2(min(sampled_weight
+        uvec4 estimate =
+            packed_loss(fraction_of(estimated_diffuse * band.headroom, unshadowed_diffuse()),
+                fraction_of(estimated_specular * band.headroom, unshadowed_specular()));
+        estimate.w = packHalf2x16(vec2(min(sampled_weight
             / max(luminance(sampled_diffuse + sampled_specular), 1e-37), 1.0), 0.0));
-        shadow_ray_losses[(SHADOW_RAYS + 1u) * layer + row] = samples;
+        shadow_ray_losses[(SHADOW_RAYS + 1u) * layer + row] = estimate;
     }
 }
 

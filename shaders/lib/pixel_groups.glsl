@@ -21,4 +21,9 @@ uvec2 group_pixel() {
         code >> 1u & 1u | code >> 2u & 2u | code >> 3u & 4u);
 }
 
+// Whether a pixel lies outside of an image.
+bool is_outside(ivec2 pixel, uvec2 size) {
+    return any(greaterThanEqual(uvec2(pixel), size));
+}
+
 #endif

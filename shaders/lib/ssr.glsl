@@ -8,7 +8,7 @@ const float FAR_AWAY = 1e6;
 // Maximum alpha of a mirror. At full resolution a mirror uses its own pixel's ray only, since
 // neighbor rays have no weight.
 const float MIRROR = 0.0026;
-// Ray mask depths: pixels that trace rays, and mirrors; 0 elsewhere.
+// Ray mask values: pixels that trace rays, and mirrors; 0 elsewhere.
 const float RAY_MASK = 0.5;
 const float RAY_MASK_MIRROR = 1.0;
 
@@ -26,16 +26,26 @@ float edge_share(vec2 at) {
     return smoothstep(0.0, 1.0, clamp(min(inside.x, inside.y) / width, 0.0, 1.0));
 }
 
-// SSR weight of a surface by its perceptual roughness, 0 to 1.
-float ssr_weight(float roughness) {
-    return roughness_fade(roughness, ssr.max_roughness);
+// Perceptual roughness of dielectrics up to which rays of SSR count in full beside denoised ones of
+// GI, and from which on they do not.
+const vec2 GI_ROUGHNESS = vec2(0.25, 0.35);
+
+// SSR weight of a surface, 0 to 1. Few rays of a wide lobe find a small bright lamp, and their
+// pixels would sparkle; the denoised mean of GI has the lamp's light. Metals keep their rays, since
+// that mean is noisy on curved metals.
+float ssr_weight(Surface s) {
+    float roughness = sqrt(s.alpha);
+    bool has_mean = (frame.bits & FRAME_GI_DENOISED_SPECULAR) != 0u;
+    float rest = has_mean
+        ? (1.0 - s.metallic) * smoothstep(GI_ROUGHNESS.x, GI_ROUGHNESS.y, roughness) : 0.0;
+    return roughness_fade(roughness, ssr.max_roughness) * (1.0 - rest);
 }
 
 // Combines the mean ray results: the light, and the fraction of the environment reflection that
 // remains, with environment visibility `open`. `hit_fraction` and `sky` are the fractions of rays
 // that hit a surface and the sky.
 vec4 reflection_of(Surface s, vec3 light, float hit_fraction, float sky, float open) {
-    float share = ssr_weight(sqrt(s.alpha));
+    float share = ssr_weight(s);
     float environment = sky + max(1.0 - hit_fraction - sky, 0.0) * open;
     return vec4(to_half_range(light * share), mix(open, environment, share));
 }

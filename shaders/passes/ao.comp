@@ -154,7 +154,7 @@ void search_horizons(ivec2 texel) {
 
 void main() {
     ivec2 texel = ivec2(group_pixel());
-    if (any(greaterThanEqual(texel, imageSize(out_hidden_image)))) {
+    if (is_outside(texel, uvec2(imageSize(out_hidden_image)))) {
         return;
     }
     search_horizons(texel);

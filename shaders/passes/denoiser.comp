@@ -177,7 +177,7 @@ void filter_pixel(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+    if (is_outside(pixel, frame.size)) {
         return;
     }
     filter_pixel(pixel);

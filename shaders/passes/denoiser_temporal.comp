@@ -196,7 +196,7 @@ void accumulate(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(denoiser.size)))) {
+    if (is_outside(pixel, denoiser.size)) {
         return;
     }
     accumulate(pixel);

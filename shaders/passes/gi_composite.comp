@@ -34,7 +34,7 @@ layout(set = 0, binding = 77, rgba16f) uniform writeonly image2D out_specular_im
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+    if (is_outside(pixel, frame.size)) {
         return;
     }
     vec3 diffuse = vec3(0.0);

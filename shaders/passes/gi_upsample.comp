@@ -107,7 +107,7 @@ void upsample(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(frame.size)))) {
+    if (is_outside(pixel, frame.size)) {
         return;
     }
     upsample(pixel);

@@ -260,7 +260,7 @@ void estimate_lost_light(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(frame.size.x, band.rows)))) {
+    if (is_outside(pixel, uvec2(frame.size.x, band.rows))) {
         return;
     }
     pixel.y += int(band.first_row);

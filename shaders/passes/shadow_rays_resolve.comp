@@ -3,7 +3,7 @@
 // Fixed ray budget: adds the unshadowed light without its lost fraction. A control variate (after
 // Heitz, Hill and McGuire 2018): where no ray is occluded the light is exact. The luminance of one
 // estimate is not negative, but its channels may be where lights differ in color. Frames that are
-// averaged keep them, so that the mean is unbiased.
+// averaged keep them, so that their mean is not biased by a clamp.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -27,7 +27,7 @@ layout(set = 0, binding = 76, rgba16f) uniform image2D direct_specular_image;
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, imageSize(light_image)))) {
+    if (is_outside(pixel, uvec2(imageSize(light_image)))) {
         return;
     }
     vec3 unshadowed_diffuse = texelFetch(unshadowed_diffuse_image, pixel, 0).rgb;

@@ -203,7 +203,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
 
 void main() {
     uvec2 texel = group_pixel();
-    if (any(greaterThanEqual(texel, ssr.rays))) {
+    if (is_outside(ivec2(texel), ssr.rays)) {
         return;
     }
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);

@@ -57,7 +57,7 @@ void composite(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+    if (is_outside(pixel, ssr.size)) {
         return;
     }
     composite(pixel);

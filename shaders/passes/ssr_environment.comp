@@ -71,7 +71,7 @@ void describe(ivec2 pixel) {
         return;
     }
 #endif
-    bool sends_ray = ssr_weight(sqrt(s.alpha)) > 0.0;
+    bool sends_ray = ssr_weight(s) > 0.0;
     out_ray_mask = !sends_ray ? 0.0 : s.alpha < MIRROR ? RAY_MASK_MIRROR : RAY_MASK;
 #ifndef NO_ENVIRONMENT
     float map = surface_occlusion(pixel);
@@ -101,7 +101,7 @@ void describe(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+    if (is_outside(pixel, ssr.size)) {
         return;
     }
     describe(pixel);

@@ -6,8 +6,8 @@
 // Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in
 // Real-Time Rendering"): the sum of light times BRDF over density is divided by the sum of BRDF
 // over density. The composite multiplies by the split-sum reflectance, which includes the Fresnel
-// term; the weights do not. HALF_RESOLUTION uses rays of every second pixel on each side;
-// MIRROR_RAYS then resolves mirrors again with their own rays. SINGLE_FRAME has no history: the
+// term; the weights do not. HALF_RESOLUTION uses rays of every second pixel on each side,
+// and leaves mirrors to MIRROR_RAYS, which uses their own rays. SINGLE_FRAME has no history: the
 // result is composited at once. DEBUG also writes the ray shares.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -29,7 +29,6 @@ layout(set = 0, binding = 9) uniform sampler2D source_light_image;
 #endif
 #include "lib/ssr.glsl"
 #include "lib/ssr_ray_packing.glsl"
-#include "lib/luminance.glsl"
 
 #ifdef SINGLE_FRAME
 layout(set = 0, binding = 11) uniform texture2D light_image;
@@ -112,44 +111,9 @@ Neighborhood neighborhood(Surface s, float depth) {
     return n;
 }
 
-// Bound of the light that a ray finds, by the mean light of the lobe that GI has found. Of a small
-// bright lamp few rays of a wide lobe find light, and their pixels would sparkle. The denoised mean
-// returns what the bound takes: it is a lower bound of the light of all rays. Metals have no bound,
-// since GI's mean is too noisy on curved metals.
-struct LobeBound {
-    float mean;      // luminance of the lobe (pre-exposed); 0: unknown
-    float wide;      // 0: a narrow lobe, without a bound, to 1
-    float most;      // maximum luminance of a ray (pre-exposed)
-};
-
-// Maximum luminance of a ray of a wide lobe relative to the mean.
-const float MAX_RAY_RATIO = 12.0;
-// Perceptual roughness below which rays have no bound, and above which they have the full one.
-const vec2 BOUND_ROUGHNESS = vec2(0.25, 0.35);
-
-LobeBound lobe_bound(Surface s, vec3 environment) {
-    LobeBound bound;
-    bool known = (frame.bits & FRAME_GI_DENOISED_SPECULAR) != 0u;
-    bound.mean = known ? luminance(environment) / luminance(approximate_specular_albedo(s)) : 0.0;
-    bound.wide = known ? (1.0 - s.metallic)
-        * smoothstep(BOUND_ROUGHNESS.x, BOUND_ROUGHNESS.y, sqrt(s.alpha)) : 0.0;
-    bound.most = bound.wide * bound.mean > 0.0 ? MAX_RAY_RATIO * bound.mean / bound.wide : 1e30;
-    return bound;
-}
-
-vec3 bounded_light(LobeBound bound, vec3 light) {
-    return light * min(bound.most / max(luminance(light), 1e-20), 1.0);
-}
-
-// Share of the mean that the light of all rays lacks. `hit_fraction`: of rays that hit a surface;
-// the others have the mean already.
-float missing_share(LobeBound bound, vec3 light, float hit_fraction) {
-    return bound.wide * max(hit_fraction - luminance(light) / max(bound.mean, 1e-20), 0.0);
-}
-
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+    if (is_outside(pixel, ssr.size)) {
         return;
     }
     float mask = imageLoad(ray_mask_image, pixel).x;
@@ -207,7 +171,6 @@ void main() {
     float a2 = wide.alpha * wide.alpha;
     float nv = max(dot(s.normal, s.view), 1e-4);
     float view_part = sqrt(nv * nv * (1.0 - a2) + a2);
-    LobeBound bound = lobe_bound(s, around_here.rgb);
     // Hoisted out of the loop.
     ivec2 last_pixel = ivec2(ssr.size) - 1, last = ivec2(ssr.rays) - 1;
     vec3 light = vec3(0.0);
@@ -221,7 +184,8 @@ void main() {
         Ray ray = unpack_ray(imageLoad(ray_image, texel));
         uvec2 seen_there = imageLoad(surface_history_image, other).xy;
         vec2 aside = vec2(other - pixel);
-        vec4 there = corner + ssr.pixel_to_position[0] * aside.x + ssr.pixel_to_position[1] * aside.y
+        vec4 there = corner + ssr.pixel_to_position[0] * aside.x
+            + ssr.pixel_to_position[1] * aside.y
             + ssr.pixel_to_position[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
         // Not normalized: the cosine, at least 0.8, is compared by its square.
@@ -255,7 +219,7 @@ void main() {
         weight = counts ? weight : 0.0;
         float seen = max(ray.share, 0.0);
         all += weight;
-        light += weight * bounded_light(bound, ray.light);
+        light += weight * ray.light;
         shown += weight * seen;
         sky += ray.share < 0.0 ? weight : 0.0;
         float hit_weight = seen > 0.0 ? weight : 0.0;
@@ -291,7 +255,6 @@ void main() {
     }
 #endif
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
-    reflection.a += ssr_weight(sqrt(s.alpha)) * missing_share(bound, light / all, shown / all);
 #ifdef SINGLE_FRAME
     vec3 found = found_light(s, pixel, reflection.rgb);
     vec3 total = with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),

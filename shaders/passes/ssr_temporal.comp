@@ -391,7 +391,8 @@ void accumulate(ivec2 pixel) {
             bool images = at.distance_then > 0.0 && at.method == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
-                : off_plane > SURFACE_STEP * length(place - ssr.motion.previous_eye) ? SSR_SURFACE_CHANGED
+                : off_plane > SURFACE_STEP * length(place - ssr.motion.previous_eye)
+                    ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
                 : images && (s.alpha < SHARP_ALPHA || distance_was > 0.0
                     && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY)
@@ -488,7 +489,7 @@ void accumulate(ivec2 pixel) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(ssr.size)))) {
+    if (is_outside(pixel, ssr.size)) {
         return;
     }
     if (imageLoad(ray_mask_image, pixel).x > 0.0) {

@@ -263,7 +263,7 @@ void accumulate(ivec2 target) {
 
 void main() {
     ivec2 pixel = ivec2(group_pixel());
-    if (any(greaterThanEqual(pixel, ivec2(taa.size)))) {
+    if (is_outside(pixel, uvec2(taa.size))) {
         return;
     }
     accumulate(pixel);

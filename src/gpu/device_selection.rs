@@ -176,8 +176,8 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
         missing.push("8 storage buffers per stage".to_string());
     }
     // Needed by pass `ssr temporal` with debug outputs.
-    if core.limits.max_per_stage_descriptor_storage_images < 7 {
-        missing.push("7 storage images per stage".to_string());
+    if core.limits.max_per_stage_descriptor_storage_images < 14 {
+        missing.push("14 storage images per stage".to_string());
     }
     // SAFETY: the handle comes from this instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };

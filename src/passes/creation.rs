@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::gpu::{ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState};
+use crate::gpu::{ComputePipeline, Gpu, GpuResult};
 
 /// Creates a pipeline, or those of a pass.
 pub type PipelineJob<'a> = Box<dyn Fn() -> GpuResult<()> + Send + Sync + 'a>;
@@ -38,49 +38,15 @@ pub fn get_or_create<T>(
     Ok(Arc::clone(slot.get_or_init(|| created)))
 }
 
-/// A full-screen pipeline that is created when a frame first records a pass with it.
-pub struct LazyPipeline {
-    gpu: Gpu,
-    name: String,
-    vertex: &'static str,
-    fragment: &'static str,
-    state: GraphicsState,
-    slot: OnceLock<Arc<GraphicsPipeline>>,
-}
-
-impl LazyPipeline {
-    /// A pipeline of these shaders, not yet created.
-    pub fn new(
-        gpu: &Gpu,
-        name: &str,
-        [vertex, fragment]: [&'static str; 2],
-        state: GraphicsState,
-    ) -> Self {
-        let (gpu, name) = (gpu.clone(), name.to_owned());
-        Self { gpu, name, vertex, fragment, state, slot: OnceLock::new() }
-    }
-
-    /// The pipeline.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects it.
-    pub fn get(&self) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.slot, || {
-            let Self { gpu, name, vertex, fragment, state, .. } = self;
-            GraphicsPipeline::new(gpu, name, vertex, fragment, state)
-        })
-    }
-}
-
 /// A compute pipeline that is created when a frame first records a pass with it.
-pub struct LazyComputePipeline {
+pub struct LazyPipeline {
     gpu: Gpu,
     name: &'static str,
     shader: &'static str,
     slot: OnceLock<Arc<ComputePipeline>>,
 }
 
-impl LazyComputePipeline {
+impl LazyPipeline {
     /// A pipeline of this shader, not yet created.
     pub fn new(gpu: &Gpu, name: &'static str, shader: &'static str) -> Self {
         Self { gpu: gpu.clone(), name, shader, slot: OnceLock::new() }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    creation::LazyComputePipeline,
+    creation::LazyPipeline,
     denoiser::{DenoiserImages, HISTORY, SAMPLE_WEIGHTS, SampleWeights},
     formats::LIGHT,
     gbuffer::Gbuffer,
@@ -17,13 +17,13 @@ use crate::{
 };
 
 /// Pipeline of the pass, created on first use.
-pub struct GiUpsamplePass(LazyComputePipeline);
+pub struct GiUpsamplePass(LazyPipeline);
 
 impl GiUpsamplePass {
     /// Creates the pass without its pipeline.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
-        Self(LazyComputePipeline::new(gpu, "gi upsample", "gi_upsample.comp"))
+        Self(LazyPipeline::new(gpu, "gi upsample", "gi_upsample.comp"))
     }
 
     /// Declares the pass. Returns the light at full resolution and the weights of its samples.

@@ -3,7 +3,7 @@
 //! passes here find where the rays start, trace them, and resolve the shadowed light.
 
 use super::{
-    creation::{LazyComputePipeline, PipelineJob},
+    creation::{LazyPipeline, PipelineJob},
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, SignalSettings},
     formats::LIGHT,
     gbuffer::Gbuffer,
@@ -38,9 +38,17 @@ const HEADROOM: f32 = 4.0;
 /// Maximum size of the ray buffer in bytes, unless a frame sets another.
 pub const MAX_RAY_BUFFER_BYTES: u64 = 256 << 20;
 
+/// Losses of a pixel beyond those of its rays: of sampled lights their excess, and their light.
+const fn sampled_losses(budget: ShadowRayBudget) -> u64 {
+    if budget.lights > 0 { 2 } else { 0 }
+}
+
 /// Rows of pixels whose rays share the buffers at a time: first row and number of rows.
 fn bands([width, height]: [u32; 2], budget: ShadowRayBudget) -> Vec<ShadowRayBandConstants> {
-    let row = u64::from(width.max(1)) * u64::from(budget.rays) * RAY_BYTES;
+    let rays = u64::from(budget.rays);
+    // Of the greater of two buffers: rays, and losses.
+    let pixel = (rays * RAY_BYTES).max((rays + sampled_losses(budget)) * LOSS_BYTES);
+    let row = u64::from(width.max(1)) * pixel;
     let fitting = (budget.max_bytes / row).min(u64::from(height)) as u32;
     let rows = if fitting >= height { height } else { (fitting / GROUP * GROUP).max(GROUP) };
     (0..height)
@@ -198,11 +206,11 @@ impl Reuse {
 pub struct ShadowRaysPass {
     gpu: Gpu,
     kernels: RayKernels,
-    view_rays: LazyComputePipeline,
+    view_rays: LazyPipeline,
     /// In the order of `Reuse`.
-    lost: [LazyComputePipeline; 3],
+    lost: [LazyPipeline; 3],
     /// Without and with separate diffuse and specular light.
-    resolve: [LazyComputePipeline; 2],
+    resolve: [LazyPipeline; 2],
 }
 
 impl ShadowRaysPass {
@@ -212,12 +220,11 @@ impl ShadowRaysPass {
         Self {
             gpu: gpu.clone(),
             kernels: RayKernels::default(),
-            view_rays: LazyComputePipeline::new(gpu, "shadow rays: view rays", "shadow_rays.comp"),
-            lost: [Reuse::None, Reuse::Lights, Reuse::Cuts].map(|reuse| {
-                LazyComputePipeline::new(gpu, "shadow rays: lost light", reuse.shader())
-            }),
+            view_rays: LazyPipeline::new(gpu, "shadow rays: view rays", "shadow_rays.comp"),
+            lost: [Reuse::None, Reuse::Lights, Reuse::Cuts]
+                .map(|reuse| LazyPipeline::new(gpu, "shadow rays: lost light", reuse.shader())),
             resolve: ["shadow_rays_resolve.comp", "shadow_rays_resolve.comp+SPLIT_LIGHTING"]
-                .map(|shader| LazyComputePipeline::new(gpu, "shadow rays: resolve", shader)),
+                .map(|shader| LazyPipeline::new(gpu, "shadow rays: resolve", shader)),
         }
     }
 
@@ -232,7 +239,7 @@ impl ShadowRaysPass {
             let create = move || self.kernels.get(&self.gpu, question, gpu_bvh).map(drop);
             (self.kernels.has(question, gpu_bvh), Box::new(create))
         };
-        let lazy = |pipeline: &'a LazyComputePipeline| -> (bool, PipelineJob<'a>) {
+        let lazy = |pipeline: &'a LazyPipeline| -> (bool, PipelineJob<'a>) {
             (pipeline.exists(), Box::new(move || pipeline.get().map(drop)))
         };
         let lost = [false, true]
@@ -254,7 +261,7 @@ impl ShadowRaysPass {
         let rows = bands.iter().map(|band| band.rows).max().unwrap_or(1);
         let pixels = u64::from(width) * u64::from(rows);
         let each = pixels * u64::from(budget.rays);
-        let sampled = if budget.lights > 0 { 2 * pixels } else { 0 };
+        let sampled = sampled_losses(budget) * pixels;
         let mut image = |name: &str| g.image(name, width, height, LIGHT);
         let unshadowed = ["unshadowed diffuse", "unshadowed specular"].map(&mut image);
         let lost = ["lost diffuse fraction", "lost specular fraction"].map(&mut image);
@@ -371,12 +378,12 @@ mod tests {
 
     #[test]
     fn bands_cover_all_rows_within_the_limit() {
-        let of = |rays, max_bytes, size| {
+        let of = |rays, lights, max_bytes, size| {
             let budget = ShadowRayBudget {
                 rays,
                 max_bytes,
                 accumulated: false,
-                lights: 0,
+                lights,
                 light_samples: 1,
                 denoised: false,
                 reuse: false,
@@ -390,12 +397,15 @@ mod tests {
             assert_eq!(next, size[1]);
             all.iter().map(|band| band.rows).collect::<Vec<_>>()
         };
-        assert_eq!(of(2, MAX_RAY_BUFFER_BYTES, [1920, 1080]), [1080]);
-        let rows = of(2, MAX_RAY_BUFFER_BYTES, [3840, 2160]);
+        assert_eq!(of(2, 0, MAX_RAY_BUFFER_BYTES, [1920, 1080]), [1080]);
+        let rows = of(2, 0, MAX_RAY_BUFFER_BYTES, [3840, 2160]);
         assert!(rows.iter().all(|&rows| u64::from(rows) * 3840 * 80 <= MAX_RAY_BUFFER_BYTES));
         assert_eq!(rows.len(), 3);
         // Whole tiles, and at least one.
-        assert_eq!(of(1, 100 * RAY_BYTES * 20, [100, 50]), [16, 16, 16, 2]);
-        assert_eq!(of(64, 1, [100, 20]), [8, 8, 4]);
+        assert_eq!(of(1, 0, 100 * RAY_BYTES * 20, [100, 50]), [16, 16, 16, 2]);
+        // With one ray and sampled lights, losses are larger than rays.
+        assert_eq!(of(1, 16, 100 * 3 * LOSS_BYTES * 20, [100, 50]), [16, 16, 16, 2]);
+        assert_eq!(of(1, 16, 100 * RAY_BYTES * 16, [100, 50])[0], 8);
+        assert_eq!(of(64, 0, 1, [100, 20]), [8, 8, 4]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::{Mat4, Vec4};
 
 use super::{
-    creation::LazyComputePipeline,
+    creation::LazyPipeline,
     formats::{LIGHT, VELOCITY},
     gbuffer::Gbuffer,
     pixel_groups,
@@ -193,11 +193,11 @@ pub struct SsrInputs {
 
 /// Pipelines of the temporal pass.
 struct Temporal {
-    virtual_image: LazyComputePipeline,
-    only_camera_moved: LazyComputePipeline,
-    reprojection_modes: LazyComputePipeline,
-    still: LazyComputePipeline,
-    debug: LazyComputePipeline,
+    virtual_image: LazyPipeline,
+    only_camera_moved: LazyPipeline,
+    reprojection_modes: LazyPipeline,
+    still: LazyPipeline,
+    debug: LazyPipeline,
 }
 
 /// Inputs of the temporal pass.
@@ -221,15 +221,15 @@ const MIRRORS: &str = "mirrors";
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
-    environment: [LazyComputePipeline; 2],
+    environment: [LazyPipeline; 2],
     /// Rays that neighbors reuse, and rays composited directly.
-    trace: [LazyComputePipeline; 2],
+    trace: [LazyPipeline; 2],
     /// Full resolution, half resolution, and mirrors at half resolution; each with history, single
     /// frame, and debug.
-    resolve: [[LazyComputePipeline; 3]; 3],
+    resolve: [[LazyPipeline; 3]; 3],
     temporal: Temporal,
     /// Without and with velocity.
-    composite: [LazyComputePipeline; 2],
+    composite: [LazyPipeline; 2],
     reflectances: Arc<Image>,
 }
 
@@ -239,7 +239,7 @@ impl SsrPass {
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline or memory runs out.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let lazy = |name, shader| LazyComputePipeline::new(gpu, name, shader);
+        let lazy = |name, shader| LazyPipeline::new(gpu, name, shader);
         // Pipelines of a resolve pass: with history, single frame, and debug.
         let resolve = |shaders: [&'static str; 3]| {
             let [history, single_frame, debug] = shaders;
@@ -329,6 +329,7 @@ impl SsrPass {
             .map(|image| image.map_or_else(|| (&scene.white).into(), ImageSource::from));
         let bare = usize::from(apart.is_none());
         g.compute_with("ssr environment", move || self.environment[bare].get())
+            .binds([data.uniform()])
             .texture("clamped_depth_image", gbuffer.depth, SamplerInfo::NEAREST)
             .sampled("surface_image", gbuffer.surface)
             .sampled("normal_image", gbuffer.normal)
@@ -337,8 +338,7 @@ impl SsrPass {
             .image_written("out_cell_image", pyramid)
             .image_written("out_ray_mask_image", ray_mask)
             .with(apart, |pass, images| {
-                pass.binds([data.uniform()])
-                    .sampled("emission_image", gbuffer.emission)
+                pass.sampled("emission_image", gbuffer.emission)
                     .sampled("light_image", light)
                     .sampled("ao_image", open)
                     .sampled("traced_image", traced)
@@ -404,6 +404,7 @@ impl SsrPass {
         let kind = if alone.is_some() { 1 } else { 2 * usize::from(debug) };
         let [all_rays, mirrors] = [&self.resolve[half][kind], &self.resolve[2][kind]];
         let groups @ [x, y, z] = pixel_groups::dispatch([width, height]);
+        // The two dispatches write disjoint pixels.
         pass.record(move |cx, bindings| {
             cx.rec.bind_compute(&all_rays.get()?, &bindings.common())?;
             cx.rec.dispatch(x, y, z);

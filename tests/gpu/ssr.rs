@@ -723,10 +723,10 @@ fn thin_lamps_keep_their_energy() {
     }
 }
 
-/// Small bright lamps in a wide lobe: few rays find them. With GI's denoised mean of the lobe, the
-/// floor neither sparkles nor loses the light. The reference is a point light of each lamp's
-/// intensity, luminance times projected area. Rays into the dark take the mean too, in which the
-/// lamps count again: at most twice (docs/reflections.md, "Limits").
+/// Small bright lamps in a wide lobe: few rays find them. GI's denoised mean of the lobe has their
+/// light without sparkles. The reference is a point light of each lamp's intensity, luminance times
+/// projected area. In a picture this small the filter spreads the far ends of the highlights down
+/// to the rows that are compared: 1.68 of the light (docs/denoiser.md, "Limits").
 #[test]
 fn small_lamps_do_not_sparkle_on_rough_floors() {
     const RADIUS: f32 = 0.02;
@@ -770,6 +770,6 @@ fn small_lamps_do_not_sparkle_on_rough_floors() {
     let brightest = |pixels: &[f64]| pixels.iter().copied().fold(0.0, f64::max);
     let peak = brightest(&got) / brightest(&want);
     println!("{ratio:.3} of the light, the brightest pixel {peak:.2} times as bright");
-    assert!((0.9..=2.0).contains(&ratio), "{ratio:.3} of the light");
+    assert!((0.9..=1.8).contains(&ratio), "{ratio:.3} of the light");
     assert!(peak <= 3.0, "the brightest pixel is {peak:.2} times as bright");
 }
