@@ -42,6 +42,20 @@ pub(crate) fn storage_buffer(
             remedy,
         });
     }
+    uploaded_buffer(gpu, uploader, (name, least), bytes)
+}
+
+/// Device buffer with these bytes, which are known to be within the device's storage buffer range;
+/// at least `least` bytes in size.
+///
+/// # Errors
+/// `GpuError` if memory runs out or the device is lost.
+pub(super) fn uploaded_buffer(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    (name, least): (&str, u64),
+    bytes: &[u8],
+) -> GpuResult<Arc<Buffer>> {
     let buffer = Buffer::new(gpu, name, (bytes.len() as u64).max(least), BufferKind::Storage)?;
     uploader.buffer(&buffer, bytes)?;
     Ok(buffer)

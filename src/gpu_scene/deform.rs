@@ -4,10 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, Vec3, Vec4};
 
-use super::{geometry::Group, pose::DeformPose};
+use super::{buffers::uploaded_buffer, geometry::Group, pose::DeformPose};
 use crate::{
     gpu::{
-        Buffer, BufferKind, Gpu, GpuResult,
+        Buffer, Gpu, GpuResult,
         shader_structs::skin::{
             BindPoseVertex, Influence, MorphOffset, SKIN_FLAT, SKIN_TANGENTS, SkinConstants,
         },
@@ -57,6 +57,15 @@ pub(crate) struct Deformers {
     pub vertices: u32,
     /// Deforming nodes with the offsets of their matrices and weights.
     nodes: Vec<(usize, u32, u32)>,
+}
+
+/// Bounds of each deformed primitive in a scene's pose; none without deformed ones.
+pub(super) fn moving_primitives(
+    deformers: Option<&Deformers>,
+    scene: &Scene,
+    groups: &[Group],
+) -> Vec<DeformedPrimitive> {
+    deformers.map_or_else(Vec::new, |deformers| deformers.moving(scene, groups))
 }
 
 impl Deformers {
@@ -117,9 +126,7 @@ impl Deformers {
         }
         let vertices = rest.len() as u32;
         let mut upload = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
-            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
-            uploader.buffer(&buffer, bytes)?;
-            Ok(buffer)
+            uploaded_buffer(gpu, uploader, (name, 0), bytes)
         };
         Ok(Some(Self {
             rest: upload("shapes as modeled", bytemuck::cast_slice(&rest))?,
@@ -132,7 +139,7 @@ impl Deformers {
     }
 
     /// Bounds of each deformed primitive in a scene's pose.
-    pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<DeformedPrimitive> {
+    fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<DeformedPrimitive> {
         let worlds = scene.world_transforms();
         let of =
             |part: &DeformPart| Some(part.moving(scene, &worlds, groups.get(part.group)?.source?));

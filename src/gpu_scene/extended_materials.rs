@@ -6,14 +6,14 @@ use std::sync::Arc;
 use glam::{Vec3, Vec4};
 
 use super::{
+    buffers::uploaded_buffer,
     layer_tables,
     materials::{SetPlace, Slot, Uploaded, sampler_info, upload_sets},
     mips::TextureSemantic,
 };
 use crate::{
     gpu::{
-        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo,
-        TextureSet,
+        Buffer, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo, TextureSet,
         shader_structs::{
             features::{
                 FEATURE_ANISOTROPY, FEATURE_CLEARCOAT, FEATURE_DIFFUSE_TRANSMISSION,
@@ -281,13 +281,7 @@ fn upload_packed(
     uploader: &mut Uploader,
     packed: &[frame::ExtendedMaterial],
 ) -> GpuResult<Arc<Buffer>> {
-    storage(gpu, uploader, "extended materials", bytemuck::cast_slice(packed))
-}
-
-fn storage(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8]) -> GpuResult<Arc<Buffer>> {
-    let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
-    uploader.buffer(&buffer, bytes)?;
-    Ok(buffer)
+    uploaded_buffer(gpu, uploader, ("extended materials", 0), bytemuck::cast_slice(packed))
 }
 
 /// Uploads the extended materials; `None` without any. `widest`: the materials
@@ -310,7 +304,7 @@ pub(super) fn upload_layers(
     }
     let buffer = upload_packed(gpu, uploader, &packed)?;
     let tables = bytemuck::cast_slice(layer_tables::table());
-    let tables = storage(gpu, uploader, "layer tables", tables)?;
+    let tables = uploaded_buffer(gpu, uploader, ("layer tables", 0), tables)?;
     let numbered = materials.iter().zip(&numbers).filter(|(_, number)| number.is_some());
     let lists = numbered.map(|(material, _)| {
         let slot = |(slot, reference)| {

@@ -7,9 +7,12 @@ use std::sync::{
 
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4};
 
-use super::{draws::RenderQueue, geometry::Group, pose::PrimitivePose, view::Frustum};
+use super::{
+    buffers::uploaded_buffer, draws::RenderQueue, geometry::Group, pose::PrimitivePose,
+    view::Frustum,
+};
 use crate::gpu::{
-    Buffer, BufferKind, Gpu, GpuResult,
+    Buffer, Gpu, GpuResult,
     shader_structs::{
         culling::{BUCKET_OCCLUDES, CullBucket, InstanceTransform},
         frame::Instance,
@@ -267,9 +270,7 @@ impl GpuInstances {
         }
         let all = Placements::new(groups, posed);
         let mut storage = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
-            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
-            uploader.buffer(&buffer, bytes)?;
-            Ok(buffer)
+            uploaded_buffer(gpu, uploader, (name, 0), bytes)
         };
         let buckets = all.cull_buckets(groups, posed);
         let (placements, described) = (

@@ -6,6 +6,8 @@ use glam::{DMat4, Vec3};
 
 use super::{
     area_lights,
+    buffers::uploaded_buffer,
+    deform::moving_primitives,
     geometry::set_casters,
     ies_profiles::Profiles,
     light_tree,
@@ -17,7 +19,7 @@ use super::{
 };
 use crate::{
     bvh::ShadowProperties,
-    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    gpu::{Gpu, GpuResult, upload::Uploader},
     scene::{Scene, animation::AnimationTarget},
 };
 
@@ -98,10 +100,7 @@ impl GpuScene {
         if moved {
             self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
             if let Some(gpu_bvh) = &mut self.bvh {
-                let moving = self
-                    .deformers
-                    .as_ref()
-                    .map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                let moving = moving_primitives(self.deformers.as_ref(), scene, &self.groups);
                 gpu_bvh.follow(gpu, &mut uploader, scene, &moving)?;
             }
             self.current_pose = posed;
@@ -118,13 +117,9 @@ impl GpuScene {
             self.light_tree = tree_over(&lights);
             let (low, high) = self.bounds;
             let table = light_tree::loss_table(&self.light_tree, low, high);
-            self.light_loss_table = Buffer::new(
-                gpu,
-                "light losses",
-                size_of_val(table.as_slice()) as u64,
-                BufferKind::Storage,
-            )?;
-            uploader.buffer(&self.light_loss_table, bytemuck::cast_slice(&table))?;
+            let bytes = bytemuck::cast_slice(&table);
+            self.light_loss_table =
+                uploaded_buffer(gpu, &mut uploader, ("light losses", 0), bytes)?;
             self.lights = lights;
         }
         let mut recast = false;
@@ -136,10 +131,7 @@ impl GpuScene {
                 set_casters(&mut self.groups, &shadow_properties);
                 self.shadow_properties = shadow_properties;
                 if let Some(gpu_bvh) = &mut self.bvh {
-                    let moving = self
-                        .deformers
-                        .as_ref()
-                        .map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                    let moving = moving_primitives(self.deformers.as_ref(), scene, &self.groups);
                     gpu_bvh.follow_materials(gpu, &mut uploader, scene, &moving)?;
                 }
             }
@@ -150,10 +142,8 @@ impl GpuScene {
             }
             let packed = pack_all(scene, &described, scene.materials.len(), numbers);
             self.has_emitters = any_emitter(&packed);
-            let bytes: &[u8] = bytemuck::cast_slice(&packed);
-            self.materials =
-                Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
-            uploader.buffer(&self.materials, bytes)?;
+            let bytes = bytemuck::cast_slice(&packed);
+            self.materials = uploaded_buffer(gpu, &mut uploader, ("materials", 0), bytes)?;
             if let Some(indirect) = &mut self.gi {
                 indirect.follow_materials(gpu, &mut uploader, scene)?;
             }

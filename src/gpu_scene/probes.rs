@@ -6,10 +6,10 @@ use std::sync::Arc;
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
-use super::environment;
+use super::{buffers::uploaded_buffer, environment};
 use crate::{
     gpu::{
-        Buffer, BufferKind, Gpu, GpuError, GpuResult,
+        Buffer, Gpu, GpuError, GpuResult,
         shader_structs::frame::{self, PROBE_CAPTURED, PROBE_PARALLAX},
         upload::Uploader,
     },
@@ -92,10 +92,8 @@ impl Capture {
                 frame::Material { emission, ..*material }
             })
             .collect();
-        let bytes: &[u8] = bytemuck::cast_slice(&dark);
-        let materials =
-            Buffer::new(gpu, "materials without lights", bytes.len() as u64, BufferKind::Storage)?;
-        uploader.buffer(&materials, bytes)?;
+        let name = "materials without lights";
+        let materials = uploaded_buffer(gpu, uploader, (name, 0), bytemuck::cast_slice(&dark))?;
         Ok(Self { environment, materials })
     }
 
@@ -134,8 +132,7 @@ impl Capture {
             });
         }
         let mut uploader = Uploader::new(gpu)?;
-        let buffer = Buffer::new(gpu, "environment", bytes.len() as u64, BufferKind::Storage)?;
-        uploader.buffer(&buffer, &bytes)?;
+        let buffer = uploaded_buffer(gpu, &mut uploader, ("environment", 0), &bytes)?;
         uploader.finish()?;
         Ok(buffer)
     }

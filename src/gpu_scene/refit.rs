@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::deform::DeformedPrimitive;
+use super::{buffers::uploaded_buffer, deform::DeformedPrimitive};
 use crate::{
     bvh::{NONE, SceneBvh, sah_cost},
     gpu::{
-        Buffer, BufferKind, Gpu, GpuResult,
+        Buffer, Gpu, GpuResult,
         shader_structs::skin::{REFIT_BAKED, RefitConstants},
         upload::Uploader,
     },
@@ -119,10 +119,7 @@ impl Refit {
             return Ok(None);
         }
         let mut upload = |name: &str, words: &[u32]| -> GpuResult<Arc<Buffer>> {
-            let bytes: &[u8] = bytemuck::cast_slice(words);
-            let buffer = Buffer::new(gpu, name, bytes.len().max(4) as u64, BufferKind::Storage)?;
-            uploader.buffer(&buffer, bytes)?;
-            Ok(buffer)
+            uploaded_buffer(gpu, uploader, (name, 4), bytemuck::cast_slice(words))
         };
         Ok(Some(Self {
             corners: upload("refit corners", &corners)?,

@@ -13,7 +13,7 @@ use glam::DVec3;
 use super::{
     area_lights, blend_order,
     buffers::storage_buffer,
-    deform::Deformers,
+    deform::{Deformers, moving_primitives},
     draws::RenderQueue,
     environment,
     extended_materials::{self, ExtendedMaterials, refracts, upload_layers, with_animated_lobes},
@@ -146,10 +146,7 @@ impl GpuScene {
         if self.bvh.is_none() {
             let mut uploader = Uploader::new(gpu)?;
             let wanted = BvhUsage { indirect: true, ..BvhUsage::default() };
-            let moving = self
-                .deformers
-                .as_ref()
-                .map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
+            let moving = moving_primitives(self.deformers.as_ref(), scene, &self.groups);
             self.bvh = Some(GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving)?);
             uploader.finish()?;
         }
@@ -282,8 +279,7 @@ impl GpuScene {
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         let refraction = widest.iter().any(refracts);
         let wanted = BvhUsage { shadows: trees.needs_bvh(&lights), refraction, indirect: false };
-        let moving =
-            deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
+        let moving = moving_primitives(deformers.as_ref(), scene, &groups);
         let trees = wanted
             .any()
             .then(|| GpuBvh::new(gpu, &mut uploader, scene, wanted, &moving))

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    acceleration::scene_structures, deform::DeformedPrimitive, refit::Refit,
-    world_light::WorldLight,
+    acceleration::scene_structures, buffers::uploaded_buffer, deform::DeformedPrimitive,
+    refit::Refit, world_light::WorldLight,
 };
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{
-        BlasSet, Buffer, BufferKind, Gpu, GpuResult,
+        BlasSet, Buffer, Gpu, GpuResult,
         shader_structs::frame::{LIGHT_KIND_BITS, LIGHT_POINT, LIGHT_SHADOW},
         upload::Uploader,
     },
@@ -222,11 +222,8 @@ fn mask_buffers(
     uploader: &mut Uploader,
     bvh: &SceneBvh,
 ) -> GpuResult<[(&'static str, Arc<Buffer>); 2]> {
-    let mut upload = |name: &str, bytes: &[u8], least: usize| {
-        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
-        uploader.buffer(&buffer, bytes)?;
-        Ok(buffer)
-    };
+    let mut upload =
+        |name: &str, bytes: &[u8], least: u64| uploaded_buffer(gpu, uploader, (name, least), bytes);
     // At least one element each; placeholders are not read.
     Ok([
         (
@@ -250,11 +247,8 @@ pub(super) fn upload(
     (bvh, scene): (&SceneBvh, &Scene),
     moving: &[DeformedPrimitive],
 ) -> GpuResult<Uploaded> {
-    let mut upload = |name: &str, bytes: &[u8], least: usize| {
-        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
-        uploader.buffer(&buffer, bytes)?;
-        Ok(buffer)
-    };
+    let mut upload =
+        |name: &str, bytes: &[u8], least: u64| uploaded_buffer(gpu, uploader, (name, least), bytes);
     // At least one element each; placeholders are not read.
     let nodes = ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?);
     let triangles = (

@@ -144,6 +144,20 @@ fn channel(target: AnimationTarget, width: usize, values: &[f32]) -> Vec<Animati
     }]
 }
 
+/// The scene, with a channel that changes a material of this name within 2 s.
+fn changing(
+    builder: SceneBuilder,
+    material: &Material,
+    value: MaterialValue,
+    keys: &[f32],
+) -> Scene {
+    let mut scene = builder.build().unwrap();
+    let number = scene.materials.iter().position(|of| of.name == material.name).unwrap();
+    let target = AnimationTarget::Value(ValueTarget::Material(number, value));
+    scene.animations = channel(target, keys.len() / 2, keys);
+    scene
+}
+
 /// A lit ball before a wall, whose material a channel changes within 2 s.
 fn changing_ball(material: &Material, value: MaterialValue, keys: &[f32]) -> Scene {
     let mut builder = SceneBuilder::new("ball");
@@ -155,11 +169,7 @@ fn changing_ball(material: &Material, value: MaterialValue, keys: &[f32]) -> Sce
     for at in [DVec3::new(2.0, 2.0, 4.0), DVec3::new(0.5, 0.3, -1.6)] {
         builder.point_light_candela("lamp", Candela(500.0), Vec3::ONE, at);
     }
-    let mut scene = builder.build().unwrap();
-    let ball = scene.materials.iter().position(|of| of.name == material.name).unwrap();
-    let target = AnimationTarget::Value(ValueTarget::Material(ball, value));
-    scene.animations = channel(target, keys.len() / 2, keys);
-    scene
+    changing(builder, material, value, keys)
 }
 
 #[test]
@@ -213,11 +223,7 @@ fn changing_shadow(sheet: &Material, value: MaterialValue, keys: &[f32]) -> Scen
     let at = DMat4::from_translation(DVec3::new(2.0, 0.5, 2.0));
     let globe = Emitter::Sphere { radius: 0.02 };
     builder.light("globe", globe, LightStrength::Lumens(Lumen(800.0)), Vec3::ONE, at);
-    let mut scene = builder.build().unwrap();
-    let number = scene.materials.iter().position(|of| of.name == sheet.name).unwrap();
-    let target = AnimationTarget::Value(ValueTarget::Material(number, value));
-    scene.animations = channel(target, keys.len() / 2, keys);
-    scene
+    changing(builder, sheet, value, keys)
 }
 
 #[test]
