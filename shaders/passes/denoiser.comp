@@ -47,11 +47,27 @@ const float FEW = 16.0;
 // 4.2).
 const float KNOWN = 4.0;
 
+// Tolerances by history length: exponent of the cosine between normals, and distance from the plane
+// relative to the view distance. A short history on a surface of a few pixels has no neighbors of
+// the same orientation: its noise outweighs the difference of the light that they get.
+const vec2 EXPONENT = vec2(4.0, 32.0);
+const vec2 PLANE_STEP = vec2(0.03, 0.01);
+// History length (frames) from which the narrow tolerances hold.
+const float MANY = 8.0;
+
 struct Here {
     vec3 place;
     vec3 normal;
-    float distance_;
+    float exponent;
+    float plane_step;
 };
+
+Here here_at(ivec2 pixel, float depth, float frames) {
+    vec3 place = position_at(pixel, depth);
+    float known = clamp((frames - 1.0) / (MANY - 1.0), 0.0, 1.0);
+    return Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x),
+        mix(EXPONENT.x, EXPONENT.y, known), mix(PLANE_STEP.x, PLANE_STEP.y, known) * length(place));
+}
 
 // Weight of another pixel as the same surface, 0 to 1.
 float likeness(Here here, ivec2 other) {
@@ -61,10 +77,8 @@ float likeness(Here here, ivec2 other) {
     }
     vec3 normal = unpack_normal(texelFetch(normal_image, other, 0).x);
     float turned = clamp(dot(normal, here.normal), 0.0, 1.0);
-    float t2 = turned * turned;
-    float t8 = t2 * t2 * t2 * t2;
     float off = abs(dot(position_at(other, depth) - here.place, here.normal));
-    return t8 * t8 * t8 * t8 * max(1.0 - off / (0.01 * here.distance_), 0.0);
+    return pow(turned, here.exponent) * max(1.0 - off / here.plane_step, 0.0);
 }
 
 #ifndef VARIANCE
@@ -125,8 +139,7 @@ void filter_pixel(ivec2 pixel) {
     if (depth <= 0.0 || FRAMES_OF(diffuse, specular) <= 0.0) {
         return;
     }
-    vec3 place = position_at(pixel, depth);
-    Here here = Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x), length(place));
+    Here here = here_at(pixel, depth, FRAMES_OF(diffuse, specular));
 #ifdef VARIANCE
     // The variance replaces the history length in alpha.
     out_diffuse.a = variance_at(pixel, here, diffuse, specular);
@@ -142,7 +155,7 @@ void filter_pixel(ivec2 pixel) {
     vec3 shine = specular.rgb;
     float variance = diffuse.a;
     float weights = 1.0, shine_weights = 1.0;
-    vec3 mirrored = mirrored_at(place, here.normal);
+    vec3 mirrored = mirrored_at(here.place, here.normal);
     float roughness = surface_roughness(pixel);
     for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
