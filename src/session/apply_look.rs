@@ -21,7 +21,7 @@ use crate::{
         emissive::{EmissiveLights, emissive_lights},
         look::{Look, LookError},
     },
-    settings::ShadowMethod,
+    settings::{DefaultLight, ShadowMethod},
 };
 
 /// Opens a scene: reads scene and look, applies the look and selects the camera.
@@ -38,7 +38,7 @@ pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
     apply_look(request, source.scene, look, source.warnings)
 }
 
-/// Applies a look to a scene as read, and selects the camera. Warnings are appended to `warnings`.
+/// Applies a look with the values of its tier to a scene as read, and selects the camera. Warnings are appended to `warnings`.
 ///
 /// # Errors
 ///
@@ -63,6 +63,7 @@ fn assemble(
     look: Look,
     mut warnings: Vec<String>,
 ) -> Result<OpenScene, SessionError> {
+    let look = look.with_tier()?;
     // A scene whose lights are all switched off is dark on purpose: no default light.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
@@ -130,16 +131,20 @@ fn assemble(
     }
     animated.iter_mut().for_each(|animated| animated.camera = camera);
     let dark = !had_lamps && defaults::has_no_light(&scene);
-    if look.scene.default_light.unwrap_or(dark) {
+    let fallback = if dark { DefaultLight::Studio } else { DefaultLight::None };
+    let default_light = look.scene.default_light.unwrap_or(fallback);
+    if default_light != DefaultLight::None {
         let before = scene.notes.len();
-        defaults::add_lights(&mut scene, world);
+        defaults::add_lights(&mut scene, default_light, world);
         for note in scene.notes.iter().skip(before) {
-            warnings
-                .push(format!("{} (--set scene.default_light=false disables it)", note.message));
+            warnings.push(format!(
+                "{} (--set scene.default_light=studio, sun or false selects another)",
+                note.message
+            ));
         }
     } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
         let text = "the scene has no lights, and emissive surfaces light nothing (scene.emissive_lights is false; --set \
-                    scene.default_light=true adds a sun)";
+                    scene.default_light=studio adds light)";
         warnings.push(text.into());
     }
     if scene.emissive_lights {
@@ -232,7 +237,7 @@ mod tests {
             let mut builder = SceneBuilder::new("strip");
             builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
             let mut look = Look::default();
-            look.scene.default_light = Some(false);
+            look.scene.default_light = Some(DefaultLight::None);
             let request = OpenRequest { size, ..OpenRequest::default() };
             apply_look(&request, builder.build().unwrap(), look, vec![]).unwrap()
         };

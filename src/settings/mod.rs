@@ -3,6 +3,7 @@
 //! look (`scene::look`), its reference, its JSON Schema, the window and the passes use it.
 
 pub(crate) mod choices;
+mod default_light;
 pub(crate) mod define;
 mod gi;
 mod passes;
@@ -12,6 +13,7 @@ pub(crate) mod value;
 
 pub use choices::Choice;
 pub(crate) use choices::names;
+pub use default_light::DefaultLight;
 pub use define::Section;
 pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
 pub use passes::{

@@ -32,7 +32,7 @@ fn shot(scene: &mut Scene) -> View {
     let framed: (glam::DMat4, Projection) = own
         .unwrap_or_else(|| defaults::framing_camera(scene, f64::from(WIDTH) / f64::from(HEIGHT)));
     if defaults::has_no_light(scene) {
-        defaults::add_lights(scene, framed.0);
+        defaults::add_lights(scene, DefaultLight::Sun, framed.0);
     }
     View::new(framed.0, &framed.1, WIDTH, HEIGHT)
 }

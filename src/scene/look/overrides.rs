@@ -25,7 +25,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// Overrides by property path; absent ones keep their default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// `quality`; its values are in the sections, where the look sets none.
+    /// `quality`; [`Look::with_tier`] sets its values in the sections, where the look sets none.
     pub quality: QualityLook,
     /// `camera.*`.
     pub camera: CameraLook,
@@ -258,11 +258,20 @@ impl Look {
         }
         self.set_value(folder, path, bare)?;
         self.quality.state(path);
-        if path == QualityLook::PATH {
-            let below: Vec<_> = self.quality.values().collect();
-            below.into_iter().try_for_each(|(path, value)| self.set_value(folder, path, value))?;
-        }
         Ok(())
+    }
+
+    /// This look with the values of its tier, or of the default one, in each property of the tiers
+    /// that it does not set.
+    ///
+    /// # Errors
+    /// None by the tables of this program: a tier's value that its property does not accept.
+    pub fn with_tier(mut self) -> Result<Self, LookError> {
+        let below: Vec<_> = self.quality.values().collect();
+        for (path, value) in below {
+            self.set_value(Path::new(""), path, value)?;
+        }
+        Ok(self)
     }
 
     /// Sets one property by its present path, without quotes.

@@ -2,7 +2,7 @@
 
 use crate::{
     scene::emissive::DEFAULT_MAX_EMISSIVE_LIGHTS,
-    settings::{Accepts, define::section},
+    settings::{Accepts, Choice, DefaultLight, define::section},
 };
 
 section! {
@@ -10,8 +10,9 @@ section! {
     pub struct SceneLook in "scene" {
         animation: String = "auto".to_owned(), accepts Accepts::Name,
             "animation that --time plays: auto, all, a name or a number; auto plays all, or only the first if two animate the same property";
-        default_light: bool,
-            "true or false: add a sun behind the camera, and a sky if there is no environment";
+        default_light: DefaultLight,
+            accepts Accepts::OneOf(&[Accepts::Choice(DefaultLight::NAMES), Accepts::Bool]),
+            "light of a scene without any: studio, a neutral environment of soft panels; sun, from behind the camera, with a sky; false, none. If set, a scene with lights gets it too";
         emissive_lights: bool = true, "true or false: emissive surfaces light others";
         max_emissive_lights: u32 = DEFAULT_MAX_EMISSIVE_LIGHTS, in 1..=65_536,
             "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; more are merged with their neighbors, except that one remains for each of 24 directions";
