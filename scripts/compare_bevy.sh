@@ -22,7 +22,7 @@ python3 validation/bevy/scene.py out/bevy/spheres.glb
 ours() {
     local sets=()
     for set in "$@"; do sets+=(--set "$set"); done
-    "$program" bench out/bevy/spheres.glb --size "$size" --frames 10 \
+    "$program" bench out/bevy/spheres.glb --size "$size" --frames 10 --quality direct \
         --set camera.exposure.ev100=7.9 --set passes.ssr.enabled=true "${sets[@]}" |
         sum_of_passes '^ssr|copy to light with reflections'
 }

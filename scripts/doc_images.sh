@@ -36,7 +36,7 @@ convert "$work"/spot.{exact,apex-cone,phi-over-pi}.png +append -strip -quality 8
 
 # Shadow maps beside rays (docs/shadow-maps.md).
 for method in maps traced; do
-    shot "$scene" --camera Hero --size 320x180 -o "$work/shadows.$method.png" --set passes.shadows.method=$method
+    shot "$scene" --camera Hero --size 320x180 -o "$work/shadows.$method.png" --quality direct --set passes.shadows.method=$method
 done
 convert "$work"/shadows.{maps,traced}.png +append -strip -quality 88 docs/pictures/shadow_maps.jpg
 

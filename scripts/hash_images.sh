@@ -51,7 +51,7 @@ for case in validation/cases/*/case.toml; do
     size=$(sed -n 's/^size = \[\([0-9]*\), \([0-9]*\)\]$/\1x\2/p' "$case")
     arguments=("$folder/$(field scene)" --camera "$(field camera)" --size "$size")
     [ -z "$(field look)" ] || arguments+=(--look "$folder/$(field look)")
-    if grep -q '^raster = true$' "$case"; then hash "case $name, raster" "${arguments[@]}"; fi
+    if grep -q '^raster = true$' "$case"; then hash "case $name, raster" "${arguments[@]}" --quality direct; fi
     hash "case $name, path" "${arguments[@]}" --renderer path --spp 4
 done
 exit "$failed"

@@ -10,8 +10,6 @@ mkdir -p assets/demos
 for name in "$@"; do
     case $name in
     petals) how="--time 2" ;;
-    cornell) how="--set gi.enabled=true" ;;
-    atrium) how="--renderer path --spp 72" ;;
     *) how="" ;;
     esac
     # shellcheck disable=SC2086

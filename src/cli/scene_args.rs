@@ -38,7 +38,7 @@ pub struct SceneArgs {
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Quality tier: values of properties that neither the look nor --set sets [default: the
-    /// look's, else the properties' defaults].
+    /// look's, else standard].
     #[arg(long, value_name = "TIER", value_parser = PossibleValuesParser::new(Quality::NAMES),
           long_help = quality_help())]
     pub quality: Option<String>,
@@ -59,7 +59,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Help of `--quality`, with the values of all tiers.
 fn quality_help() -> String {
     let mut help = "Quality tier: values of properties that neither the look nor --set sets \
-                    [default: the look's, else the properties' defaults].\n"
+                    [default: the look's, else standard].\n"
         .to_owned();
     for [property, tiers @ ..] in tier_table() {
         let tiers = tiers.map(|value| format!("{value:>14}")).concat();

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
     sync::mpsc,
     thread,
@@ -31,6 +31,7 @@ use crate::{
     output::{self, ExrLayer},
     reference::{Film, FilmSettings, LensCamera, LightComponents, PathSettings, World},
     session::{self, OpenScene, Session, expose},
+    settings::{Choice, Quality, QualityLook},
 };
 
 #[derive(Args, Debug)]
@@ -171,15 +172,20 @@ fn select_cases(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
         .collect()
 }
 
+/// Tier of the cases: without denoisers and without light that the closed forms leave out. A case's
+/// `set` can select another one.
+const TIER: Quality = Quality::Direct;
+
 /// The case's scene with its look; `more` holds further PATH=VALUE assignments.
 fn session(case: &Case, more: &[String]) -> Result<OpenScene, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
+    let tier = format!("{}={}", QualityLook::PATH, TIER.name());
     let request = session::OpenRequest {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
         camera: case.camera.clone(),
         size: Some(session::Size { width, height }),
-        set: case.set.iter().chain(more).cloned().collect(),
+        set: iter::once(&tier).chain(&case.set).chain(more).cloned().collect(),
         ..session::OpenRequest::default()
     };
     scene_args::open_request(&request, false)

@@ -1,9 +1,13 @@
 //! `quality`: tiers, named sets of values that stand below the properties that a look sets
 //! (docs/quality.md).
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter,
+};
 
 use super::{
+    GiLook, PassesLook, Section,
     choices::{Choice, choices},
     define::section,
 };
@@ -11,6 +15,9 @@ use super::{
 choices! {
     /// Quality tier.
     pub enum Quality {
+        /// Direct light through shadow maps, without rays: no value of a tier, so that each property
+        /// has its own default.
+        Direct = "direct",
         /// Direct and indirect light at the lowest cost; reflections in screen space alone.
         Draft = "draft",
         /// All kinds of light by few samples, denoised or averaged.
@@ -22,7 +29,27 @@ choices! {
     }
 }
 
-/// Values of the tiers: a property's path, and its values in the order of `Quality`.
+impl Quality {
+    /// The tier of a look that names none.
+    pub const DEFAULT: Self = Self::Standard;
+
+    /// Tiers with values, in the order of [`TIERS`].
+    const WITH_VALUES: [Self; 4] = [Self::Draft, Self::Standard, Self::Final, Self::Exact];
+
+    /// This tier's column of [`TIERS`]; `None` if it has no values.
+    fn column(self) -> Option<usize> {
+        Self::WITH_VALUES.iter().position(|tier| *tier == self)
+    }
+
+    /// This tier's value of a property; `None` if it has none.
+    #[must_use]
+    pub fn value(self, path: &str) -> Option<&'static str> {
+        let (_, values) = TIERS.iter().find(|(known, _)| *known == path)?;
+        values.get(self.column()?).copied()
+    }
+}
+
+/// Values of the tiers: a property's path, and its values by tier, from `draft` to `exact`.
 pub const TIERS: [(&str, [&str; 4]); 19] = [
     ("passes.aa.samples", ["1", "4", "16", "32"]),
     ("passes.aa.method", ["morphological", "taa", "taa", "none"]),
@@ -43,7 +70,7 @@ pub const TIERS: [(&str, [&str; 4]); 19] = [
     ),
     ("gi.enabled", ["true"; 4]),
     ("gi.vpls", ["8192", "32768", "65536", "300000"]),
-    ("gi.vpl_samples", ["1", "1", "2", "4"]),
+    ("gi.vpl_samples", ["1", "2", "2", "4"]),
     ("gi.resolution", ["half", "half", "full", "full"]),
     ("gi.specular", ["false", "true", "true", "true"]),
     ("gi.denoise", ["true", "true", "true", "false"]),
@@ -52,8 +79,8 @@ pub const TIERS: [(&str, [&str; 4]); 19] = [
 section! {
     /// The tier of a look.
     pub struct QualityLook in "quality" {
-        tier at "quality": Quality,
-            "quality tier: draft, standard, final or exact; its values (docs/quality.md) apply to properties that the look does not set";
+        tier at "quality": Quality = Quality::DEFAULT,
+            "quality tier: direct, draft, standard, final or exact; its values (docs/quality.md) apply to properties that the look does not set";
     }
     and {
         /// Properties of the tiers that the look sets itself.
@@ -72,28 +99,30 @@ impl QualityLook {
 
     /// Path and value of each property that the tier sets and the look does not.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let index =
-            self.tier.and_then(|tier| Quality::NAMES.iter().position(|&name| name == tier.name()));
-        let value = move |&(path, values): &(&'static str, [&'static str; 4])| {
-            Some((path, *values.get(index?)?)).filter(|_| !self.stated.contains(path))
-        };
-        TIERS.iter().filter_map(value)
+        TIERS.iter().filter_map(|(path, _)| Some((*path, self.value(path)?)))
     }
 
     /// The tier's value of a property; `None` without one, and if the look sets the property.
     #[must_use]
     pub fn value(&self, path: &str) -> Option<&'static str> {
-        self.values().find(|(known, _)| *known == path).map(|(_, value)| value)
+        self.tier().value(path).filter(|_| !self.stated.contains(path))
     }
 }
 
 /// The values of all tiers as a table of text: head and rows, each with its columns.
 #[must_use]
-pub fn tier_table() -> Vec<[&'static str; 5]> {
-    let row = |first, [draft, standard, last, exact]: [&'static str; 4]| {
-        [first, draft, standard, last, exact]
+pub fn tier_table() -> Vec<[String; 6]> {
+    let defaults: BTreeMap<_, _> = PassesLook::properties()
+        .into_iter()
+        .chain(GiLook::properties())
+        .filter_map(|property| Some((property.path, (property.default)()?)))
+        .collect();
+    let [draft, standard, last, exact] = Quality::WITH_VALUES.map(Choice::name);
+    let head = ["property", Quality::Direct.name(), draft, standard, last, exact].map(String::from);
+    let row = |(path, values): &(&str, [&str; 4])| {
+        let own = defaults.get(path).map_or("-", String::as_str);
+        let [draft, standard, last, exact] = *values;
+        [*path, own, draft, standard, last, exact].map(String::from)
     };
-    let names = [Quality::Draft, Quality::Standard, Quality::Final, Quality::Exact];
-    let head = row("property", names.map(Choice::name));
-    [head].into_iter().chain(TIERS.map(|(path, values)| row(path, values))).collect()
+    iter::once(head).chain(TIERS.iter().map(row)).collect()
 }

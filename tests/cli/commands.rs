@@ -447,7 +447,8 @@ fn closed_standard_output_is_no_error() {
     if no_gpu("closed_standard_output_is_no_error") {
         return;
     }
-    let args = "render small.glb -o out.png --size 32x32 --set camera.exposure.ev100=7";
+    let args =
+        "render small.glb -o out.png --size 32x32 --quality direct --set camera.exposure.ev100=7";
     assert_eq!(run_closed(args), (Some(0), String::new()));
     assert_eq!(dir.listing(), ["out.png", "small.glb"]);
 }

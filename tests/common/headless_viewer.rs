@@ -322,7 +322,7 @@ fn still_life() -> &'static (Vec<u8>, String) {
 }
 
 /// The still life and a look in a folder: the scene's own look if it is empty, with few samples a
-/// pixel, so that pictures at rest are soon finished.
+/// pixel, so that pictures at rest are soon finished. A look without a tier has the tier `direct`.
 pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let (glb, own) = still_life();
@@ -330,7 +330,8 @@ pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
     fs::write(&file, glb).unwrap();
     let own = || format!("{own}\n[passes.aa]\nsamples = 4\n");
     let look = if look.is_empty() { own() } else { look.to_owned() };
-    fs::write(dir.path().join("still_life.look.toml"), look).unwrap();
+    let tier = if look.contains("quality") { "" } else { "quality = \"direct\"\n" };
+    fs::write(dir.path().join("still_life.look.toml"), format!("{tier}{look}")).unwrap();
     (dir, file)
 }
 

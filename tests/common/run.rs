@@ -175,14 +175,23 @@ impl Folder {
     }
 }
 
+/// Commands that render or meter a scene by its look.
+const BY_LOOK: [&str; 5] = ["render", "view", "meter", "graph", "bench"];
+
 /// Runs the program in `dir` with its caches there, except in the repository itself. The driver's
 /// shader cache is shared by all tests: compiling takes ten times as long as drawing.
+///
+/// Scenes are rendered at the tier `direct`, unless the arguments name one: most tests are about
+/// something else, and the default tier takes several times as long.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
+    let by_look = args.first().is_some_and(|command| BY_LOOK.contains(command));
+    let names_tier = args.iter().any(|word| word.contains("quality"));
+    let tier: &[&str] = if by_look && !names_tier { &["--quality", "direct"] } else { &[] };
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
     let own =
         if dir.join("Cargo.toml").exists() { Path::new(env!("CARGO_TARGET_TMPDIR")) } else { dir };
     let caches = [("XDG_CACHE_HOME", own.join("cache")), ("MESA_SHADER_CACHE_DIR", driver_cache())];
-    command.args(args).envs(caches).envs(environment.iter().copied()).current_dir(dir);
+    command.args(args).args(tier).envs(caches).envs(environment.iter().copied()).current_dir(dir);
     finish(command)
 }
 

@@ -6,7 +6,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use serde_json::{Value, json};
 use sunny16::{
     scene::look::{Look, properties, range},
-    settings::{Accepts, GiSettings, PassesSettings, Property, tier_table},
+    settings::{Accepts, GiSettings, PassesSettings, Property, Quality, tier_table},
 };
 
 const HEAD: &str = "# The look file\n\n\
@@ -15,7 +15,8 @@ A look file sets a scene's camera, lights, environment and passes.\n\
 `--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
 `[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON\n\
 Schema for editors.\n\n\
-An absent property keeps the value of the [quality tier](quality.md), of the scene file, its default,\n\
+An absent property has the value of the [quality tier](quality.md), by default `standard`, whose\n\
+values the tables below list. Other properties keep the value of the scene file, their default,\n\
 or one that the camera implies: a focal length sets the field of view and enables depth of field and\n\
 vignetting, a shutter time enables motion blur, an ISO speed enables grain.\n\
 `effects.X.enabled = false` switches an effect off.\n\n\
@@ -35,17 +36,24 @@ of each mesh.\n\n\
 Quotes may be omitted on the command line: `--set lights.#3.candela=500`,\n\
 `--camera '#1'`. A name that looks like an address takes precedence.\n";
 
+/// Text of the value that a look without the property has: the default tier's, else its own.
+fn default(property: &Property) -> Option<String> {
+    let by_tier = Quality::DEFAULT.value(property.path);
+    by_tier.map(String::from).or_else(property.default)
+}
+
 fn page() -> String {
     let mut out = HEAD.to_owned();
     let mut section = "";
-    for Property { path, description, default, .. } in properties() {
+    for property in properties() {
+        let Property { path, description, .. } = property;
         let first = path.split('.').next().unwrap();
         if first != section {
             section = first;
             let head = "| property | description | default |\n|---|---|---|\n";
             write!(out, "\n## {section}\n\n{head}").unwrap();
         }
-        let default = default().map_or_else(String::new, |text| format!(" {text}"));
+        let default = default(&property).map_or_else(String::new, |text| format!(" {text}"));
         writeln!(out, "| `{path}` | {description} |{default} |").unwrap();
     }
     out
@@ -58,10 +66,10 @@ fn quality_page(there: &str) -> String {
     let (_, tail) = rest.split_once(marks[1]).unwrap();
     let mut table = String::new();
     for (index, row) in tier_table().into_iter().enumerate() {
-        let code = |text: &str| if index == 0 { text.into() } else { format!("`{text}`") };
+        let code = |text: String| if index == 0 { text } else { format!("`{text}`") };
         writeln!(table, "| {} |", row.map(code).join(" | ")).unwrap();
         if index == 0 {
-            table += "|---|---|---|---|---|\n";
+            table += "|---|---|---|---|---|---|\n";
         }
     }
     format!("{head}{}{table}{}{tail}", marks[0], marks[1])
@@ -108,7 +116,7 @@ fn form(accepts: &Accepts) -> Value {
 fn leaf(property: &Property) -> Value {
     let mut leaf = json!({"description": property.description});
     leaf.as_object_mut().unwrap().extend(form(&property.accepts).as_object().unwrap().clone());
-    if let Some(text) = (property.default)() {
+    if let Some(text) = default(property) {
         leaf["default"] = match property.accepts {
             Accepts::Bool => json!(text == "true"),
             Accepts::Range { integer: true, .. } => json!(text.parse::<i64>().unwrap()),

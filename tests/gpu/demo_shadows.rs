@@ -84,6 +84,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
         let request = OpenRequest {
             scene: Some(format!("builtin:{}", demo.name).into()),
             size: Some(size.parse().unwrap()),
+            set: vec!["quality=direct".into()],
             ..OpenRequest::default()
         };
         let mut session = session::open(&request).unwrap();

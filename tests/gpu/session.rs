@@ -13,7 +13,7 @@ use sunny16::{
 const SAMPLES: u32 = 6;
 
 fn request(set: &[&str]) -> OpenRequest {
-    let own = ["camera.exposure.ev100=6", "gi.enabled=false"];
+    let own = ["camera.exposure.ev100=6", "quality=direct"];
     OpenRequest {
         scene: Some("builtin:cornell".into()),
         size: Some(Size { width: 48, height: 48 }),

@@ -12,6 +12,7 @@ use crate::{
     gpu::DeviceInfo,
     output,
     scene::look::{flattened, properties, split_assignment},
+    settings::{Choice, Quality, QualityLook},
 };
 
 /// Version of the records' fields: increased if a field changes its meaning or is removed.
@@ -32,17 +33,26 @@ pub struct Measurement {
     pub result: Value,
 }
 
-/// Look properties by path that differ from their defaults: those of the look's text and then those
-/// of the command line.
+/// The quality tier, and the look properties by path that differ from their defaults, which are the
+/// tier's: those of the look's text and then those of the command line.
 pub fn differing_settings(look: &str, assignments: &[String]) -> Map<String, Value> {
     let assigned = assignments.iter().filter_map(|text| split_assignment(text));
     let assigned = assigned.map(|(path, value)| (path.to_owned(), value.to_owned()));
-    let mut settings = Map::new();
-    for (path, value) in flattened(look).into_iter().chain(assigned) {
-        let value = value.trim_matches('"').to_owned();
-        let default = properties()
-            .find(|property| property.path == path)
-            .and_then(|property| (property.default)());
+    let stated: Vec<(String, String)> = flattened(look)
+        .into_iter()
+        .chain(assigned)
+        .map(|(path, value)| (path, value.trim_matches('"').to_owned()))
+        .collect();
+    let (tiers, stated): (Vec<_>, Vec<_>) =
+        stated.into_iter().partition(|(path, _)| path == QualityLook::PATH);
+    let tier = tiers.last().and_then(|(_, name)| Quality::from_name(name));
+    let tier = tier.unwrap_or(Quality::DEFAULT);
+    let mut settings = Map::from_iter([(QualityLook::PATH.to_owned(), tier.name().into())]);
+    for (path, value) in stated {
+        let default = tier.value(&path).map(String::from).or_else(|| {
+            let property = properties().find(|property| property.path == path)?;
+            (property.default)()
+        });
         if default.is_some_and(|default| default.trim_matches('"') == value) {
             settings.shift_remove(&path);
         } else {
@@ -99,12 +109,18 @@ mod tests {
     fn settings_are_those_that_differ() {
         let look =
             "[passes.ao]\nenabled = false\n[lights.Key]\nlumens = 800\n[gi]\nenabled = false";
+        let text = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+            Value::Object(differing_settings(look, &set)).to_string()
+        };
         let set = ["gi.enabled=true", "passes.ao.enabled=true", "camera.lens.f_stop=4"];
-        let settings = differing_settings(look, &set.map(String::from));
-        let text = Value::Object(settings).to_string();
         assert_eq!(
-            text,
-            r#"{"lights.Key.lumens":"800","gi.enabled":"true","camera.lens.f_stop":"4"}"#
+            text(&set),
+            r#"{"quality":"standard","lights.Key.lumens":"800","camera.lens.f_stop":"4"}"#
+        );
+        assert_eq!(
+            text(&["quality=direct", "gi.enabled=true"]),
+            r#"{"quality":"direct","passes.ao.enabled":"false","lights.Key.lumens":"800","gi.enabled":"true"}"#
         );
     }
 }

@@ -419,14 +419,8 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
         ui.label("Quality");
-        let (tier, path) = (session.look.quality.tier.map(Choice::name), QualityLook::PATH);
-        let mut entries = vec![Entry::new(NO_TIER, tier.is_none(), path, None)];
-        entries.extend(
-            Quality::NAMES
-                .iter()
-                .map(|&name| Entry::new(name, tier == Some(name), path, Some(name.to_owned()))),
-        );
-        choice(ui, path, (tier.unwrap_or(NO_TIER), None), entries, changes);
+        let (tier, path) = (session.look.quality.tier().name(), QualityLook::PATH);
+        listing(ui, tier, &Quality::NAMES, path, changes);
         ui.end_row();
         pass(
             ui,
@@ -555,12 +549,9 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.weak("In 1/m and nits per meter; empty keeps the file's value.");
 }
 
-/// Entry of the list of tiers for looks without one.
-const NO_TIER: &str = "no tier";
-
 /// The tier's value of a property, with the tier, unless the look sets the property.
 fn tier_value(quality: &QualityLook, path: &str) -> Option<String> {
-    let tier = quality.tier?.name();
+    let tier = quality.tier().name();
     quality.value(path).map(|value| format!("{value} (quality {tier})"))
 }
 
