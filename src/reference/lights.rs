@@ -6,8 +6,10 @@ use std::{
 };
 
 use glam::{DVec2, DVec3, Vec2};
+use rayon::prelude::*;
 
 use super::{
+    environment_sampler::EnvironmentSampler,
     light_tree::{LightBounds, LightCut, LightTree},
     receiver::{Receiver, Subtended},
 };
@@ -18,7 +20,7 @@ use crate::{
         color::luminance,
         lights::{Emitter, Sides},
     },
-    scene::{AlphaMode, Environment, Light, Scene},
+    scene::{AlphaMode, Light, Scene},
 };
 
 /// A light with its pose relative to the eye.
@@ -44,16 +46,8 @@ struct EmissiveTriangle {
     at: (u32, u32),
     /// True if a texture or opacity varies the emission.
     varied: bool,
-}
-
-/// Importance sampling of the environment by texels.
-#[derive(Clone, Debug)]
-struct EnvironmentSampler {
-    environment: Environment,
-    /// Cumulative luminance times solid angle over the texels, normalized to 1.
-    cumulative: Vec<f64>,
-    /// Integral of luminance over all directions (nit sr).
-    total: f64,
+    /// Mean luminance of the emission over the triangle (nits), head-on.
+    mean: f64,
 }
 
 /// All light sources of a scene.
@@ -92,6 +86,12 @@ enum LightSource {
     Light(usize),
     Environment,
 }
+
+/// Number of texture lookups for the mean emission of a scene's triangles, and bounds of the number
+/// for each triangle.
+const POINTS: usize = 1 << 20;
+const MIN_POINTS: usize = 16;
+const MAX_POINTS: usize = 4096;
 
 /// The largest number in [0, 1).
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
@@ -167,9 +167,16 @@ impl Lights {
         })
     }
 
-    /// The lights of a scene, relative to an eye.
+    /// The lights of a scene, relative to an eye. `coverage` is the emission factor of a point of an
+    /// emissive triangle in the direction opposite to the given one.
     #[must_use]
-    pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &SceneTlas) -> Self {
+    pub fn new(
+        scene: &Scene,
+        eye: DVec3,
+        bvh: &SceneBvh,
+        top: &SceneTlas,
+        coverage: impl Fn(&TrianglePoint, DVec3) -> DVec3 + Sync,
+    ) -> Self {
         let mut placed = Vec::new();
         for node in scene.walk() {
             let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else {
@@ -190,6 +197,7 @@ impl Lights {
         let mut lights = Self { placed, ..Self::default() };
         if scene.emissive_lights {
             lights.add_triangles(scene, bvh, top);
+            lights.average_emission(coverage);
         }
         lights.environment = scene.environment.as_ref().and_then(EnvironmentSampler::new);
         let of = |is: fn(&Light) -> bool| -> Vec<usize> {
@@ -244,9 +252,36 @@ impl Lights {
                     two_sided: material.double_sided,
                     at: (instance, triangle),
                     varied,
+                    mean: luminance(material.emission.as_dvec3()),
                 });
             }
         }
+    }
+
+    /// Averages textures and opacity over each triangle.
+    fn average_emission(&mut self, coverage: impl Fn(&TrianglePoint, DVec3) -> DVec3 + Sync) {
+        let varied = self.triangles.iter().filter(|triangle| triangle.varied).count();
+        let points = (POINTS / varied.max(1)).clamp(MIN_POINTS, MAX_POINTS);
+        self.triangles.par_iter_mut().filter(|triangle| triangle.varied).for_each(|triangle| {
+            let (instance, index) = triangle.at;
+            let sum: f64 = (0..points)
+                .map(|point| {
+                    // Martin Roberts 2018, the R2 sequence.
+                    let u = DVec2::new(0.754_877_666_246_693, 0.569_840_290_998_053)
+                        * (point as f64 + 0.5);
+                    let (_, barycentric) = triangle_point(u.fract());
+                    let at = TrianglePoint {
+                        instance,
+                        triangle: index,
+                        barycentric: barycentric.as_vec2(),
+                        varied: true,
+                    };
+                    luminance(coverage(&at, -triangle.normal) * triangle.emission)
+                })
+                .sum();
+            // Light that all points missed may exist.
+            triangle.mean = (sum / points as f64).max(0.25 * triangle.mean / points as f64);
+        });
     }
 
     /// Bounds of the local lights: placed ones, then emissive triangles.
@@ -261,7 +296,7 @@ impl Lights {
                 normals: 0.0,
                 spread: FRAC_PI_2,
                 two_sided: triangle.two_sided,
-                intensity: luminance(triangle.emission) * triangle.area,
+                intensity: triangle.mean * triangle.area,
             })
         });
         placed.chain(triangles).collect()
@@ -379,7 +414,17 @@ impl Lights {
         let (source, chance, x) = self.choose(choice, u.x)?;
         let (from, u) = (choice.receiver.position, DVec2::new(x, u.y));
         let mut sample = match source {
-            LightSource::Environment => self.environment.as_ref()?.sample(u)?,
+            LightSource::Environment => {
+                let (direction, weight, density) = self.environment.as_ref()?.sample(u)?;
+                LightSample {
+                    direction,
+                    distance: 1e30,
+                    weight,
+                    pdf: Some(density),
+                    shadow: true,
+                    triangle_point: None,
+                }
+            }
             LightSource::Light(index) => match self.placed.get(index) {
                 Some(light) => light.sample(from, u)?,
                 None => self.triangles.get(index - self.placed.len())?.sample(from, u)?,
@@ -440,91 +485,21 @@ impl Lights {
     }
 }
 
-impl EnvironmentSampler {
-    fn new(environment: &Environment) -> Option<Self> {
-        let map = &environment.map;
-        let mut sum = 0.0;
-        let mut cumulative = Vec::with_capacity(map.texels().len());
-        for (index, texel) in map.texels().iter().enumerate() {
-            sum += weight(*texel) * map.texel_solid_angle(index / map.width());
-            cumulative.push(sum);
-        }
-        let all = environment.clone();
-        (sum > 0.0 && sum.is_finite()).then(|| {
-            cumulative.iter_mut().for_each(|value| *value /= sum);
-            Self { environment: all, cumulative, total: sum }
-        })
-    }
-
-    /// Estimate of what the environment contributes at a receiver, unoccluded (nits): as if it had
-    /// its mean luminance all around.
-    fn estimate(&self, receiver: &Receiver) -> f64 {
-        self.total * receiver.mean_response()
-    }
-
-    fn luminance(&self, direction: DVec3) -> DVec3 {
-        self.environment.map.sample(self.rotated(direction, 1.0)).as_dvec3()
-    }
-
-    /// Rotates a world direction to the map's axes (`sign` 1), or back (-1).
-    fn rotated(&self, d: DVec3, sign: f64) -> DVec3 {
-        let (sin, cos) = (sign * self.environment.rotation).sin_cos();
-        DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
-    }
-
-    fn texel_of(&self, direction: DVec3) -> usize {
-        self.environment.map.texel_at(self.rotated(direction, 1.0))
-    }
-
-    fn pdf(&self, direction: DVec3) -> f64 {
-        let texel = self.texel_of(direction);
-        let map = &self.environment.map;
-        map.texels().get(texel).map_or(0.0, |texel| weight(*texel)) / self.total
-    }
-
-    fn sample(&self, u: DVec2) -> Option<LightSample> {
-        let map = &self.environment.map;
-        let texel = self
-            .cumulative
-            .partition_point(|&sum| sum <= u.x)
-            .min(self.cumulative.len().checked_sub(1)?);
-        let before =
-            texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
-        let chance = self.cumulative.get(texel)? - before;
-        // The remainder of the number is uniform again.
-        let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
-        let direction =
-            map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
-        let direction = self.rotated(direction, -1.0);
-        let density = self.pdf(direction);
-        let weight = self.luminance(direction) / density;
-        (density > 0.0 && weight.is_finite()).then_some(LightSample {
-            direction,
-            distance: 1e30,
-            weight,
-            pdf: Some(density),
-            shadow: true,
-            triangle_point: None,
-        })
-    }
-}
-
-/// Sampling weight of a texel. Interpolation spreads light from neighbors into black texels, so
-/// none has probability 0.
-fn weight(texel: glam::Vec3) -> f64 {
-    luminance(texel.as_dvec3()).max(0.0) + 1e-9
+/// A uniform point in a triangle: weights of the first vertex, and of the second and third. Turk
+/// 1990, "Generating Random Points in Triangles", Graphics Gems.
+fn triangle_point(u: DVec2) -> (f64, DVec2) {
+    let root = u.x.sqrt();
+    (1.0 - root, DVec2::new(root * (1.0 - u.y), root * u.y))
 }
 
 impl EmissiveTriangle {
     fn sample(&self, from: DVec3, u: DVec2) -> Option<LightSample> {
-        // Turk 1990, "Generating Random Points in Triangles", Graphics Gems.
-        let root = u.x.sqrt();
+        let (first, others) = triangle_point(u);
         let [a, b, c] = self.corners;
-        let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
+        let point = a * first + b * others.x + c * others.y;
         let sample =
             surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
-        let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
-        let (instance, triangle) = self.at;
+        let (barycentric, (instance, triangle)) = (others.as_vec2(), self.at);
         let on = Some(TrianglePoint { instance, triangle, barycentric, varied: self.varied });
         Some(LightSample { triangle_point: on, ..sample })
     }

@@ -6,6 +6,7 @@ pub mod aov;
 pub mod bsdf;
 pub mod camera;
 mod cancel_token;
+mod environment_sampler;
 pub mod film;
 mod film_settings;
 pub mod fingerprint;

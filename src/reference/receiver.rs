@@ -127,11 +127,11 @@ impl Receiver {
         }
     }
 
-    /// Mean over all directions of the diffuse response or of the phase function (1/sr).
-    pub(super) const fn mean_response(&self) -> f64 {
+    /// Unit normal and diffuse BRDF (1/sr) of an opaque surface.
+    pub(super) const fn diffuse(&self) -> Option<(DVec3, f64)> {
         match self.scattering {
-            Scattering::Opaque { diffuse, .. } => 0.25 * diffuse,
-            Scattering::Uniform | Scattering::Phase { .. } => 0.25 * FRAC_1_PI,
+            Scattering::Opaque { normal, diffuse, .. } => Some((normal, diffuse)),
+            Scattering::Uniform | Scattering::Phase { .. } => None,
         }
     }
 

@@ -392,6 +392,90 @@ fn light_and_point_are_stratified_together() {
 }
 
 #[test]
+fn a_bright_texel_is_found_by_its_density() {
+    // The interpolated map spreads a bright texel over its neighbors: luminance over density is
+    // nearly the same everywhere.
+    let mut scene = SceneBuilder::new("sky").build().unwrap();
+    let mut texels = vec![Vec3::splat(1.0); 64 * 32];
+    texels[9 * 64 + 20] = Vec3::splat(1e5);
+    texels[30 * 64 + 63] = Vec3::splat(1e5);
+    let map = RadianceMap::new(64, 32, RowMapping::Linear, texels).unwrap();
+    scene.environment = Some(Environment { map: map.into(), rotation: 0.3, origin: "test".into() });
+    let world = World::new(&scene, DVec3::ZERO);
+    let choice = world.lights.choice_at(&Receiver::at(DVec3::ZERO));
+    let (mut max, mut squares) = (0.0f64, 0.0);
+    let mean = mean_over_pairs(256, |u| {
+        let weight = world.lights.sample(&choice, u).unwrap().weight.y;
+        max = max.max(weight);
+        squares += weight * weight / 65_536.0;
+        weight
+    });
+    // The integral over directions, by the midpoint rule.
+    let (rows, columns) = (2048, 4096);
+    let mut integral = 0.0;
+    for row in 0..rows {
+        let sine = 1.0 - 2.0 * (f64::from(row) + 0.5) / f64::from(rows);
+        let level = (1.0 - sine * sine).sqrt();
+        for column in 0..columns {
+            let (s, c) = (std::f64::consts::TAU * f64::from(column) / f64::from(columns)).sin_cos();
+            let direction = DVec3::new(level * s, sine, level * c);
+            integral += world.lights.environment_radiance(&choice, direction).0.y;
+        }
+    }
+    integral *= 4.0 * std::f64::consts::PI / f64::from(rows * columns);
+    assert!((mean / integral - 1.0).abs() < 2e-3, "{mean} {integral}");
+    let deviation = (squares / (mean * mean) - 1.0).max(0.0).sqrt();
+    println!("deviation {deviation}, largest weight {} of the mean", max / mean);
+    assert!(deviation < 0.1 && max < 1.6 * mean, "{deviation} {}", max / mean);
+}
+
+#[test]
+fn an_even_environment_has_no_variance() {
+    let mut scene = SceneBuilder::new("even").build().unwrap();
+    let map = RadianceMap::from_fn(8, 5, RowMapping::SquareRoot, |_| DVec3::splat(250.0)).unwrap();
+    scene.environment = Some(Environment { map: map.into(), rotation: 0.3, origin: "test".into() });
+    let world = World::new(&scene, DVec3::ZERO);
+    let choice = world.lights.choice_at(&Receiver::at(DVec3::ZERO));
+    let want = 250.0 * 4.0 * std::f64::consts::PI;
+    mean_over_pairs(64, |u| {
+        let weight = world.lights.sample(&choice, u).unwrap().weight.y;
+        assert!((weight / want - 1.0).abs() < 1e-5, "{weight} {want}");
+        weight
+    });
+}
+
+#[test]
+fn a_textured_emitter_is_chosen_by_its_texture() {
+    // Two sheets at the same distance: a quarter of the first one's picture is white, the other
+    // has a texture of luminance 1 everywhere.
+    let mut builder = SceneBuilder::new("sheets");
+    let mut textured = |builder: &mut SceneBuilder, x: f64, f: fn(f32, f32) -> [f32; 4]| {
+        let picture = crate::scene::procedural::textures::picture(64, 64, f);
+        let texture = builder.add_texture("t", picture, crate::scene::Sampler::default());
+        let sheet = builder.add_material(Material {
+            emission: Vec3::splat(100.0),
+            emissive_texture: Some(SceneBuilder::texture_ref(texture)),
+            double_sided: true,
+            ..dielectric("sheet", Vec3::ZERO, 1.0)
+        });
+        let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(0.1), 1, 1), sheet);
+        builder.instance("sheet", mesh, DMat4::from_translation(DVec3::new(x, 4.0, 0.0)));
+    };
+    textured(&mut builder, -1.0, |u, v| {
+        let white = f32::from(u8::from(u < 0.5 && v < 0.5));
+        [white, white, white, 1.0]
+    });
+    textured(&mut builder, 1.0, |_, _| [1.0; 4]);
+    let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
+    let world = World::new(&scene, DVec3::ZERO);
+    let choice = world.lights.choice_at(&Receiver::at(DVec3::ZERO));
+    let chances: Vec<f64> = (0..4).map(|t| world.lights.probability(&choice, t)).collect();
+    let ratio = (chances[0] + chances[1]) / (chances[2] + chances[3]);
+    assert!((ratio - 0.25).abs() < 0.02, "{chances:?}");
+    assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn a_point_of_a_glowing_sheet_weighs_what_its_texture_says() {
     // The mean over points of luminance times solid angle is the integral over the sheet.
     let mut builder = SceneBuilder::new("sheet");

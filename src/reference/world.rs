@@ -160,7 +160,9 @@ impl<'a> World<'a> {
             lights: Lights::default(),
             volumes: Volumes::new(scene, eye),
         };
-        world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas);
+        world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas, |at, direction| {
+            world.emission_coverage(at, direction)
+        });
         world.eye_media = world.find_media_around_eye();
         world
     }
