@@ -282,7 +282,7 @@ impl World<'_> {
         let u = sampler.next_2d();
         let hit = vertex.hit;
         let receiver = Receiver::on_surface(hit.position, hit.normal, -path.direction, &hit.bsdf);
-        path.light_choice = self.lights.choice_at(&receiver);
+        path.light_choice = self.light_choice(&receiver);
         let Some(light) = self.lights.sample(&path.light_choice, u) else { return };
         let through = light.direction.dot(hit.geometric_normal) < 0.0;
         if through && !hit.bsdf.has_rough_transmission() {

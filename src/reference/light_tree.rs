@@ -157,6 +157,11 @@ impl LightTree {
         tree
     }
 
+    /// True if there are no lights.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Depth is bounded by the logarithm of the count where splits do not separate the lights.
     fn build(&mut self, order: &mut [(u32, LightBounds)], parent: u32) {
         let Some(bounds) = order.iter().map(|(_, b)| *b).reduce(LightBounds::union) else { return };

@@ -66,7 +66,9 @@ pub struct Lights {
 }
 
 /// Kinds of light sources: local lights, suns, environment.
-const KINDS: usize = 3;
+pub(super) const KINDS: usize = 3;
+/// Part of the chance that all kinds share equally, as the estimates may be wrong.
+const EQUAL_PART: f64 = 0.25;
 
 /// Probabilities of the choice of a light at a receiver.
 #[derive(Clone, Copy, Debug, Default)]
@@ -312,22 +314,42 @@ impl Lights {
         self.placed.get(sun).map_or(0.0, |light| light.sun_estimate(receiver))
     }
 
-    /// Prepares the choice of a light at a receiver.
+    /// Number of kinds of light sources in the scene.
+    pub(super) fn kinds(&self) -> usize {
+        usize::from(!self.tree.is_empty())
+            + usize::from(!self.suns.is_empty())
+            + usize::from(self.environment.is_some())
+    }
+
+    /// Prepares the choice of a light at a receiver, without regard to occlusion.
     #[must_use]
     pub fn choice_at(&self, receiver: &Receiver) -> LightChoice {
+        self.choice_by_visibility(receiver, [1.0; KINDS])
+    }
+
+    /// Prepares the choice of a light at a receiver, given the visible fraction of each kind of
+    /// light sources.
+    pub(super) fn choice_by_visibility(
+        &self,
+        receiver: &Receiver,
+        visible: [f64; KINDS],
+    ) -> LightChoice {
         let cut = self.tree.cut(receiver, &|light| self.exact(light, receiver));
         let suns = self.suns.iter().map(|&sun| self.sun_estimate(sun, receiver)).sum();
         let around = self.environment.as_ref().map_or(0.0, |around| around.estimate(receiver));
         let estimates: [f64; KINDS] = [cut.sum, suns, around];
-        let sum: f64 = estimates.iter().sum();
         let present = estimates.iter().filter(|estimate| **estimate > 0.0).count() as f64;
-        // Half of the chance is independent of the estimates, which ignore occlusion.
-        let kinds =
-            estimates.map(
-                |estimate| {
-                    if estimate > 0.0 { 0.5 / present + 0.5 * estimate / sum } else { 0.0 }
-                },
-            );
+        let seen: [f64; KINDS] = std::array::from_fn(|kind| estimates[kind] * visible[kind]);
+        let sum: f64 = seen.iter().sum();
+        let kinds = std::array::from_fn(|kind| {
+            let equal = 1.0 / present;
+            let by_estimate = if sum > 0.0 { seen[kind] / sum } else { equal };
+            if estimates[kind] > 0.0 {
+                EQUAL_PART * equal + (1.0 - EQUAL_PART) * by_estimate
+            } else {
+                0.0
+            }
+        });
         LightChoice { receiver: *receiver, kinds, cut, suns }
     }
 
@@ -434,6 +456,20 @@ impl Lights {
         // Lights without shadows use light sampling alone: a ray may hit a surface first.
         sample.pdf = sample.pdf.filter(|_| sample.shadow).map(|density| density * chance);
         Some(sample)
+    }
+
+    /// Samples a light point of one kind for a position.
+    pub(super) fn sample_kind(
+        &self,
+        position: DVec3,
+        kind: usize,
+        u: DVec2,
+    ) -> Option<LightSample> {
+        let mut choice = self.choice_at(&Receiver::at(position));
+        for (index, chance) in choice.kinds.iter_mut().enumerate() {
+            *chance = if index == kind && *chance > 0.0 { 1.0 } else { 0.0 };
+        }
+        self.sample(&choice, u)
     }
 
     /// Density by solid angle of the direction to a hit emissive triangle in `sample`.

@@ -81,7 +81,7 @@ impl World<'_> {
         let mut sampled = None;
         if walk.strategy != SamplingStrategy::Bsdf {
             let receiver = Receiver::in_volume(path.origin, path.direction, anisotropy);
-            path.light_choice = self.lights.choice_at(&receiver);
+            path.light_choice = self.light_choice(&receiver);
             sampled = self.lights.sample(&path.light_choice, u);
         }
         if let Some(light) = sampled {
