@@ -339,17 +339,75 @@ fn many_lamps_give_the_closed_form_with_little_variance() {
         closed += lux;
         by_flux += squares[0] / (lux * lux) - 1.0;
         by_contribution += squares[1] / (lux * lux) - 1.0;
-        sampled += mean_over_pairs(128, |u| {
-            world
-                .lights
-                .sample(&choice, u)
-                .map_or(0.0, |light| light.weight.y * light.direction.y.max(0.0))
-        });
+        // The second number is without effect on points and spots.
+        let count = 1 << 14;
+        for i in 0..count {
+            let u = DVec2::new((f64::from(i) + 0.5) / f64::from(count), 0.5);
+            if let Some(light) = world.lights.sample(&choice, u) {
+                sampled += light.weight.y * light.direction.y.max(0.0) / f64::from(count);
+            }
+        }
     }
     assert!((sampled / closed - 1.0).abs() < 5e-3, "{sampled} {closed}");
     let ratio = by_flux / by_contribution;
     println!("relative variance by flux {by_flux}, by contribution {by_contribution}: {ratio}");
     assert!(ratio > 100.0, "{ratio}");
+}
+
+/// A hall with a wall between its two halves, each with its lamps.
+fn two_halls() -> Scene {
+    let mut builder = SceneBuilder::new("halls");
+    let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 1, 1), matte);
+    builder.instance("floor", floor, DMat4::IDENTITY);
+    let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.2, 12.0, 40.0)), matte);
+    builder.instance("wall", wall, DMat4::IDENTITY);
+    for i in 0..20 {
+        let (x, z) = (f64::from(i % 2) * 4.0 - 2.0, f64::from(i / 2) - 4.5);
+        builder.point_light_lumens("lamp", Lumen(500.0), Vec3::ONE, DVec3::new(x, 3.0, z));
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn hidden_lamps_take_few_samples() {
+    let scene = two_halls();
+    let world = World::new(&scene, DVec3::new(3.0, 1.5, 0.0));
+    let eye = DVec3::new(3.0, 1.5, 0.0);
+    let hidden = |at: DVec3| {
+        let choice = world.light_choice(&floor(at - eye));
+        let chances: Vec<f64> =
+            (0..20).map(|lamp| world.lights.probability(&choice, lamp)).collect();
+        assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        chances.iter().step_by(2).sum::<f64>()
+    };
+    let chance = hidden(DVec3::new(1.5, 0.0, 0.5));
+    assert!(chance > 0.0 && chance < 0.15, "{chance}");
+    // In any order of the cells, and at any time.
+    let again = World::new(&scene, eye).light_choice(&floor(DVec3::new(1.5, 0.0, 0.5) - eye));
+    let first: f64 = (0..20).step_by(2).map(|l| world.lights.probability(&again, l)).sum();
+    assert_eq!(first.to_bits(), chance.to_bits());
+}
+
+#[test]
+fn kinds_of_lights_take_chances_of_their_own() {
+    // A lamp below a roof: neither sun nor sky reaches it, and beside the roof they do.
+    let mut builder = SceneBuilder::new("roof");
+    let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+    let roof = builder.add_mesh("box", shapes::cuboid(Vec3::splat(10.0)), matte);
+    builder.instance("box", roof, DMat4::IDENTITY);
+    builder.point_light_lumens("lamp", Lumen(500.0), Vec3::ONE, DVec3::new(0.0, 2.0, 0.0));
+    builder.sun("sun", Lux(50_000.0), Vec3::ONE, DVec3::new(-0.3, -1.0, -0.2));
+    let mut scene = builder.build().unwrap();
+    let map = RadianceMap::from_fn(8, 5, RowMapping::Linear, |_| DVec3::splat(3000.0)).unwrap();
+    scene.environment = Some(Environment { map: map.into(), rotation: 0.0, origin: "t".into() });
+    let world = World::new(&scene, DVec3::ZERO);
+    let inside = world.light_choice(&floor(DVec3::new(1.0, -1.0, 0.5)));
+    let lamp = world.lights.probability(&inside, 0);
+    assert!(lamp > 0.8, "{lamp}");
+    let outside = world.light_choice(&floor(DVec3::new(20.0, 0.5, 0.5)));
+    let sun = world.lights.probability(&outside, 1);
+    assert!(sun > 0.5, "{sun}");
 }
 
 #[test]
