@@ -14,9 +14,9 @@ use super::receiver::{Receiver, Subtended, nearest_cosine, sine_of};
 
 /// Maximum number of nodes that share a choice. Scenes with fewer lights choose by each light's own
 /// estimate.
-const CUT: usize = 64;
+const CUT: usize = 32;
 /// A node is split if its share of the estimate is greater.
-const MAX_SHARE: f64 = 1.0 / 128.0;
+const MAX_SHARE: f64 = 1.0 / 64.0;
 /// Split candidates on each axis.
 const BINS: usize = 12;
 /// Marks an inner node, and a light without a leaf.
@@ -113,33 +113,6 @@ struct Node {
     light: u32,
 }
 
-impl Node {
-    /// Estimate of what its lights contribute at a receiver (nits), or within a radius (m) around
-    /// it. 0 only where none of them contributes.
-    fn bound(&self, receiver: &Receiver, around: f64) -> f64 {
-        let radius = self.radius + around;
-        let offset = self.center - receiver.position;
-        let (square, radius2) = (offset.length_squared(), radius * radius);
-        let (towards, cone) = if square > radius2 {
-            let sine = radius / square.sqrt();
-            (offset / square.sqrt(), Subtended { sine, cosine: sine_of(sine) })
-        } else {
-            (offset.normalize_or(DVec3::Y), Subtended::ALL)
-        };
-        let mut emission = 1.0;
-        if self.normals.cosine > -1.0 {
-            let cosine = -self.axis.dot(towards);
-            let cosine = if self.two_sided { cosine.abs() } else { cosine }.clamp(-1.0, 1.0);
-            emission = nearest_cosine(nearest_cosine(cosine, self.normals), cone);
-            if emission < self.spread_cosine {
-                return 0.0;
-            }
-        }
-        let response = receiver.response(towards, cone);
-        self.intensity * emission.max(1e-6) * response / square.max(radius2).max(1e-12)
-    }
-}
-
 /// A binary tree over the local lights, in depth-first order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LightTree {
@@ -184,9 +157,9 @@ impl LightTree {
         tree
     }
 
-    /// Number of lights.
-    pub(super) const fn lights(&self) -> usize {
-        self.nodes.len().div_ceil(2)
+    /// True if there are no lights.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
     /// Depth is bounded by the logarithm of the count where splits do not separate the lights.
@@ -227,63 +200,59 @@ impl LightTree {
     /// Estimate of what the lights of a node contribute at a receiver (nits). `exact` returns it
     /// for lights with a closed form. 0 only where none of them contributes.
     fn estimate(&self, node: u32, receiver: &Receiver, exact: &impl Fn(u32) -> Option<f64>) -> f64 {
-        match self.nodes.get(node as usize) {
-            Some(node) => (node.light != NONE)
-                .then(|| exact(node.light))
-                .flatten()
-                .unwrap_or_else(|| node.bound(receiver, 0.0)),
-            None => 0.0,
+        let Some(node) = self.nodes.get(node as usize) else { return 0.0 };
+        if node.light != NONE
+            && let Some(value) = exact(node.light)
+        {
+            return value;
         }
+        let offset = node.center - receiver.position;
+        let (square, radius2) = (offset.length_squared(), node.radius * node.radius);
+        let (towards, cone) = if square > radius2 {
+            let sine = node.radius / square.sqrt();
+            (offset / square.sqrt(), Subtended { sine, cosine: sine_of(sine) })
+        } else {
+            (offset.normalize_or(DVec3::Y), Subtended::ALL)
+        };
+        let mut emission = 1.0;
+        if node.normals.cosine > -1.0 {
+            let cosine = -node.axis.dot(towards);
+            let cosine = if node.two_sided { cosine.abs() } else { cosine }.clamp(-1.0, 1.0);
+            emission = nearest_cosine(nearest_cosine(cosine, node.normals), cone);
+            if emission < node.spread_cosine {
+                return 0.0;
+            }
+        }
+        let response = receiver.response(towards, cone);
+        node.intensity * emission.max(1e-6) * response / square.max(radius2).max(1e-12)
     }
 
-    /// The nodes among which to choose in a sphere (m), in depth-first order, with their shares of
-    /// the estimate. Together they contain all lights.
-    pub(super) fn split(&self, center: DVec3, radius: f64) -> Vec<(u32, f64)> {
-        let receiver = Receiver::at(center);
-        let value = |node: u32| {
-            let bound = self.nodes.get(node as usize).map(|n| n.bound(&receiver, radius));
-            (node, bound.unwrap_or(0.0))
-        };
+    /// The nodes among which to choose at a receiver.
+    pub(super) fn cut(&self, receiver: &Receiver, exact: &impl Fn(u32) -> Option<f64>) -> LightCut {
+        let mut cut = LightCut::default();
         if self.nodes.is_empty() {
-            return Vec::new();
+            return cut;
         }
-        let mut cut = vec![value(0)];
-        let mut sum = cut[0].1;
-        while cut.len() < CUT {
+        let root = self.estimate(0, receiver, exact);
+        (cut.nodes[0], cut.count, cut.sum) = ((0, root), 1, root);
+        while cut.count < CUT {
             let mut widest = None;
-            let mut most = MAX_SHARE * sum;
-            for (place, &(node, value)) in cut.iter().enumerate() {
+            let mut most = MAX_SHARE * cut.sum;
+            for (place, &(node, value)) in cut.nodes[..cut.count].iter().enumerate() {
                 if value > most && self.nodes[node as usize].light == NONE {
                     (widest, most) = (Some(place), value);
                 }
             }
             let Some(place) = widest else { break };
-            let (node, _) = cut[place];
-            cut[place] = value(node + 1);
-            cut.insert(place + 1, value(self.nodes[node as usize].second));
+            let (node, _) = cut.nodes[place];
+            let children = [node + 1, self.nodes[node as usize].second]
+                .map(|child| (child, self.estimate(child, receiver, exact)));
+            cut.nodes.copy_within(place + 1..cut.count, place + 2);
+            (cut.nodes[place], cut.nodes[place + 1]) = (children[0], children[1]);
+            cut.count += 1;
             // Summed anew: differences would leave rounding errors of lights that dropped out.
-            sum = cut.iter().map(|(_, value)| value).sum();
+            cut.sum = cut.nodes[..cut.count].iter().map(|(_, value)| value).sum();
         }
-        if sum > 0.0 {
-            cut.iter_mut().for_each(|(_, value)| *value /= sum);
-        }
-        cut
-    }
-
-    /// Prepares a choice among nodes, each with a factor of its estimate, at a receiver.
-    pub(super) fn cut(
-        &self,
-        nodes: &[(u32, f64)],
-        receiver: &Receiver,
-        exact: &impl Fn(u32) -> Option<f64>,
-    ) -> LightCut {
-        let mut cut = LightCut::default();
-        for (place, &(node, factor)) in cut.nodes.iter_mut().zip(nodes) {
-            let value = factor * self.estimate(node, receiver, exact);
-            *place = (node, value);
-            cut.sum += value;
-        }
-        cut.count = nodes.len().min(CUT);
         cut
     }
 

@@ -67,19 +67,8 @@ pub struct Lights {
 
 /// Kinds of light sources: local lights, suns, environment.
 pub(super) const KINDS: usize = 3;
-/// Index of the local lights among them.
-pub(super) const LOCAL: usize = 0;
 /// Part of the chance that all kinds share equally, as the estimates may be wrong.
 const EQUAL_PART: f64 = 0.25;
-
-/// What the choice of lights needs to know of a part of space.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CellLights {
-    /// Nodes of the light tree among which to choose, with a factor of their estimates.
-    pub(super) nodes: Vec<(u32, f64)>,
-    /// Visible fractions of the kinds; that of local lights is in the factors of their nodes.
-    pub(super) visible: [f64; KINDS],
-}
 
 /// Probabilities of the choice of a light at a receiver.
 #[derive(Clone, Copy, Debug, Default)]
@@ -327,39 +316,30 @@ impl Lights {
 
     /// Number of kinds of light sources in the scene.
     pub(super) fn kinds(&self) -> usize {
-        usize::from(self.tree.lights() > 0)
+        usize::from(!self.tree.is_empty())
             + usize::from(!self.suns.is_empty())
             + usize::from(self.environment.is_some())
-    }
-
-    /// True if there is nothing to choose.
-    pub(super) fn is_single(&self) -> bool {
-        self.kinds() < 2 && self.tree.lights() < 2
-    }
-
-    /// Nodes of the light tree among which to choose within a radius (m) of a position, and their
-    /// shares of the light.
-    pub(super) fn split(&self, center: DVec3, radius: f64) -> Vec<(u32, f64)> {
-        self.tree.split(center, radius)
     }
 
     /// Prepares the choice of a light at a receiver, without regard to occlusion.
     #[must_use]
     pub fn choice_at(&self, receiver: &Receiver) -> LightChoice {
-        let mut nodes = self.split(receiver.position, 0.0);
-        nodes.iter_mut().for_each(|(_, factor)| *factor = 1.0);
-        let cell = CellLights { nodes, visible: [1.0; KINDS] };
-        self.choice_in_cell(receiver, &cell)
+        self.choice_by_visibility(receiver, [1.0; KINDS])
     }
 
-    /// Prepares the choice of a light at a receiver in a cell.
-    pub(super) fn choice_in_cell(&self, receiver: &Receiver, cell: &CellLights) -> LightChoice {
-        let cut = self.tree.cut(&cell.nodes, receiver, &|light| self.exact(light, receiver));
+    /// Prepares the choice of a light at a receiver, given the visible fraction of each kind of
+    /// light sources.
+    pub(super) fn choice_by_visibility(
+        &self,
+        receiver: &Receiver,
+        visible: [f64; KINDS],
+    ) -> LightChoice {
+        let cut = self.tree.cut(receiver, &|light| self.exact(light, receiver));
         let suns = self.suns.iter().map(|&sun| self.sun_estimate(sun, receiver)).sum();
         let around = self.environment.as_ref().map_or(0.0, |around| around.estimate(receiver));
         let estimates: [f64; KINDS] = [cut.sum, suns, around];
         let present = estimates.iter().filter(|estimate| **estimate > 0.0).count() as f64;
-        let seen: [f64; KINDS] = std::array::from_fn(|kind| estimates[kind] * cell.visible[kind]);
+        let seen: [f64; KINDS] = std::array::from_fn(|kind| estimates[kind] * visible[kind]);
         let sum: f64 = seen.iter().sum();
         let kinds = std::array::from_fn(|kind| {
             let equal = 1.0 / present;
@@ -412,7 +392,7 @@ impl Lights {
         }
         let (kind, chance, u) = kind?;
         match kind {
-            LOCAL => {
+            0 => {
                 let exact = |light| self.exact(light, &choice.receiver);
                 let (light, of_kind, u) =
                     self.tree.sample(&choice.cut, &choice.receiver, u, &exact)?;
@@ -478,30 +458,14 @@ impl Lights {
         Some(sample)
     }
 
-    /// Samples a light point of a node of the light tree for a position.
-    pub(super) fn sample_node(&self, position: DVec3, node: u32, u: DVec2) -> Option<LightSample> {
-        self.sample_of(position, vec![(node, 1.0)], LOCAL, u)
-    }
-
-    /// Samples a point of a sun or of the environment for a position.
+    /// Samples a light point of one kind for a position.
     pub(super) fn sample_kind(
         &self,
         position: DVec3,
         kind: usize,
         u: DVec2,
     ) -> Option<LightSample> {
-        self.sample_of(position, Vec::new(), kind, u)
-    }
-
-    fn sample_of(
-        &self,
-        position: DVec3,
-        nodes: Vec<(u32, f64)>,
-        kind: usize,
-        u: DVec2,
-    ) -> Option<LightSample> {
-        let cell = CellLights { nodes, visible: [1.0; KINDS] };
-        let mut choice = self.choice_in_cell(&Receiver::at(position), &cell);
+        let mut choice = self.choice_at(&Receiver::at(position));
         for (index, chance) in choice.kinds.iter_mut().enumerate() {
             *chance = if index == kind && *chance > 0.0 { 1.0 } else { 0.0 };
         }

@@ -11,7 +11,7 @@ pub mod film;
 mod film_settings;
 pub mod fingerprint;
 pub mod integrator;
-mod light_cells;
+mod kind_visibility;
 pub mod light_components;
 mod light_tree;
 pub mod lights;

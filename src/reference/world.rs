@@ -10,7 +10,7 @@ use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, GlassInterface},
-    light_cells::LightCells,
+    kind_visibility::KindVisibility,
     lights::{LightSample, Lights, TrianglePoint},
     media::{MediaStack, Medium},
     shading::{ShadingFrame, view_in},
@@ -41,8 +41,8 @@ pub struct World<'a> {
     eye: DVec3,
     /// Number of traced rays.
     rays: RayCount,
-    /// Cached lights of cells of space.
-    light_cells: LightCells,
+    /// Cached visibility of the kinds of light sources.
+    pub(super) kind_visibility: KindVisibility,
     /// Light sources.
     pub lights: Lights,
     /// Participating media.
@@ -161,7 +161,7 @@ impl<'a> World<'a> {
             eye_media: MediaStack::default(),
             eye,
             rays: RayCount::default(),
-            light_cells: LightCells::default(),
+            kind_visibility: KindVisibility::default(),
             lights: Lights::default(),
             volumes: Volumes::new(scene, eye),
         };

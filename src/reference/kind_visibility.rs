@@ -1,16 +1,16 @@
-//! Cache of the lights that matter in cells of space, and of their visibility.
+//! Cache of the visibility of local lights, suns and environment, by cells of space.
 //!
 //! The size of a cell grows with the distance from the eye. The values depend on the cell alone, so
 //! that pictures do not depend on the order of paths.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{PoisonError, RwLock},
 };
 
 use glam::{DVec3, IVec3};
 
-use super::lights::CellLights;
+use super::lights::KINDS;
 
 /// Distance from the eye over the size of a cell, at least.
 const RELATIVE_DISTANCE: f64 = 6.0;
@@ -41,12 +41,6 @@ impl Cell {
         (self.place.as_dvec3() + inside) * f64::from(self.level).exp2()
     }
 
-    /// Center and radius (m) of the sphere around it.
-    pub(super) fn sphere(&self) -> (DVec3, f64) {
-        let half_diagonal = f64::from(self.level).exp2() * 0.75f64.sqrt();
-        (self.position(DVec3::splat(0.5)), half_diagonal)
-    }
-
     /// Hash of the cell.
     pub(super) fn hash(&self) -> u64 {
         // Steele, Lea and Flood 2014, figure 13: the finalizer, over the words.
@@ -63,32 +57,32 @@ impl Cell {
     }
 }
 
-type Shard = RwLock<HashMap<Cell, Arc<CellLights>>>;
+type Shard = RwLock<HashMap<Cell, [f64; KINDS]>>;
 
 /// The cells that paths needed.
-pub(super) struct LightCells(Vec<Shard>);
+pub(super) struct KindVisibility(Vec<Shard>);
 
-impl Default for LightCells {
+impl Default for KindVisibility {
     fn default() -> Self {
         Self((0..SHARDS).map(|_| Shard::default()).collect())
     }
 }
 
-impl LightCells {
-    /// The lights at a position relative to the eye (m); `compute` gives those of a new cell.
+impl KindVisibility {
+    /// Visible fractions at a position relative to the eye (m); `compute` gives those of a new cell.
     pub(super) fn at(
         &self,
         position: DVec3,
-        compute: impl FnOnce(&Cell) -> CellLights,
-    ) -> Arc<CellLights> {
+        compute: impl FnOnce(&Cell) -> [f64; KINDS],
+    ) -> [f64; KINDS] {
         let cell = Cell::of(position);
-        let shard = &self.0[cell.hash() as usize % SHARDS];
-        let known = shard.read().unwrap_or_else(PoisonError::into_inner).get(&cell).cloned();
+        let Some(shard) = self.0.get(cell.hash() as usize % SHARDS) else { return [1.0; KINDS] };
+        let known = shard.read().unwrap_or_else(PoisonError::into_inner).get(&cell).copied();
         known.unwrap_or_else(|| {
             // Outside of the lock: another thread may compute the same values.
-            let lights = Arc::new(compute(&cell));
-            shard.write().unwrap_or_else(PoisonError::into_inner).insert(cell, lights.clone());
-            lights
+            let visible = compute(&cell);
+            shard.write().unwrap_or_else(PoisonError::into_inner).insert(cell, visible);
+            visible
         })
     }
 }
