@@ -69,7 +69,8 @@ impl Default for KindVisibility {
 }
 
 impl KindVisibility {
-    /// Visible fractions at a position relative to the eye (m); `compute` gives those of a new cell.
+    /// Visible fractions at a position relative to the eye (m); `compute` returns those of a new
+    /// cell.
     pub(super) fn at(
         &self,
         position: DVec3,

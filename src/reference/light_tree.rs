@@ -2,7 +2,7 @@
 //!
 //! Conty Estevez and Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting"
 //! (2018): bounds of position, orientation and intensity (section 4.1), a build by the surface area
-//! orientation heuristic (section 4.4), and a splitting of the nodes that matter most (section 5.4).
+//! orientation heuristic (section 4.4), and splits of the nodes that matter most (section 5.4).
 //! Their traversal takes a light from each of the split nodes; this one takes a single light, and
 //! the split nodes refine its probability.
 

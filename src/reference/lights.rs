@@ -169,8 +169,8 @@ impl Lights {
         })
     }
 
-    /// The lights of a scene, relative to an eye. `coverage` is the emission factor of a point of an
-    /// emissive triangle in the direction opposite to the given one.
+    /// The lights of a scene, relative to an eye. `coverage` is the emission factor of a point of
+    /// an emissive triangle in the direction opposite to the given one.
     #[must_use]
     pub fn new(
         scene: &Scene,

@@ -1,4 +1,5 @@
-//! Estimate of what a scattering point reflects of light from a direction, for the choice of lights.
+//! Estimate of what a scattering point reflects of light from a direction: for the choice of
+//! lights.
 
 use std::f64::consts::{FRAC_1_PI, PI};
 
