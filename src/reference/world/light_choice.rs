@@ -30,7 +30,7 @@ impl World<'_> {
         // Martin Roberts 2018, the R sequence in five dimensions, with an offset by cell.
         let offset = (cell.hash() >> 11) as f64 / 9_007_199_254_740_992.0;
         let number = |point: u32, dimension: i32| {
-            let root: f64 = 1.134_724_138_401_519_5;
+            let root: f64 = 1.134_724_138_401_519_4;
             (offset * f64::from(dimension) + f64::from(point + 1) / root.powi(dimension)).fract()
         };
         let mut fractions = [0.0; KINDS];
