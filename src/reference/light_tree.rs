@@ -162,7 +162,7 @@ impl LightTree {
         self.nodes.is_empty()
     }
 
-    /// Depth is bounded by the logarithm of the count where splits do not separate the lights.
+    /// Adds the nodes of some lights in depth-first order.
     fn build(&mut self, order: &mut [(u32, LightBounds)], parent: u32) {
         let Some(bounds) = order.iter().map(|(_, b)| *b).reduce(LightBounds::union) else { return };
         let here = self.nodes.len();
