@@ -472,7 +472,7 @@ fn a_textured_emitter_is_chosen_by_its_texture() {
     // Two sheets at the same distance: a quarter of the first one's picture is white, the other
     // has a texture of luminance 1 everywhere.
     let mut builder = SceneBuilder::new("sheets");
-    let mut textured = |builder: &mut SceneBuilder, x: f64, f: fn(f32, f32) -> [f32; 4]| {
+    let textured = |builder: &mut SceneBuilder, x: f64, f: fn(f32, f32) -> [f32; 4]| {
         let picture = crate::scene::procedural::textures::picture(64, 64, f);
         let texture = builder.add_texture("t", picture, crate::scene::Sampler::default());
         let sheet = builder.add_material(Material {
