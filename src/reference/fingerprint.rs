@@ -4,6 +4,10 @@ use std::fmt::{self, Debug, Write as _};
 
 use crate::scene::Scene;
 
+/// Number of the sampling scheme: to be increased with each change of what a path samples, since
+/// films of different schemes must not be mixed.
+const SAMPLING_VERSION: u32 = 2;
+
 /// 128-bit hash of the added data. Not secure against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint([u64; 2]);
@@ -21,7 +25,7 @@ impl Fingerprint {
     pub fn of(scene: &Scene, more: &dyn Debug) -> Self {
         let mut print = Self::default();
         // Another program version may sample differently.
-        print.add_debug(&(env!("CARGO_PKG_VERSION"), more));
+        print.add_debug(&(env!("CARGO_PKG_VERSION"), SAMPLING_VERSION, more));
         print.add_debug(&(
             &scene.nodes,
             &scene.roots,

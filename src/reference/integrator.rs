@@ -8,10 +8,11 @@ use glam::DVec3;
 use super::{
     bsdf::GlassInterface,
     light_components::{FirstScatter, LightComponents},
-    lights::LightHit,
+    lights::{LightChoice, LightHit},
     media::{MediaStack, Medium},
     path_settings::{PathSettings, SamplingStrategy},
     path_state::{PathState, Vertex},
+    receiver::Receiver,
     sampler::Sampler,
     shading::view_in,
     volumes::VolumeRng,
@@ -50,6 +51,7 @@ impl World<'_> {
             bounces: 0,
             first_scatter: FirstScatter::default(),
             pdf: None,
+            light_choice: LightChoice::default(),
             distance_since_vertex: 0.0,
             emission_visibility: DVec3::ONE,
         };
@@ -134,10 +136,10 @@ impl World<'_> {
                 transmitted_media: beyond,
             };
             if walk.strategy != SamplingStrategy::Bsdf {
-                self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
+                self.add_sampled_light(&mut path, &vertex, walk, sampler, &mut parts);
             } else {
                 // Consumes the same numbers, so that all strategies trace the same paths.
-                let _ = (sampler.next_1d(), sampler.next_2d());
+                let _ = sampler.next_2d();
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
             let sampled = match &vertex.sun_guide {
@@ -176,6 +178,7 @@ impl World<'_> {
         let mut nearest: Option<LightHit> = None;
         // Area lights do not block rays: they illuminate and are visible, but cast no shadows.
         self.lights.for_each_light_hit(
+            &path.light_choice,
             path.origin,
             path.direction,
             limit,
@@ -204,9 +207,15 @@ impl World<'_> {
             if hit.emission != DVec3::ZERO {
                 let weight = if self.emissive_surfaces_illuminate() {
                     let distance = hit.distance + path.distance_since_vertex;
-                    let by_light = hit
-                        .emitter
-                        .map_or(0.0, |t| self.lights.triangle_pdf(t, path.direction, distance));
+                    let by_light = match (hit.emitter, path.pdf) {
+                        (Some(triangle), Some(_)) => self.lights.triangle_pdf(
+                            &path.light_choice,
+                            triangle,
+                            path.direction,
+                            distance,
+                        ),
+                        _ => 0.0,
+                    };
                     DVec3::splat(weight_of_hit(path.pdf, by_light, walk.strategy))
                 } else {
                     path.emission_visibility
@@ -214,7 +223,8 @@ impl World<'_> {
                 emitted += hit.emission * remains(hit.distance) * weight * hit.opacity;
             }
         } else {
-            let (around, by_light) = self.lights.environment_radiance(path.direction);
+            let (around, by_light) =
+                self.lights.environment_radiance(&path.light_choice, path.direction);
             let weight = weight_of_hit(path.pdf, by_light, walk.strategy);
             if around != DVec3::ZERO {
                 emitted += around * remains(f64::INFINITY) * weight;
@@ -263,15 +273,17 @@ impl World<'_> {
 
     fn add_sampled_light(
         &self,
-        path: &PathState,
+        path: &mut PathState,
         vertex: &Vertex<'_>,
         walk: &PathSettings,
         sampler: &mut Sampler,
         parts: &mut LightComponents,
     ) {
-        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
+        let u = sampler.next_2d();
         let hit = vertex.hit;
-        let Some(light) = self.lights.sample(hit.position, choice, u) else { return };
+        let receiver = Receiver::on_surface(hit.position, hit.normal, -path.direction, &hit.bsdf);
+        path.light_choice = self.light_choice(&receiver);
+        let Some(light) = self.lights.sample(&path.light_choice, u) else { return };
         let through = light.direction.dot(hit.geometric_normal) < 0.0;
         if through && !hit.bsdf.has_rough_transmission() {
             return;

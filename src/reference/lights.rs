@@ -1,9 +1,18 @@
 //! Light sampling for every kind of light, and the emission and density of lights that rays hit.
 
-use std::{collections::HashMap, f64::consts::PI};
+use std::{
+    collections::HashMap,
+    f64::consts::{FRAC_PI_2, PI},
+};
 
 use glam::{DVec2, DVec3, Vec2};
+use rayon::prelude::*;
 
+use super::{
+    environment_sampler::EnvironmentSampler,
+    light_tree::{LightBounds, LightCut, LightTree},
+    receiver::{Receiver, Subtended},
+};
 use crate::{
     bvh::{SLACK, SceneBvh, SceneTlas},
     photometry::{
@@ -11,7 +20,7 @@ use crate::{
         color::luminance,
         lights::{Emitter, Sides},
     },
-    scene::{AlphaMode, Environment, Light, Scene},
+    scene::{AlphaMode, Light, Scene},
 };
 
 /// A light with its pose relative to the eye.
@@ -37,16 +46,8 @@ struct EmissiveTriangle {
     at: (u32, u32),
     /// True if a texture or opacity varies the emission.
     varied: bool,
-}
-
-/// Importance sampling of the environment by texels.
-#[derive(Clone, Debug)]
-struct EnvironmentSampler {
-    environment: Environment,
-    /// Cumulative luminance times solid angle over the texels, normalized to 1.
-    cumulative: Vec<f64>,
-    /// Integral of luminance over all directions (nit sr).
-    total: f64,
+    /// Mean luminance of the emission over the triangle (nits), head-on.
+    mean: f64,
 }
 
 /// All light sources of a scene.
@@ -56,9 +57,46 @@ pub struct Lights {
     triangles: Vec<EmissiveTriangle>,
     of_triangle: HashMap<(u32, u32), usize>,
     environment: Option<EnvironmentSampler>,
-    /// Cumulative selection probabilities: placed lights, emissive triangles, environment.
-    cumulative: Vec<f64>,
+    /// Tree of all lights except suns: placed lights, then emissive triangles.
+    tree: LightTree,
+    /// Indices of the suns among the placed lights.
+    suns: Vec<usize>,
+    /// Indices of the placed lights with a surface that rays hit.
+    surfaces: Vec<usize>,
 }
+
+/// Kinds of light sources: local lights, suns, environment.
+pub(super) const KINDS: usize = 3;
+/// Part of the chance that all kinds share equally, as the estimates may be wrong.
+const EQUAL_PART: f64 = 0.25;
+
+/// Probabilities of the choice of a light at a receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LightChoice {
+    receiver: Receiver,
+    /// Probabilities of the kinds; all 0 where no light contributes.
+    kinds: [f64; KINDS],
+    cut: LightCut,
+    /// Sum of the suns' estimates.
+    suns: f64,
+}
+
+/// A chosen light source.
+#[derive(Clone, Copy, Debug)]
+enum LightSource {
+    /// A placed light by its index, or an emissive triangle by its index after those.
+    Light(usize),
+    Environment,
+}
+
+/// Number of texture lookups for the mean emission of a scene's triangles, and bounds of the number
+/// for each triangle.
+const POINTS: usize = 1 << 20;
+const MIN_POINTS: usize = 16;
+const MAX_POINTS: usize = 4096;
+
+/// The largest number in [0, 1).
+const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
 
 /// A sampled point on a light.
 #[derive(Clone, Copy, Debug)]
@@ -131,9 +169,16 @@ impl Lights {
         })
     }
 
-    /// The lights of a scene, relative to an eye.
+    /// The lights of a scene, relative to an eye. `coverage` is the emission factor of a point of
+    /// an emissive triangle in the direction opposite to the given one.
     #[must_use]
-    pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &SceneTlas) -> Self {
+    pub fn new(
+        scene: &Scene,
+        eye: DVec3,
+        bvh: &SceneBvh,
+        top: &SceneTlas,
+        coverage: impl Fn(&TrianglePoint, DVec3) -> DVec3 + Sync,
+    ) -> Self {
         let mut placed = Vec::new();
         for node in scene.walk() {
             let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else {
@@ -154,9 +199,16 @@ impl Lights {
         let mut lights = Self { placed, ..Self::default() };
         if scene.emissive_lights {
             lights.add_triangles(scene, bvh, top);
+            lights.average_emission(coverage);
         }
         lights.environment = scene.environment.as_ref().and_then(EnvironmentSampler::new);
-        lights.build_distribution();
+        let of = |is: fn(&Light) -> bool| -> Vec<usize> {
+            let placed = lights.placed.iter().enumerate();
+            placed.filter(|(_, placed)| is(&placed.light)).map(|(index, _)| index).collect()
+        };
+        (lights.suns, lights.surfaces) =
+            (of(Light::is_directional), of(|light| light.source.nits().is_some()));
+        lights.tree = LightTree::new(&lights.bounds());
         lights
     }
 
@@ -202,42 +254,103 @@ impl Lights {
                     two_sided: material.double_sided,
                     at: (instance, triangle),
                     varied,
+                    mean: luminance(material.emission.as_dvec3()),
                 });
             }
         }
     }
 
-    /// Selection probabilities in proportion to flux. Suns together count as much as all other
-    /// lights together.
-    fn build_distribution(&mut self) {
-        let flux = |light: &PlacedLight| {
-            let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
-            lumens * light.light.color_luminance()
-        };
-        let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
-        chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
-        if let Some(around) = &self.environment {
-            // As if it illuminated a square meter from all sides, beside lights of a room of that
-            // size.
-            let lights: f64 = chances.iter().sum();
-            chances.push(if lights > 0.0 { lights } else { around.total.max(1e-300) });
-        }
-        let lights: f64 = chances.iter().sum();
-        let suns = self.placed.iter().filter(|light| light.light.is_directional()).count().max(1);
-        for (chance, light) in chances.iter_mut().zip(&self.placed) {
-            if light.light.is_directional() && light.light.source.lux(1.0).get() > 0.0 {
-                *chance = if lights > 0.0 { lights / suns as f64 } else { 1.0 };
-            }
-        }
-        let total: f64 = chances.iter().sum();
-        let mut sum = 0.0;
-        self.cumulative = chances
-            .iter()
-            .map(|chance| {
-                sum += chance / total.max(1e-300);
-                sum
+    /// Averages textures and opacity over each triangle.
+    fn average_emission(&mut self, coverage: impl Fn(&TrianglePoint, DVec3) -> DVec3 + Sync) {
+        let varied = self.triangles.iter().filter(|triangle| triangle.varied).count();
+        let points = (POINTS / varied.max(1)).clamp(MIN_POINTS, MAX_POINTS);
+        self.triangles.par_iter_mut().filter(|triangle| triangle.varied).for_each(|triangle| {
+            let (instance, index) = triangle.at;
+            let sum: f64 = (0..points)
+                .map(|point| {
+                    // Martin Roberts 2018, the R2 sequence.
+                    let u = DVec2::new(0.754_877_666_246_693, 0.569_840_290_998_053)
+                        * (point as f64 + 0.5);
+                    let (_, barycentric) = triangle_point(u.fract());
+                    let at = TrianglePoint {
+                        instance,
+                        triangle: index,
+                        barycentric: barycentric.as_vec2(),
+                        varied: true,
+                    };
+                    luminance(coverage(&at, -triangle.normal) * triangle.emission)
+                })
+                .sum();
+            // Light that all points missed may exist.
+            triangle.mean = (sum / points as f64).max(0.25 * triangle.mean / points as f64);
+        });
+    }
+
+    /// Bounds of the local lights: placed ones, then emissive triangles.
+    fn bounds(&self) -> Vec<Option<LightBounds>> {
+        let placed = self.placed.iter().map(PlacedLight::bounds);
+        let triangles = self.triangles.iter().map(|triangle| {
+            let [a, b, c] = triangle.corners;
+            Some(LightBounds {
+                low: a.min(b).min(c),
+                high: a.max(b).max(c),
+                axis: triangle.normal,
+                normals: 0.0,
+                spread: FRAC_PI_2,
+                two_sided: triangle.two_sided,
+                intensity: triangle.mean * triangle.area,
             })
-            .collect();
+        });
+        placed.chain(triangles).collect()
+    }
+
+    /// What a light without a surface contributes at a receiver, unoccluded (nits); `None` for
+    /// lights with a surface.
+    fn exact(&self, light: u32, receiver: &Receiver) -> Option<f64> {
+        self.placed.get(light as usize)?.point_contribution(receiver)
+    }
+
+    fn sun_estimate(&self, sun: usize, receiver: &Receiver) -> f64 {
+        self.placed.get(sun).map_or(0.0, |light| light.sun_estimate(receiver))
+    }
+
+    /// Number of kinds of light sources in the scene.
+    pub(super) fn kinds(&self) -> usize {
+        usize::from(!self.tree.is_empty())
+            + usize::from(!self.suns.is_empty())
+            + usize::from(self.environment.is_some())
+    }
+
+    /// Prepares the choice of a light at a receiver, without regard to occlusion.
+    #[must_use]
+    pub fn choice_at(&self, receiver: &Receiver) -> LightChoice {
+        self.choice_by_visibility(receiver, [1.0; KINDS])
+    }
+
+    /// Prepares the choice of a light at a receiver, given the visible fraction of each kind of
+    /// light sources.
+    pub(super) fn choice_by_visibility(
+        &self,
+        receiver: &Receiver,
+        visible: [f64; KINDS],
+    ) -> LightChoice {
+        let cut = self.tree.cut(receiver, &|light| self.exact(light, receiver));
+        let suns = self.suns.iter().map(|&sun| self.sun_estimate(sun, receiver)).sum();
+        let around = self.environment.as_ref().map_or(0.0, |around| around.estimate(receiver));
+        let estimates: [f64; KINDS] = [cut.sum, suns, around];
+        let present = estimates.iter().filter(|estimate| **estimate > 0.0).count() as f64;
+        let seen: [f64; KINDS] = std::array::from_fn(|kind| estimates[kind] * visible[kind]);
+        let sum: f64 = seen.iter().sum();
+        let kinds = std::array::from_fn(|kind| {
+            let equal = 1.0 / present;
+            let by_estimate = if sum > 0.0 { seen[kind] / sum } else { equal };
+            if estimates[kind] > 0.0 {
+                EQUAL_PART * equal + (1.0 - EQUAL_PART) * by_estimate
+            } else {
+                0.0
+            }
+        });
+        LightChoice { receiver: *receiver, kinds, cut, suns }
     }
 
     /// Index of the emissive triangle that a ray hit.
@@ -246,28 +359,97 @@ impl Lights {
         self.of_triangle.get(&(instance, triangle)).copied()
     }
 
-    fn selection_probability(&self, index: usize) -> f64 {
-        let before =
-            index.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
-        self.cumulative.get(index).map_or(0.0, |sum| sum - before)
+    /// Probability with which `sample` chooses a light: a placed one by its index, or an emissive
+    /// triangle by its index after those.
+    #[must_use]
+    pub fn probability(&self, choice: &LightChoice, light: usize) -> f64 {
+        let (receiver, [local, suns, _]) = (&choice.receiver, choice.kinds);
+        if self.placed.get(light).is_some_and(|placed| placed.light.is_directional()) {
+            return if suns > 0.0 {
+                suns * self.sun_estimate(light, receiver) / choice.suns
+            } else {
+                0.0
+            };
+        }
+        if local <= 0.0 {
+            return 0.0;
+        }
+        let exact = |light| self.exact(light, receiver);
+        local * self.tree.probability(&choice.cut, receiver, light as u32, &exact)
     }
 
-    /// Samples a light point for `from`; `None` where the light does not emit in that direction.
-    #[must_use]
-    pub fn sample(&self, from: DVec3, choice: f64, u: DVec2) -> Option<LightSample> {
-        let index = self
-            .cumulative
-            .partition_point(|&sum| sum <= choice)
-            .min(self.cumulative.len().checked_sub(1)?);
-        let chance = self.selection_probability(index);
-        if chance <= 0.0 {
-            return None;
+    /// Chooses a light by the first number of a pair. Returns it, its probability, and the
+    /// remainder of the number, uniform again.
+    fn choose(&self, choice: &LightChoice, u: f64) -> Option<(LightSource, f64, f64)> {
+        let mut kind = None;
+        let mut below = 0.0;
+        for (index, chance) in choice.kinds.into_iter().enumerate().filter(|(_, c)| *c > 0.0) {
+            kind = Some((index, chance, ((u - below) / chance).clamp(0.0, BELOW_ONE)));
+            below += chance;
+            if u < below {
+                break;
+            }
         }
-        let mut sample = match self.placed.get(index) {
-            Some(light) => light.sample(from, u)?,
-            None => match self.triangles.get(index - self.placed.len()) {
-                Some(triangle) => triangle.sample(from, u)?,
-                None => self.environment.as_ref()?.sample(u)?,
+        let (kind, chance, u) = kind?;
+        match kind {
+            0 => {
+                let exact = |light| self.exact(light, &choice.receiver);
+                let (light, of_kind, u) =
+                    self.tree.sample(&choice.cut, &choice.receiver, u, &exact)?;
+                Some((LightSource::Light(light as usize), chance * of_kind, u))
+            }
+            1 => {
+                let mut left = u * choice.suns;
+                let mut chosen = None;
+                for &sun in &self.suns {
+                    let value = self.sun_estimate(sun, &choice.receiver);
+                    if value > 0.0 {
+                        let rest = (left / value).min(BELOW_ONE);
+                        chosen =
+                            Some((LightSource::Light(sun), chance * value / choice.suns, rest));
+                        if left < value {
+                            break;
+                        }
+                        left -= value;
+                    }
+                }
+                chosen
+            }
+            _ => Some((LightSource::Environment, chance, u)),
+        }
+    }
+
+    /// The light that `sample` chooses, and its probability.
+    #[cfg(test)]
+    pub(super) fn choose_light(&self, choice: &LightChoice, u: f64) -> Option<(usize, f64)> {
+        match self.choose(choice, u)? {
+            (LightSource::Light(light), chance, _) => Some((light, chance)),
+            (LightSource::Environment, ..) => None,
+        }
+    }
+
+    /// Samples a light point for the receiver of a choice by a pair of numbers; `None` where the
+    /// light does not emit in that direction. The first number chooses the light, and its remainder
+    /// places the point: light and point are stratified together.
+    #[must_use]
+    pub fn sample(&self, choice: &LightChoice, u: DVec2) -> Option<LightSample> {
+        let (source, chance, x) = self.choose(choice, u.x)?;
+        let (from, u) = (choice.receiver.position, DVec2::new(x, u.y));
+        let mut sample = match source {
+            LightSource::Environment => {
+                let (direction, weight, density) = self.environment.as_ref()?.sample(u)?;
+                LightSample {
+                    direction,
+                    distance: 1e30,
+                    weight,
+                    pdf: Some(density),
+                    shadow: true,
+                    triangle_point: None,
+                }
+            }
+            LightSource::Light(index) => match self.placed.get(index) {
+                Some(light) => light.sample(from, u)?,
+                None => self.triangles.get(index - self.placed.len())?.sample(from, u)?,
             },
         };
         sample.weight /= chance;
@@ -276,37 +458,58 @@ impl Lights {
         Some(sample)
     }
 
+    /// Samples a light point of one kind for a position.
+    pub(super) fn sample_kind(
+        &self,
+        position: DVec3,
+        kind: usize,
+        u: DVec2,
+    ) -> Option<LightSample> {
+        let mut choice = self.choice_at(&Receiver::at(position));
+        for (index, chance) in choice.kinds.iter_mut().enumerate() {
+            *chance = if index == kind && *chance > 0.0 { 1.0 } else { 0.0 };
+        }
+        self.sample(&choice, u)
+    }
+
     /// Density by solid angle of the direction to a hit emissive triangle in `sample`.
     #[must_use]
-    pub fn triangle_pdf(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
+    pub fn triangle_pdf(
+        &self,
+        choice: &LightChoice,
+        triangle: usize,
+        direction: DVec3,
+        distance: f64,
+    ) -> f64 {
         let Some(t) = self.triangles.get(triangle) else { return 0.0 };
-        self.selection_probability(self.placed.len() + triangle) * distance * distance
+        self.probability(choice, self.placed.len() + triangle) * distance * distance
             / (t.area * t.normal.dot(direction).abs().max(1e-12))
     }
 
     /// Environment along a ray without a hit: luminance (nits per channel), and the density of its
     /// direction in `sample`.
     #[must_use]
-    pub fn environment_radiance(&self, direction: DVec3) -> (DVec3, f64) {
+    pub fn environment_radiance(&self, choice: &LightChoice, direction: DVec3) -> (DVec3, f64) {
         let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
-        let chance = self.selection_probability(self.placed.len() + self.triangles.len());
-        (around.luminance(direction), around.pdf(direction) * chance)
+        (around.luminance(direction), around.pdf(direction) * choice.kinds[2])
     }
 
-    /// Calls back for every area light that a ray hits before `limit` (m). The path's last vertex
-    /// lies `back` (m) behind the ray's origin.
+    /// Calls back for every area light that a ray hits before `limit` (m). The path's last vertex,
+    /// the receiver of `choice`, lies `back` (m) behind the ray's origin.
     pub fn for_each_light_hit(
         &self,
+        choice: &LightChoice,
         origin: DVec3,
         direction: DVec3,
         limit: f64,
         back: f64,
         mut on_hit: impl FnMut(LightHit),
     ) {
-        for (index, placed) in self.placed.iter().enumerate() {
+        for &index in &self.surfaces {
+            let Some(placed) = self.placed.get(index) else { continue };
             if let Some((distance, density)) = placed.hit(origin, direction, limit, back) {
                 let density =
-                    placed.light.shadow.then(|| density * self.selection_probability(index));
+                    placed.light.shadow.then(|| density * self.probability(choice, index));
                 on_hit(LightHit {
                     radiance: placed.radiance(),
                     distance,
@@ -318,85 +521,21 @@ impl Lights {
     }
 }
 
-impl EnvironmentSampler {
-    fn new(environment: &Environment) -> Option<Self> {
-        let map = &environment.map;
-        let mut sum = 0.0;
-        let mut cumulative = Vec::with_capacity(map.texels().len());
-        for (index, texel) in map.texels().iter().enumerate() {
-            sum += weight(*texel) * map.texel_solid_angle(index / map.width());
-            cumulative.push(sum);
-        }
-        let all = environment.clone();
-        (sum > 0.0 && sum.is_finite()).then(|| {
-            cumulative.iter_mut().for_each(|value| *value /= sum);
-            Self { environment: all, cumulative, total: sum }
-        })
-    }
-
-    fn luminance(&self, direction: DVec3) -> DVec3 {
-        self.environment.map.sample(self.rotated(direction, 1.0)).as_dvec3()
-    }
-
-    /// Rotates a world direction to the map's axes (`sign` 1), or back (-1).
-    fn rotated(&self, d: DVec3, sign: f64) -> DVec3 {
-        let (sin, cos) = (sign * self.environment.rotation).sin_cos();
-        DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
-    }
-
-    fn texel_of(&self, direction: DVec3) -> usize {
-        self.environment.map.texel_at(self.rotated(direction, 1.0))
-    }
-
-    fn pdf(&self, direction: DVec3) -> f64 {
-        let texel = self.texel_of(direction);
-        let map = &self.environment.map;
-        map.texels().get(texel).map_or(0.0, |texel| weight(*texel)) / self.total
-    }
-
-    fn sample(&self, u: DVec2) -> Option<LightSample> {
-        let map = &self.environment.map;
-        let texel = self
-            .cumulative
-            .partition_point(|&sum| sum <= u.x)
-            .min(self.cumulative.len().checked_sub(1)?);
-        let before =
-            texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
-        let chance = self.cumulative.get(texel)? - before;
-        // The remainder of the number is uniform again.
-        let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
-        let direction =
-            map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
-        let direction = self.rotated(direction, -1.0);
-        let density = self.pdf(direction);
-        let weight = self.luminance(direction) / density;
-        (density > 0.0 && weight.is_finite()).then_some(LightSample {
-            direction,
-            distance: 1e30,
-            weight,
-            pdf: Some(density),
-            shadow: true,
-            triangle_point: None,
-        })
-    }
-}
-
-/// Sampling weight of a texel. Interpolation spreads light from neighbors into black texels, so
-/// none has probability 0.
-fn weight(texel: glam::Vec3) -> f64 {
-    luminance(texel.as_dvec3()).max(0.0) + 1e-9
+/// A uniform point in a triangle: weights of the first vertex, and of the second and third. Turk
+/// 1990, "Generating Random Points in Triangles", Graphics Gems.
+fn triangle_point(u: DVec2) -> (f64, DVec2) {
+    let root = u.x.sqrt();
+    (1.0 - root, DVec2::new(root * (1.0 - u.y), root * u.y))
 }
 
 impl EmissiveTriangle {
     fn sample(&self, from: DVec3, u: DVec2) -> Option<LightSample> {
-        // Turk 1990, "Generating Random Points in Triangles", Graphics Gems.
-        let root = u.x.sqrt();
+        let (first, others) = triangle_point(u);
         let [a, b, c] = self.corners;
-        let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
+        let point = a * first + b * others.x + c * others.y;
         let sample =
             surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
-        let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
-        let (instance, triangle) = self.at;
+        let (barycentric, (instance, triangle)) = (others.as_vec2(), self.at);
         let on = Some(TrianglePoint { instance, triangle, barycentric, varied: self.varied });
         Some(LightSample { triangle_point: on, ..sample })
     }
@@ -444,6 +583,69 @@ fn cone(axis: DVec3, one_minus_cos: f64, u: DVec2) -> DVec3 {
 }
 
 impl PlacedLight {
+    /// Bounds in the light tree; `None` for suns.
+    fn bounds(&self) -> Option<LightBounds> {
+        let emitter = self.light.emitter();
+        let (normals, spread, two_sided) = match emitter {
+            Emitter::Sun { .. } => return None,
+            // Slightly wider than the cone, so that rounding cuts nothing.
+            Emitter::Spot { cone, .. } => (cone.outer(), 1e-3, false),
+            Emitter::Disk { sides, .. } | Emitter::Rectangle { sides, .. } => {
+                (0.0, FRAC_PI_2, sides == Sides::Two)
+            }
+            Emitter::Point | Emitter::Sphere { .. } | Emitter::Tube { .. } => {
+                (PI, FRAC_PI_2, false)
+            }
+        };
+        let half = match emitter {
+            Emitter::Sphere { radius } => DVec3::splat(radius),
+            Emitter::Disk { radius, .. } => {
+                (self.right.abs() + self.up.abs()).min(DVec3::ONE) * radius
+            }
+            Emitter::Rectangle { width, height, .. } => {
+                (self.right.abs() * width + self.up.abs() * height) * 0.5
+            }
+            Emitter::Tube { radius, length } => self.right.abs() * (length * 0.5) + radius,
+            _ => DVec3::ZERO,
+        };
+        Some(LightBounds {
+            low: self.position - half,
+            high: self.position + half,
+            axis: self.direction,
+            normals,
+            spread,
+            two_sided,
+            intensity: self.light.candela().map_or(0.0, Candela::get)
+                * self.light.color_luminance(),
+        })
+    }
+
+    /// What a point or spot light contributes at a receiver, unoccluded (nits).
+    fn point_contribution(&self, receiver: &Receiver) -> Option<f64> {
+        if !matches!(self.light.emitter(), Emitter::Point | Emitter::Spot { .. }) {
+            return None;
+        }
+        let Some(sample) = self.sample(receiver.position, DVec2::ZERO) else { return Some(0.0) };
+        let lux = luminance(sample.weight);
+        Some(if lux > 0.0 {
+            lux * receiver.response(sample.direction, Subtended::POINT)
+        } else {
+            0.0
+        })
+    }
+
+    /// Estimate of what a sun contributes at a receiver, unoccluded (nits).
+    fn sun_estimate(&self, receiver: &Receiver) -> f64 {
+        let Emitter::Sun { angular_radius } = self.light.emitter() else { return 0.0 };
+        let (towards, (sine, cosine)) = (-self.direction, angular_radius.sin_cos());
+        if self.light.clip_at_horizon && towards.y < -sine {
+            return 0.0;
+        }
+        self.light.source.lux(1.0).get()
+            * self.light.color_luminance()
+            * receiver.response(towards, Subtended { sine, cosine })
+    }
+
     fn radiance(&self) -> DVec3 {
         self.light.color.as_dvec3() * self.light.source.nits().map_or(0.0, Nit::get)
     }

@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::{
     bsdf::{BsdfEvaluator, BsdfSample},
     light_components::FirstScatter,
+    lights::LightChoice,
     media::MediaStack,
     path_settings::PathSettings,
     sampler::Sampler,
@@ -37,6 +38,8 @@ pub(super) struct PathState {
     /// Density of the sample that led here; `None` from the eye and from smooth glass, where light
     /// sampling contributes nothing.
     pub(super) pdf: Option<f64>,
+    /// Choice of lights at the vertex of that sample.
+    pub(super) light_choice: LightChoice,
     /// Distance (m) from the vertex of that sample to the origin, which lies behind pass-through
     /// layers.
     pub(super) distance_since_vertex: f64,

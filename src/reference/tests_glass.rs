@@ -557,7 +557,7 @@ fn nothing_is_lost_however_often_light_is_reflected() {
     let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::new(0.3, 0.2, 0.1));
     let mean = over_a_ball()
-        .map(|d| seen(&world, d, &PathSettings::default(), 256).0.total().y)
+        .map(|d| seen(&world, d, &PathSettings::default(), 1024).0.total().y)
         .sum::<f64>()
         / 40.0;
     close(mean, 1.0, 5e-3, "mean radiance");

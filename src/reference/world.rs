@@ -1,6 +1,7 @@
 //! A scene prepared for path tracing: BVH, materials with textures in linear light, lights with
 //! sampling probabilities.
 
+mod light_choice;
 mod lobes;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,6 +10,7 @@ use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, GlassInterface},
+    kind_visibility::KindVisibility,
     lights::{LightSample, Lights, TrianglePoint},
     media::{MediaStack, Medium},
     shading::{ShadingFrame, view_in},
@@ -39,6 +41,8 @@ pub struct World<'a> {
     eye: DVec3,
     /// Number of traced rays.
     rays: RayCount,
+    /// Cached visibility of the kinds of light sources.
+    pub(super) kind_visibility: KindVisibility,
     /// Light sources.
     pub lights: Lights,
     /// Participating media.
@@ -157,10 +161,13 @@ impl<'a> World<'a> {
             eye_media: MediaStack::default(),
             eye,
             rays: RayCount::default(),
+            kind_visibility: KindVisibility::default(),
             lights: Lights::default(),
             volumes: Volumes::new(scene, eye),
         };
-        world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas);
+        world.lights = Lights::new(scene, eye, &world.bvh, &world.tlas, |at, direction| {
+            world.emission_coverage(at, direction)
+        });
         world.eye_media = world.find_media_around_eye();
         world
     }

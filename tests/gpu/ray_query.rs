@@ -14,7 +14,7 @@ use sunny16::{
     gpu_scene::View,
     passes::rays::DeviceTracer,
     photometry::{Candela, Lux},
-    reference::World,
+    reference::{Receiver, World},
     scene::{
         AlphaMode, Material, Sampler, Scene,
         build::{SceneBuilder, dielectric},
@@ -422,7 +422,8 @@ fn rays_that_end_before_a_panel_differ_only_at_the_panel() {
         surfaces += 1;
         let from = origin.as_dvec3();
         let place = DVec2::new(unit(&mut random), unit(&mut random));
-        let Some(light) = world.lights.sample(from, unit(&mut random), place) else { continue };
+        let choice = world.lights.choice_at(&Receiver::at(from));
+        let Some(light) = world.lights.sample(&choice, place) else { continue };
         let Some(on) = light.triangle_point else { continue };
         let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
         if towards.dot(away) > 0.0 {

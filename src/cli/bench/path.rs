@@ -14,7 +14,7 @@ use super::{
 use crate::{
     bvh::SceneBvh,
     cli::error::CliError,
-    reference::{Film, FilmSettings, PathSettings, Pinhole, World},
+    reference::{Film, FilmSettings, PathSettings, Pinhole, Receiver, World},
     session::OpenScene,
 };
 
@@ -41,7 +41,8 @@ pub fn run(args: &BenchArgs, session: &OpenScene) -> Result<Measurement, CliErro
     let (camera, [width, height]) = small_camera(session, PIXELS);
     let primary = camera_rays(width, height, |place| camera.ray(place));
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
-        let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
+        let choice = world.lights.choice_at(&Receiver::at(from));
+        let light = world.lights.sample(&choice, numbers.next_2d())?;
         // The path tracer's light sampling.
         Some((light.direction, light.end(from)))
     });

@@ -23,7 +23,7 @@ use crate::{
         vk,
     },
     passes::rays::{DeviceTracer, MAX_RAYS, MAX_REPETITIONS},
-    reference::World,
+    reference::{Receiver, World},
     session::{self, OpenScene},
 };
 
@@ -151,7 +151,8 @@ pub fn run(args: &BenchArgs, opened: &OpenScene) -> Result<Measurement, CliError
         &top,
         camera_rays(width, height, |place| camera.ray(place)),
         &|from, numbers| {
-            let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
+            let choice = world.lights.choice_at(&Receiver::at(from));
+            let light = world.lights.sample(&choice, numbers.next_2d())?;
             Some((light.direction, light.end(from)))
         },
     );

@@ -138,13 +138,10 @@ impl RadianceMap {
         TAU / self.width as f64 * (sine(y) - sine(y + 1))
     }
 
-    /// Index of the texel of a unit direction, in row-major order.
+    /// Sine of the elevation of a row's middle.
     #[must_use]
-    pub fn texel_at(&self, direction: DVec3) -> usize {
-        let (u, v) = coordinates(self.rows, direction);
-        let x = ((u * self.width as f64) as usize).min(self.width - 1);
-        let y = ((v * self.height as f64) as usize).min(self.height - 1);
-        y * self.width + x
+    pub fn row_center_sine(&self, y: usize) -> f64 {
+        elevation(self.rows, (y as f64 + 0.5) / self.height as f64).sin()
     }
 
     /// Unit vector to a position in a texel, `across` and `down` from 0 to 1; equal areas of the

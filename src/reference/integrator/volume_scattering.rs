@@ -8,6 +8,7 @@ use crate::reference::{
     lights::LightSample,
     path_settings::{PathSettings, SamplingStrategy},
     path_state::PathState,
+    receiver::Receiver,
     sampler::Sampler,
     volumes::{FreeFlight, VolumeRng, henyey_greenstein, sample_henyey_greenstein},
     world::World,
@@ -76,11 +77,13 @@ impl World<'_> {
         if path.bounces == 1 {
             path.first_scatter = FirstScatter { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
         }
-        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
-        let sampled = self
-            .lights
-            .sample(path.origin, choice, u)
-            .filter(|_| walk.strategy != SamplingStrategy::Bsdf);
+        let u = sampler.next_2d();
+        let mut sampled = None;
+        if walk.strategy != SamplingStrategy::Bsdf {
+            let receiver = Receiver::in_volume(path.origin, path.direction, anisotropy);
+            path.light_choice = self.light_choice(&receiver);
+            sampled = self.lights.sample(&path.light_choice, u);
+        }
         if let Some(light) = sampled {
             let phase = henyey_greenstein(path.direction.dot(light.direction), anisotropy);
             let mut weight = path.throughput * light.weight * phase;
