@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use glam::Mat3;
 use serde_json::json;
 
 use super::{
@@ -171,7 +172,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     if test.encoding() != reference.encoding() && args.exposure.is_some() {
         // One picture is display-referred: compare both as a display shows them.
         for picture in [&mut test, &mut reference] {
-            *picture = picture.displayed(exposure, mapper);
+            *picture = picture.displayed(exposure, Mat3::IDENTITY, mapper);
         }
     }
     let usage = |error: metrics::CompareError| {
@@ -191,7 +192,12 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             "--skip-edges excludes all pixels of this reference; omit it".into(),
         ));
     }
-    let settings = CompareSettings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
+    let settings = CompareSettings {
+        exposure,
+        mapper,
+        pixels_per_degree: args.pixels_per_degree,
+        ..CompareSettings::default()
+    };
     let (summary, maps) = Summary::of(&pair, &settings);
     let lines = lines(args, &summary, &pair);
     let broken =

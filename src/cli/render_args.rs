@@ -16,6 +16,10 @@ pub struct RenderArgs {
     /// luminance).
     #[arg(long)]
     pub exposed: bool,
+    /// Leave out post effects, which the path tracer does not render (starbursts, ghosts, bloom,
+    /// chromatic aberration, grain, dither), for a comparison of both renderers.
+    #[arg(long)]
+    pub for_compare: bool,
     /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
     /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
     /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and

@@ -1,5 +1,6 @@
 //! All metrics of a pair, as `compare` prints them.
 
+use glam::Mat3;
 use serde::Serialize;
 
 use super::{
@@ -18,6 +19,8 @@ use crate::camera::{
 pub struct CompareSettings {
     /// Exposure of scene light for LDR-FLIP; its saturation luminance is the peak of PSNR.
     pub exposure: Exposure,
+    /// White balance: matrix of exposed linear Rec.709, before the tone mapper.
+    pub white_balance: Mat3,
     /// Tone mapper after the exposure.
     pub mapper: ToneMapper,
     /// Pixels per degree of visual angle, for FLIP.
@@ -29,6 +32,7 @@ impl Default for CompareSettings {
     fn default() -> Self {
         Self {
             exposure: Exposure::default(),
+            white_balance: Mat3::IDENTITY,
             mapper: ToneMapper::Linear,
             pixels_per_degree: flip::PIXELS_PER_DEGREE,
         }
@@ -46,7 +50,9 @@ pub fn flips(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Vec<f32>, Opt
     if test.encoding() == Encoding::Display {
         return (flip::ldr(test.pixels(), reference.pixels(), width, density), None);
     }
-    let show = |picture: &LinearImage| picture.displayed(settings.exposure, settings.mapper);
+    let show = |picture: &LinearImage| {
+        picture.displayed(settings.exposure, settings.white_balance, settings.mapper)
+    };
     let ldr = flip::ldr(show(test).pixels(), show(reference).pixels(), width, density);
     (ldr, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
 }

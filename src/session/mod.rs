@@ -13,6 +13,7 @@ mod error;
 pub mod expose;
 mod exposure_state;
 pub mod look_change;
+pub mod metadata;
 mod meter;
 mod meter_reading;
 mod motion;

@@ -8,6 +8,7 @@ use crate::{
     cli::{aov_file::aov_path, error::CliError, render_args::RenderArgs},
     compare::error_colormap::{MAGMA, sample_colormap},
     frame::Aov,
+    image_io::RenderMetadata,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     reference::{
@@ -99,6 +100,7 @@ pub struct PathTracedImage<'a> {
     pub nits: &'a [DVec3],
     pub exposure: Exposure,
     pub white_balance: Mat3,
+    pub metadata: RenderMetadata,
 }
 
 const RGB: &[&str] = &["R", "G", "B"];
@@ -174,7 +176,7 @@ pub fn write(
         dither,
     };
     let bytes = development.display(picture.nits.iter().copied(), width);
-    output::write_png(&args.output, width, height, &bytes)?;
+    output::write_png_with(&args.output, [width, height], &bytes, Some(&picture.metadata))?;
     for (name, wanted) in wanted {
         let pixels = of(*wanted);
         let shown = match wanted {
@@ -254,5 +256,6 @@ fn write_exr(
     }));
     let white =
         if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
-    Ok(output::write_exr(&args.output, width, height, white, &list)?)
+    let (size, metadata) = ([width, height], Some(&picture.metadata));
+    Ok(output::write_exr_with(&args.output, size, white, &list, metadata)?)
 }
