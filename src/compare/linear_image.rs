@@ -154,6 +154,13 @@ impl LinearImage {
         &self.notes
     }
 
+    /// Adds a note.
+    #[must_use]
+    pub fn with_note(mut self, note: String) -> Self {
+        self.notes.push(note);
+        self
+    }
+
     /// How the picture was rendered; `None` if the file does not say.
     #[must_use]
     pub const fn metadata(&self) -> Option<&RenderMetadata> {
