@@ -1,12 +1,14 @@
 //! `sunny16 render`: a picture or a sequence, by either renderer.
 
+use std::time::Instant;
+
 use glam::{Mat3, Vec3};
 
 use super::{
     aov_file::{aov_path, print_aov_files},
     error::CliError,
     exposure_format::exposure_source,
-    path,
+    pace, path,
     render_args::{RenderArgs, RendererKind},
     scene_args,
     warnings::{warn, warn_exposure, warn_missing_textures, warn_remarks},
@@ -102,6 +104,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         Some(_) => opened.sequence_samples(),
     };
     let sequence = SequenceSettings { first, fps, count, samples, aovs };
+    let begun = Instant::now();
     let (renderer, notice) = args.device.open_renderer()?;
     let mut notice = (!args.quiet).then_some(notice);
     let mut session = Session::open(renderer, opened)?;
@@ -153,6 +156,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         Ok::<_, CliError>(())
     })?;
+    let (seconds, is_still) = (begun.elapsed().as_secs_f64(), args.frames.is_none());
+    if is_still && !args.quiet && pace::is_software(session.gpu()) {
+        let opened = &session.opened;
+        if let Some(pace) = pace::measure(opened, exposed.exposure, white_balance, seconds) {
+            println!("note: {}", pace::sentence(seconds, &pace, opened));
+        }
+    }
     Ok(session.close()?)
 }
 

@@ -19,6 +19,7 @@ mod meter_reading;
 mod motion;
 mod open;
 mod open_scene;
+pub mod pace;
 mod playback;
 pub mod preview;
 mod raster_limits;
