@@ -25,8 +25,8 @@ pub struct RenderArgs {
     /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
     /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity, ssr_hit,
     /// ssr_distance, ssr_motion, ssr_history, ssr_rejection; with --renderer path also
-    /// direct_transmission, indirect_transmission, variance, samples and bvh_cost (BVH nodes and
-    /// triangles visited by a pixel's ray).
+    /// direct_transmission, indirect_transmission, variance, half_difference, samples and bvh_cost
+    /// (BVH nodes and triangles visited by a pixel's ray).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
     /// Renderer.

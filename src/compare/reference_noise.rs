@@ -1,4 +1,4 @@
-//! Noise of a path traced reference, by its variance layer.
+//! Noise of a path traced reference, by the difference of two halves of its samples.
 
 use serde::Serialize;
 
@@ -8,107 +8,88 @@ use super::{
     summary::{self, CompareSettings},
 };
 
-/// Expected noise of a reference.
+/// Estimated noise of a reference. Standard deviations come from medians, as those of normal
+/// distributions: a few bright pixels do not decide them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReferenceNoise {
-    /// Median over the pixels of the standard deviation of luminance, over the luminance.
+    /// Standard deviation of a pixel's luminance over that luminance.
     pub pixel_median: f64,
-    /// Root mean square of the standard deviations over the mean luminance. A few bright pixels
-    /// can decide it.
+    /// Root mean square of the pixels' errors over the mean luminance. A few bright pixels can
+    /// decide it.
     pub pixel_rms: f64,
-    /// Median over the blocks of 8x8 pixels of the standard deviation of a block's mean, over that
-    /// mean.
+    /// Standard deviation of the mean of a block of 8x8 pixels over that mean.
     pub block_median: f64,
-    /// Mean LDR-FLIP of the reference against a copy with further noise of the same variance: what
-    /// remains for a test without any error.
+    /// Mean LDR-FLIP of the reference against a copy with another error of the same size and
+    /// pattern: what remains for a test without any error.
     pub flip: f64,
 }
 
-/// Smallest divisor of a pixel's deviation, as a fraction of the mean luminance: that of stops.
+/// Smallest divisor of a pixel's error, as a fraction of the mean luminance: that of stops.
 const PIXEL_FLOOR: f64 = 1e-3;
 
+/// Standard deviation of a normal distribution over the median of its absolute values.
+const DEVIATION: f64 = 1.4826;
+
 impl ReferenceNoise {
-    /// Estimates the noise of a picture from the variance of each pixel's mean luminance, in the
-    /// square of the picture's unit. The pixels are taken as independent, as are the variances:
-    /// well distributed samples have less noise, so the result is an upper bound.
+    /// Estimates the noise of a picture from an error of each pixel's luminance, signed, in the
+    /// picture's unit: the layer `half_difference` of the path tracer.
     ///
-    /// `None` for a black picture, a variance of another size, or one that is 0 everywhere.
+    /// `None` for a black picture, errors of another size, or errors that are 0 everywhere.
     #[must_use]
-    pub fn of(
-        reference: &LinearImage,
-        variance: &[f32],
-        settings: &CompareSettings,
-    ) -> Option<Self> {
+    pub fn of(reference: &LinearImage, errors: &[f32], settings: &CompareSettings) -> Option<Self> {
         let luminances: Vec<f64> =
             reference.pixels().iter().map(|pixel| luminance(*pixel)).collect();
         let count = luminances.len() as f64;
         let mean = luminances.iter().sum::<f64>() / count;
-        let valid = |variance: &f32| variance.is_finite() && *variance >= 0.0;
-        if variance.len() != luminances.len()
+        if errors.len() != luminances.len()
             || !(mean > 0.0 && mean.is_finite())
-            || !variance.iter().all(valid)
-            || variance.iter().all(|variance| *variance == 0.0)
+            || !errors.iter().all(|error| error.is_finite())
+            || errors.iter().all(|error| *error == 0.0)
         {
             return None;
         }
-        let deviation = |index: usize| f64::from(variance[index]).sqrt();
-        let relative = |(index, y): (usize, &f64)| deviation(index) / y.max(PIXEL_FLOOR * mean);
-        let sum: f64 = variance.iter().map(|variance| f64::from(*variance)).sum();
-        let noisy = with_noise(reference, &luminances, deviation);
+        let relative = |(error, y): (&f32, &f64)| f64::from(*error) / y.max(PIXEL_FLOOR * mean);
+        let squares: f64 = errors.iter().map(|error| f64::from(*error).powi(2)).sum();
+        let noisy = with_errors(reference, &luminances, errors);
         let pair = ImagePair::new(&noisy, reference).ok()?;
         Some(Self {
-            pixel_median: median(luminances.iter().enumerate().map(relative).collect()),
-            pixel_rms: (sum / count).sqrt() / mean,
-            block_median: median(block_deviations(reference.width(), &luminances, variance, mean)),
+            pixel_median: deviation(errors.iter().zip(&luminances).map(relative).collect()),
+            pixel_rms: (squares / count).sqrt() / mean,
+            block_median: deviation(block_errors(reference.width(), &luminances, errors, mean)),
             flip: pair.mean(&summary::ldr_flip(&pair, settings))?,
         })
     }
 }
 
-/// Relative standard deviation of each block's mean luminance.
-fn block_deviations(width: usize, luminances: &[f64], variance: &[f32], mean: f64) -> Vec<f64> {
+/// Relative error of each block's mean luminance.
+fn block_errors(width: usize, luminances: &[f64], errors: &[f32], mean: f64) -> Vec<f64> {
     let across = width.div_ceil(BLOCK);
     let down = (luminances.len() / width).div_ceil(BLOCK);
     let mut sums = vec![(0.0, 0.0, 0.0); across * down];
-    for (index, (y, variance)) in luminances.iter().zip(variance).enumerate() {
+    for (index, (y, error)) in luminances.iter().zip(errors).enumerate() {
         let sum: &mut (f64, f64, f64) =
             &mut sums[index / width / BLOCK * across + index % width / BLOCK];
-        *sum = (sum.0 + y, sum.1 + f64::from(*variance), sum.2 + 1.0);
+        *sum = (sum.0 + y, sum.1 + f64::from(*error), sum.2 + 1.0);
     }
-    sums.iter().map(|&(y, variance, n)| variance.sqrt() / y.max(BLOCK_FLOOR * mean * n)).collect()
+    sums.iter().map(|&(y, error, n)| error / y.max(BLOCK_FLOOR * mean * n)).collect()
 }
 
-/// The picture with Gaussian noise of a standard deviation of luminance by pixel. Colors keep
-/// their hue; light stays at least 0.
-fn with_noise(
-    picture: &LinearImage,
-    luminances: &[f64],
-    deviation: impl Fn(usize) -> f64,
-) -> LinearImage {
+/// The picture with errors of luminance added. Colors keep their hue; light stays at least 0.
+fn with_errors(picture: &LinearImage, luminances: &[f64], errors: &[f32]) -> LinearImage {
     picture.map(|index, pixel| {
-        let noise = deviation(index) * gaussian(index as u64);
-        let y = luminances[index];
+        let (y, error) = (luminances[index], f64::from(errors[index]));
         if y > 0.0 {
-            let factor = (1.0 + noise / y).max(0.0);
+            let factor = (1.0 + error / y).max(0.0);
             pixel.map(|channel| (f64::from(channel) * factor) as f32)
         } else {
-            [noise.max(0.0) as f32; 3]
+            [error.max(0.0) as f32; 3]
         }
     })
 }
 
-/// A standard normal number by its index: Box and Muller, "A Note on the Generation of Random
-/// Normal Deviates", 1958, on hashes by the finalizer of SplitMix64 (Steele et al., "Fast
-/// Splittable Pseudorandom Number Generators", 2014).
-fn gaussian(index: u64) -> f64 {
-    let uniform = |seed: u64| {
-        let mut x = (2 * index + seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // Above 0, for the logarithm.
-        ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64 + 0.5 / (1u64 << 53) as f64
-    };
-    (-2.0 * uniform(0).ln()).sqrt() * (std::f64::consts::TAU * uniform(1)).cos()
+/// Standard deviation from the median of absolute values.
+fn deviation(values: Vec<f64>) -> f64 {
+    DEVIATION * median(values.into_iter().map(f64::abs).collect())
 }
 
 /// Median; 0 without values.

@@ -12,7 +12,7 @@ use crate::{
 const PIXELS: f64 = 5000.0;
 /// Maximum samples a pixel of the measured picture.
 const MAX_SAMPLES: u32 = 64;
-/// Minimum samples a pixel for an estimate of the variance.
+/// Minimum samples a pixel for an estimate of the error.
 const MIN_SAMPLES: u32 = 4;
 /// Maximum samples a pixel that an error is said to take.
 const MAX_NEEDED: f64 = 65_536.0;
@@ -45,8 +45,8 @@ impl PathPace {
     /// Traces a small picture of the scene for about `budget`, after the BVH is built. `settings`
     /// are exposure and view of the picture, `flip` is the wanted error.
     ///
-    /// The error is estimated from the variance of the samples as if they were independent, which
-    /// overstates it, and falls with the root of the samples. `None` for a scene of more than
+    /// The error is estimated from two halves of the samples, and falls with the root of their
+    /// number. `None` for a scene of more than
     /// 500,000 triangles, a black picture, or a budget that is too short.
     #[must_use]
     pub fn measure(
@@ -83,10 +83,10 @@ impl PathPace {
         let light = film.mean(LightComponents::total);
         let pixels = light.iter().map(|color| color.as_vec3().to_array()).collect();
         let picture = LinearImage::from_nits(width, height, pixels).ok()?;
-        let variance = film.variance();
+        let errors = film.half_difference();
         let error = |samples: f64| {
-            let part = f64::from(have) / samples;
-            let scaled: Vec<f32> = variance.iter().map(|value| (value * part) as f32).collect();
+            let part = (f64::from(have) / samples).sqrt();
+            let scaled: Vec<f32> = errors.iter().map(|value| (value * part) as f32).collect();
             ReferenceNoise::of(&picture, &scaled, settings).map(|noise| noise.flip)
         };
         let samples = samples_for(flip, error)?;

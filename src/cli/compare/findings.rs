@@ -17,7 +17,6 @@ use crate::{
         summary::{self, CompareSettings, Summary},
     },
     image_io::{self, RenderMetadata, RendererName},
-    photometry::Ev100,
 };
 
 /// Missing light below this part of the reference's explains nothing.
@@ -47,7 +46,7 @@ pub struct Finding {
     pub text: String,
 }
 
-/// Noise of the reference by its variance layer; `None` if it has none.
+/// Noise of the reference by its layer `half_difference`; `None` if it has none.
 pub fn reference_noise(
     args: &CompareArgs,
     reference: &LinearImage,
@@ -55,15 +54,9 @@ pub fn reference_noise(
 ) -> Option<ReferenceNoise> {
     let metadata = reference.metadata()?;
     let is_usable = metadata.renderer == Some(RendererName::Path) && !metadata.denoised;
-    let variance = layer(&args.reference, "variance").filter(|_| is_usable)?;
-    // The reader has multiplied exposed values by white once, but variances are squares.
-    let white = metadata.ev100.filter(|_| metadata.exposed).map_or(1.0, |ev| {
-        crate::camera::Exposure::from_ev100(Ev100(ev))
-            .map_or(1.0, |exposure| exposure.saturation_luminance().get())
-    });
-    let variance: Vec<f32> =
-        variance.pixels().iter().map(|[v, ..]| (f64::from(*v) * white) as f32).collect();
-    ReferenceNoise::of(reference, &variance, settings)
+    let errors = layer(&args.reference, "half_difference").filter(|_| is_usable)?;
+    let errors: Vec<f32> = errors.pixels().iter().map(|[error, ..]| *error).collect();
+    ReferenceNoise::of(reference, &errors, settings)
 }
 
 /// A layer of the EXR `name`; `None` if `name` is a layer itself, or there is none.
@@ -181,9 +174,16 @@ impl Evidence<'_> {
             return Some(format!("{test} is {} {reference} in every pixel", rating.text()));
         }
         let flip = self.summary.flip?.mean;
-        let light = self.summary.bias.map_or_else(String::new, |bias| match percent(bias) {
-            text if text.starts_with('-') => format!(", and darker by {}", &text[1..]),
-            text => format!(", and brighter by {}", &text[1..]),
+        let dominant = &self.summary.dominant;
+        let but_for = match dominant.pixels.len() {
+            0 => "",
+            1 => ", but for one pixel",
+            _ => ", but for a few pixels",
+        };
+        let bias = dominant.bias_without.or(self.summary.bias);
+        let light = bias.map_or_else(String::new, |bias| match percent(bias) {
+            text if text.starts_with('-') => format!(", darker by {}{but_for}", &text[1..]),
+            text => format!(", brighter by {}{but_for}", &text[1..]),
         });
         let text = rating.text();
         Some(format!("{test} is {text} {reference}: FLIP {flip:.3} (0 equal, 1 at most){light}"))
@@ -263,11 +263,11 @@ impl Evidence<'_> {
         let much = self.summary.flip.is_some_and(|flip| noise.flip >= 0.5 * flip.mean);
         Some(format!(
             "{reference} itself has noise of {:.1} % in a pixel and {:.1} % in a block of 8x8 \
-             (medians): up to FLIP {:.3} against a perfect picture{}",
+             (typical): about FLIP {:.3} against a perfect picture{}",
             noise.pixel_median * 100.0,
             noise.block_median * 100.0,
             noise.flip,
-            if much { ", a large part of the difference; render it with more --spp" } else { "" }
+            if much { ", a large part of this difference; render it with more --spp" } else { "" }
         ))
     }
 
