@@ -62,7 +62,7 @@ fn measure_pace(gpu: &Gpu) -> Result<(), CliError> {
         ..CompareSettings::default()
     };
     match PathPace::measure(&session.opened, &settings, STANDARD_FLIP, PACE_BUDGET) {
-        Some(pace) => println!("{}", pace::sentence(second, &pace, &session.opened)),
+        Some(pace) => println!("{}", pace::sentence(second, &pace, PACE_SIZE.pixels())),
         None => println!("the path tracer is too slow here to measure"),
     }
     Ok(session.close()?)

@@ -48,9 +48,9 @@ pub fn measure(
         .flatten()
 }
 
-/// A sentence about both times, with an offer if one renderer is clearly faster.
-pub fn sentence(raster_seconds: f64, pace: &PathPace, opened: &OpenScene) -> String {
-    let pixels = f64::from(opened.size.width) * f64::from(opened.size.height);
+/// A sentence about both times of a picture of this many pixels, with an offer if one renderer is
+/// clearly faster.
+pub fn sentence(raster_seconds: f64, pace: &PathPace, pixels: f64) -> String {
     let path_seconds = pace.seconds(pixels);
     let offer = match raster_seconds / path_seconds {
         ratio if ratio > UNCERTAINTY => {
@@ -72,22 +72,13 @@ pub fn sentence(raster_seconds: f64, pace: &PathPace, opened: &OpenScene) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{scene::build::SceneBuilder, session::OpenRequest};
 
     #[test]
     fn the_faster_renderer_is_offered() {
-        let mut look = crate::scene::look::Look::default();
-        look.scene.default_light = Some(false);
-        let request = OpenRequest {
-            size: Some(crate::session::Size { width: 1000, height: 100 }),
-            ..OpenRequest::default()
-        };
-        let scene = SceneBuilder::new("empty").build().unwrap();
-        let opened = crate::session::apply_look(&request, scene, look, vec![]).unwrap();
         let pace =
             PathPace { samples_per_second: 1e6, build_seconds: 0.0, flip: 0.05, samples: 20 };
         // 2 s of the path tracer.
-        let offered = |seconds: f64| sentence(seconds, &pace, &opened);
+        let offered = |seconds: f64| sentence(seconds, &pace, 1e5);
         assert!(offered(10.0).contains("--spp 20"));
         assert!(!offered(2.0).contains("--spp") && !offered(0.5).contains("--spp"));
         assert_ne!(offered(2.0).split(": ").last(), offered(0.5).split(": ").last());

@@ -160,7 +160,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if is_still && !args.quiet && pace::is_software(session.gpu()) {
         let opened = &session.opened;
         if let Some(pace) = pace::measure(opened, exposed.exposure, white_balance, seconds) {
-            println!("note: {}", pace::sentence(seconds, &pace, opened));
+            println!("note: {}", pace::sentence(seconds, &pace, opened.size.pixels()));
         }
     }
     Ok(session.close()?)
