@@ -177,8 +177,8 @@ impl Evidence<'_> {
         let dominant = &self.summary.dominant;
         let but_for = match dominant.pixels.len() {
             0 => "",
-            1 => ", but for one pixel",
-            _ => ", but for a few pixels",
+            1 => " but for one pixel",
+            _ => " but for a few pixels",
         };
         let bias = dominant.bias_without.or(self.summary.bias);
         let light = bias.map_or_else(String::new, |bias| match percent(bias) {
