@@ -6,7 +6,8 @@
 #   scripts/hash_images.sh PART...   only those whose names contain one of the parts
 #
 # Pictures are small and the path tracer's paths few: it is bits that count, not noise. They are EXRs in nits, so that nothing is
-# hidden by eight bits. Hashes are those of one driver on one machine.
+# hidden by eight bits. Hashes are those of one driver on one machine, and of the files: a change of their metadata (exposure,
+# tier, kinds of light; docs/compare.md) changes them too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/${SUNNY16:-target/release/sunny16}

@@ -7,10 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use exr::prelude as ex;
+use exr::{meta::attribute::AttributeValue, prelude as ex};
 use tempfile::NamedTempFile;
 
-use crate::image_io::coded_image::{self, PngOptions};
+use crate::image_io::{
+    RenderMetadata,
+    coded_image::{self, PngOptions},
+    render_metadata,
+};
 
 /// An output file that cannot be written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -219,14 +223,30 @@ pub fn write_with(
 /// # Errors
 /// [`OutputError`] if the path cannot be written.
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
+    write_png_with(file, [width, height], rgba, None)
+}
+
+/// As [`write_png`], with a text chunk that says how the picture was rendered.
+///
+/// # Errors
+/// [`OutputError`] if the path cannot be written.
+pub fn write_png_with(
+    file: &Path,
+    [width, height]: [usize; 2],
+    rgba: &[u8],
+    metadata: Option<&RenderMetadata>,
+) -> Result<(), OutputError> {
     let options = PngOptions {
         compression: png::Compression::Fast,
         filter: png::Filter::Up,
         is_srgb: true,
         is_opaque: true,
     };
+    let text = metadata.map(RenderMetadata::to_text);
+    let text = text.as_deref().map(|text| (render_metadata::NAME, text));
     write_with(file, |writer| {
-        coded_image::write_png(writer, [width as u32, height as u32], rgba, options)
+        let size = [width as u32, height as u32];
+        coded_image::write_png_with_text(writer, size, rgba, options, text)
     })
 }
 
@@ -254,6 +274,20 @@ pub fn write_exr(
     white_luminance: f32,
     layers: &[ExrLayer<'_>],
 ) -> Result<(), OutputError> {
+    write_exr_with(file, [width, height], white_luminance, layers, None)
+}
+
+/// As [`write_exr`], with an attribute that says how the picture was rendered.
+///
+/// # Errors
+/// [`OutputError`] if the path cannot be written.
+pub fn write_exr_with(
+    file: &Path,
+    [width, height]: [usize; 2],
+    white_luminance: f32,
+    layers: &[ExrLayer<'_>],
+    metadata: Option<&RenderMetadata>,
+) -> Result<(), OutputError> {
     let mut list = ex::SmallVec::<[ex::AnyChannel<ex::FlatSamples>; 4]>::new();
     for layer in layers {
         for (index, channel) in layer.channels.iter().enumerate() {
@@ -266,7 +300,13 @@ pub fn write_exr(
             list.push(ex::AnyChannel::new(name.as_str(), ex::FlatSamples::F32(samples)));
         }
     }
+    // One attribute, so that equal pictures give equal files: the order of several is random.
+    let other = metadata.map(|metadata| {
+        let value = AttributeValue::Text(ex::Text::from(metadata.to_text().as_str()));
+        (ex::Text::from(render_metadata::NAME), value)
+    });
     let attributes = ex::LayerAttributes {
+        other: other.into_iter().collect(),
         software_name: Some("sunny16".into()),
         white_luminance: Some(white_luminance),
         ..Default::default()

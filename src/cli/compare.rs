@@ -1,26 +1,34 @@
 //! `sunny16 compare`: error metrics, error maps and an HTML report of a picture and its reference.
 
+mod findings;
+mod view;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use self::{
+    findings::{Evidence, Finding, SecondSeed},
+    view::View,
+};
 use super::{
     error::{CliError, check_output},
     fraction::Fraction,
 };
 use crate::{
-    camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
+    camera::scopes::Raster,
     compare::{
         Encoding, LinearImage,
         error_colormap::{self, MAGMA, SIGNED},
         flip::{Exposures, MAX_STOPS, PIXELS_PER_DEGREE, PIXELS_PER_DEGREE_LIMITS},
         metrics::{self, ImagePair},
+        missing_light::{MissingKind, MissingLight},
+        reference_noise::ReferenceNoise,
         report::{Cell, ErrorMap, HtmlReport, ImageSet, NamedImage, ReportTable, Section},
-        summary::{self, CompareSettings, ErrorStats, Maps, Summary},
+        summary::{ErrorStats, Maps, Summary},
     },
     output,
-    photometry::Ev100,
 };
 
 const HELP: &str = "\
@@ -28,17 +36,22 @@ Example:
   sunny16 compare raster.exr path.exr --html report.html --max-bias 1%
   sunny16 compare a.exr:direct_diffuse b.exr:direct_diffuse
 
+The first lines say how different the pictures look, and what explains it:
+passes that were off, single pixels, noise of the reference.
+
 Values:
-  mean      mean luminance: nits for EXR and HDR, fractions of white for PNG, JPEG
-  bias      mean(test) / mean(reference) - 1 of luminance; negative is too dark
-  blocks    bias of each block of 8x8 pixels: RMS over blocks, and the worst block
-  rmse      root mean square error over RGB, also relative to the reference's mean
-  relMSE    mean of (test - reference)^2 / (reference^2 + 0.01 mean^2)
-  SMAPE     mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
-  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG: of sRGB codes
-  stops     log2(test / reference) of luminance by pixel; negative is darker
   FLIP      perceived difference when flipping, 0 to 1 (Andersson et al. 2020)
   HDR-FLIP  maximum FLIP over exposures (Andersson et al. 2021); EXR and HDR only
+  stops     log2(test / reference) of luminance by pixel; negative is darker
+  blocks    bias of each block of 8x8 pixels: median, RMS over all but the 1 % of
+            the blocks that are worst (trimmed), RMS over all, and the worst block
+  bias      mean(test) / mean(reference) - 1 of luminance; negative is too dark;
+            trimmed: without the 0.1 % of the pixels that differ most
+  mean      mean luminance: nits for EXR and HDR, fractions of white for PNG, JPEG
+  SMAPE     mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
+  relMSE    mean of (test - reference)^2 / (reference^2 + 0.01 mean^2)
+  rmse      root mean square error over RGB, also relative to the reference's mean
+  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG: of sRGB codes
 Local errors can cancel in a mean: also bound the blocks or FLIP (docs/compare.md).
 
 Bounds take a percent sign: --max-bias 0.5% is 0.005. Without it they are
@@ -68,13 +81,21 @@ pub struct CompareArgs {
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
     /// Exposure of EXR and HDR pictures for FLIP: an EV100, or auto (log-average of the reference)
-    /// [default: auto]. Give it explicitly, even as auto, to compare an EXR or HDR with a PNG or
-    /// JPEG.
+    /// [default: that of the pictures' metadata, else auto]. Pictures without metadata need it,
+    /// even as auto, to compare an EXR or HDR with a PNG or JPEG.
     #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
     exposure: Option<String>,
-    /// Tone mapper after the exposure: linear, aces, agx or pbr-neutral.
-    #[arg(long, value_name = "NAME", default_value = "linear")]
-    tone_mapper: String,
+    /// Tone mapper after the exposure: linear, aces, agx or pbr-neutral [default: that of the
+    /// pictures' metadata, else linear].
+    #[arg(long, value_name = "NAME")]
+    tone_mapper: Option<String>,
+    /// White balance before the tone mapper: metadata (that of the pictures' metadata) or none.
+    #[arg(long, value_name = "SOURCE", default_value = "metadata",
+          value_parser = ["metadata", "none"])]
+    white_balance: String,
+    /// Second picture of the reference by another seed: its difference is noise.
+    #[arg(long, value_name = "FILE")]
+    second_seed: Option<String>,
     /// Pixels per degree of visual angle, for FLIP.
     #[arg(long, value_name = "N", default_value_t = PIXELS_PER_DEGREE)]
     pixels_per_degree: f32,
@@ -127,6 +148,12 @@ fn parse_part(text: &str) -> Result<f64, String> {
     Fraction::parse_fraction(text).map(|fraction| fraction.value)
 }
 
+/// Part of the squared error from which the pixel that causes it is named.
+const SPOILED: f64 = 0.25;
+
+/// Version of the fields of `--json`.
+const JSON_SCHEMA: u32 = 2;
+
 /// A row of the table.
 struct Line {
     name: &'static str,
@@ -157,21 +184,22 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             eprintln!("{warning}");
         }
     }
-    let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
-        let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
-        CliError::Usage(format!(
-            "invalid --tone-mapper '{}': expected one of {}",
-            args.tone_mapper,
-            names.join(", ")
-        ))
-    })?;
-    let (mut test, mut reference) =
-        (LinearImage::load(&args.test)?, LinearImage::load(&args.reference)?);
-    let exposure = exposure(args, &test, &reference)?;
-    if test.encoding() != reference.encoding() && args.exposure.is_some() {
+    let load = |name: &str| {
+        LinearImage::load(name).map(|picture| view::without_white_balance(picture, name))
+    };
+    let (mut test, mut reference) = (load(&args.test)?, load(&args.reference)?);
+    let view = View::of(args, &test, &reference)?;
+    let settings = view.settings;
+    let noise = findings::reference_noise(args, &reference, &settings);
+    let second = match &args.second_seed {
+        Some(name) => Some(findings::second_seed(name, &reference, &settings)?),
+        None => None,
+    };
+    if test.encoding() != reference.encoding() && view.is_exposure_known {
         // One picture is display-referred: compare both as a display shows them.
         for picture in [&mut test, &mut reference] {
-            *picture = picture.displayed(exposure, mapper);
+            *picture =
+                picture.displayed(settings.exposure, settings.white_balance, settings.mapper);
         }
     }
     let usage = |error: metrics::CompareError| {
@@ -191,12 +219,25 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             "--skip-edges excludes all pixels of this reference; omit it".into(),
         ));
     }
-    let settings = CompareSettings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
     let (summary, maps) = Summary::of(&pair, &settings);
-    let lines = lines(args, &summary, &pair);
+    let missing = findings::missing_light(args, &pair, &settings);
+    let evidence = Evidence {
+        args,
+        pair: &pair,
+        summary: &summary,
+        view: view.text.as_deref(),
+        missing: missing.as_ref(),
+        noise: noise.as_ref(),
+        second: second.as_ref(),
+    };
+    let findings = evidence.findings();
+    let lines = lines(args, &summary, &pair, settings.mapper.name());
     let broken =
         lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
     let total = lines.iter().filter(|line| line.bound.is_some()).count();
+    if !args.quiet {
+        findings.iter().for_each(|Finding { about, text }| println!("{about:16} {text}"));
+    }
     for line in lines
         .iter()
         .filter(|line| !args.quiet || line.bound.as_ref().is_some_and(|(holds, _)| !holds))
@@ -214,7 +255,8 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         );
         println!("{}", text.trim_end());
     }
-    write(args, &pair, &summary, maps, &lines)?;
+    let results = Results { evidence: &evidence, findings: &findings, lines: &lines };
+    write(&results, maps)?;
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 
@@ -251,33 +293,6 @@ fn same(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Exposure of scene-referred pictures: --exposure, else metered from the reference if it is
-/// scene-referred, else from the test picture.
-fn exposure(
-    args: &CompareArgs,
-    test: &LinearImage,
-    reference: &LinearImage,
-) -> Result<Exposure, CliError> {
-    match args.exposure.as_deref() {
-        None | Some("auto") => {
-            Ok(summary::metered_exposure(if reference.encoding() == Encoding::Scene {
-                reference
-            } else {
-                test
-            }))
-        }
-        Some(text) => {
-            text.parse::<f64>().ok().and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok()).ok_or_else(
-                || {
-                    CliError::Usage(format!(
-                        "invalid --exposure '{text}': expected an EV100 such as 8.5, or auto"
-                    ))
-                },
-            )
-        }
-    }
-}
-
 /// Formats a fraction as a signed percentage.
 fn percent(value: f64) -> String {
     format!("{:+.4} %", value * 100.0)
@@ -287,11 +302,18 @@ fn opt(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "none".into(), show)
 }
 
-/// Rows of the table: metric, value, bound and details.
-fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Line> {
+/// Rows of the table: metric, value, bound and details. Those that single pixels cannot spoil come
+/// first.
+fn lines(
+    args: &CompareArgs,
+    numbers: &Summary,
+    pair: &ImagePair<'_>,
+    tone_mapper: &str,
+) -> Vec<Line> {
     let scene = pair.test().encoding() == Encoding::Scene;
     let unit = if scene { "nits" } else { "of white" };
     let short = |value: f64| format!("{value:.5}");
+    let unsigned = |value: f64| format!("{:.4} %", value * 100.0);
     let spread = |spread: Option<ErrorStats>| {
         spread.map_or_else(String::new, |s| {
             format!("median {:.4}, 95 % {:.4}, 99 % {:.4}, max {:.4}", s.p50, s.p95, s.p99, s.max)
@@ -320,68 +342,8 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
             ),
         );
     }
-    let mean = numbers.mean.map_or_else(
-        || "none".into(),
-        |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"),
-    );
-    line("mean", mean, None, "test / reference".into());
-    line(
-        "bias",
-        opt(numbers.bias, percent),
-        check_max(numbers.bias, part(args.max_bias)),
-        String::new(),
-    );
-    let block = check_max(numbers.block_rms, part(args.max_block_rms));
-    line(
-        "blocks, rms",
-        opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)),
-        block,
-        "8x8 pixels".into(),
-    );
-    let [x, y] = numbers.block_worst_at.unwrap_or_default();
-    let worst = check_max(numbers.block_worst, part(args.max_block_worst));
-    line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
-    let rmse = match (numbers.rmse, numbers.relative_rmse) {
-        (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
-        (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
-    };
-    line(
-        "rmse",
-        rmse,
-        check_max(numbers.relative_rmse, part(args.max_rmse)),
-        "percent of the reference's mean".into(),
-    );
-    line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
-    line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
-    let alike = numbers.rmse == Some(0.0);
-    let psnr = args.min_psnr.map(|least| {
-        (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}"))
-    });
-    let psnr_text =
-        if alike { "identical".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
-    let peak = if scene {
-        format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak)
-    } else {
-        "of codes".into()
-    };
-    line("PSNR", psnr_text, psnr, peak);
-    let stops = match (numbers.stops_mean, numbers.stops_percentiles) {
-        (Some(mean), Some([low, _, high])) => {
-            format!("mean {mean:+.5}, 5 % {low:+.4}, 95 % {high:+.4}")
-        }
-        _ => "none".into(),
-    };
-    let kept = check_max(numbers.stops.map(|stops| stops.p95), args.max_stops);
-    line(
-        "stops",
-        stops,
-        kept,
-        numbers.stops.map_or_else(String::new, |s| format!("absolute: {}", spread(Some(s)))),
-    );
     let shown = match numbers.ev100 {
-        Some(ev) => {
-            format!("{}; shown at EV100 {ev:.2}, {}", spread(numbers.flip), args.tone_mapper)
-        }
+        Some(ev) => format!("{}; shown at EV100 {ev:.2}, {tone_mapper}", spread(numbers.flip)),
         None => spread(numbers.flip),
     };
     let flip = numbers.flip.map(|flip| flip.mean);
@@ -404,6 +366,82 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &ImagePair<'_>) -> Vec<Lin
             format!("{}{exposures}", spread(numbers.flip_hdr)),
         );
     }
+    let (stops, mean) = match (numbers.stops_mean, numbers.stops_percentiles) {
+        (Some(mean), Some([low, median, high])) => (
+            format!("median {median:+.4}, 5 % {low:+.3}, 95 % {high:+.3}"),
+            format!("mean {mean:+.5}; "),
+        ),
+        _ => ("none".into(), String::new()),
+    };
+    line(
+        "stops",
+        stops,
+        check_max(numbers.stops.map(|stops| stops.p95), args.max_stops),
+        numbers.stops.map_or_else(String::new, |s| format!("{mean}absolute: {}", spread(Some(s)))),
+    );
+    line(
+        "blocks, trimmed",
+        opt(numbers.block_rms_trimmed, unsigned),
+        None,
+        format!(
+            "rms without the worst 1 %; median {}; 8x8 pixels",
+            opt(numbers.block_median, unsigned)
+        ),
+    );
+    line(
+        "blocks, rms",
+        opt(numbers.block_rms, unsigned),
+        check_max(numbers.block_rms, part(args.max_block_rms)),
+        String::new(),
+    );
+    let [x, y] = numbers.block_worst_at.unwrap_or_default();
+    let worst = check_max(numbers.block_worst, part(args.max_block_worst));
+    line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
+    line(
+        "bias, trimmed",
+        opt(numbers.bias_trimmed, percent),
+        None,
+        "without the 0.1 % of the pixels that differ most".into(),
+    );
+    line(
+        "bias",
+        opt(numbers.bias, percent),
+        check_max(numbers.bias, part(args.max_bias)),
+        String::new(),
+    );
+    let mean = numbers.mean.map_or_else(
+        || "none".into(),
+        |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"),
+    );
+    line("mean", mean, None, "test / reference".into());
+    line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
+    line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
+    let rmse = match (numbers.rmse, numbers.relative_rmse) {
+        (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
+        (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
+    };
+    let spoiled = numbers.worst_pixel.filter(|worst| worst.share >= SPOILED).map(|worst| {
+        let [x, y] = worst.at;
+        format!("; the pixel at {x}, {y} alone is {:.0} % of the squared error", worst.share * 1e2)
+    });
+    line(
+        "rmse",
+        rmse,
+        check_max(numbers.relative_rmse, part(args.max_rmse)),
+        format!("percent of the reference's mean{}", spoiled.unwrap_or_default()),
+    );
+    let alike = numbers.rmse == Some(0.0);
+    let psnr = args.min_psnr.map(|least| {
+        (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}"))
+    });
+    let psnr_text =
+        if alike { "identical".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
+    let peak = if scene {
+        format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak)
+    } else {
+        "of codes".into()
+    };
+    line("PSNR", psnr_text, psnr, peak);
     for (name, picture) in [("test", pair.test()), ("reference", pair.reference())] {
         for note in picture.notes() {
             line("note", name.into(), None, note.clone());
@@ -428,22 +466,47 @@ fn has_bounds(args: &CompareArgs) -> bool {
     .any(Option::is_some)
 }
 
+/// What a comparison found.
+struct Results<'a> {
+    evidence: &'a Evidence<'a>,
+    findings: &'a [Finding],
+    lines: &'a [Line],
+}
+
+/// The values of `--json`.
+fn json_of(results: &Results<'_>) -> serde_json::Value {
+    let Evidence { args, pair, summary, view, missing, noise, second } = *results.evidence;
+    let missing_light: Option<&MissingLight> = missing.and_then(|missing| missing.as_ref().ok());
+    let unmeasured: Option<&MissingKind> = missing.and_then(|missing| missing.as_ref().err());
+    let (noise, second): (Option<&ReferenceNoise>, Option<&SecondSeed>) = (noise, second);
+    json!({
+        "schema": JSON_SCHEMA,
+        "test": args.test,
+        "reference": args.reference,
+        "verdict": { "rating": findings::rating(summary), "findings": results.findings },
+        "view": view,
+        "missing_light": missing_light,
+        "unmeasured_light": unmeasured,
+        "reference_noise": noise,
+        "second_seed": second,
+        "metadata": {
+            "test": pair.test().metadata(),
+            "reference": pair.reference().metadata(),
+        },
+        "numbers": summary,
+    })
+}
+
 /// Writes the requested output files, and prints their names.
-fn write(
-    args: &CompareArgs,
-    pair: &ImagePair<'_>,
-    summary: &Summary,
-    maps: Maps,
-    lines: &[Line],
-) -> Result<(), CliError> {
+fn write(results: &Results<'_>, maps: Maps) -> Result<(), CliError> {
+    let Evidence { args, pair, .. } = *results.evidence;
     let wrote = |file: &Path, contents: &str| {
         if !args.quiet {
             println!("{}: {contents}", file.display());
         }
     };
     if let Some(file) = &args.json {
-        let text = json!({ "test": args.test, "reference": args.reference, "numbers": summary });
-        let text = serde_json::to_string_pretty(&text)
+        let text = serde_json::to_string_pretty(&json_of(results))
             .map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &text)?;
         wrote(file, "all values as JSON");
@@ -454,7 +517,7 @@ fn write(
         wrote(file, "error map");
     }
     if let Some(file) = &args.html {
-        output::write_text(file, &report(args, pair, summary, maps, lines).to_html())?;
+        output::write_text(file, &report(results, maps).to_html())?;
         wrote(file, "HTML report");
     }
     Ok(())
@@ -492,15 +555,11 @@ fn map(args: &CompareArgs, pair: &ImagePair<'_>, maps: &Maps) -> Result<Raster, 
     })
 }
 
-fn report(
-    args: &CompareArgs,
-    pair: &ImagePair<'_>,
-    summary: &Summary,
-    maps: Maps,
-    lines: &[Line],
-) -> HtmlReport {
+fn report(results: &Results<'_>, maps: Maps) -> HtmlReport {
+    let Evidence { args, pair, summary, .. } = *results.evidence;
     let scene = pair.test().encoding() == Encoding::Scene;
-    let rows = lines
+    let rows = results
+        .lines
         .iter()
         .map(|line| {
             let bound = match &line.bound {
@@ -547,7 +606,12 @@ fn report(
     };
     let mut report =
         HtmlReport::new(format!("{} against {}", name(&args.test), name(&args.reference)));
-    report.text(format!("Test (A): {}\nReference (B): {}", args.test, args.reference));
+    let findings: String = results
+        .findings
+        .iter()
+        .map(|Finding { about, text }| format!("{about}: {text}\n"))
+        .collect();
+    report.text(format!("{findings}\nTest (A): {}\nReference (B): {}", args.test, args.reference));
     report.section(Section {
         title: "Pictures".into(),
         text: String::new(),

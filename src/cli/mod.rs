@@ -34,6 +34,7 @@ mod inspect;
 mod interrupt;
 mod lens;
 mod meter;
+mod pace;
 mod path;
 mod path_args;
 mod renamed;
@@ -116,7 +117,7 @@ enum Command {
     )]
     Lens(lens::LensArgs),
     /// List Vulkan drivers and devices, what each lacks, and what to install.
-    Doctor,
+    Doctor(doctor::DoctorArgs),
 }
 
 /// Parses the command line and runs the command. Errors print as one line on standard error; the
@@ -158,7 +159,7 @@ pub fn run() -> ExitCode {
         Command::Graph(args) => graph::run(&args),
         Command::Ies(args) => ies::run(&args),
         Command::Lens(args) => lens::run(&args),
-        Command::Doctor => doctor::run(),
+        Command::Doctor(args) => doctor::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -25,6 +25,7 @@ use crate::{
         CameraEffects, Exposure, ExposureControl, ExposureMode, MeteringMode, effects::MotionBlur,
     },
     frame::RenderSettings,
+    image_io::RenderMetadata,
     output,
     photometry::lights::Emitter,
     reference::{
@@ -72,7 +73,13 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     })
 }
 
-pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliError> {
+/// Renders a picture; `left_out` names the post effects that --for-compare switched off.
+pub fn run(
+    args: &RenderArgs,
+    exr: bool,
+    session: &OpenScene,
+    left_out: &[&str],
+) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
     denoise::check(args.path.denoise)?;
     if let Some(warning) =
@@ -174,6 +181,12 @@ pub fn run(args: &RenderArgs, exr: bool, session: &OpenScene) -> Result<(), CliE
         nits: &nits,
         exposure: exposed.exposure,
         white_balance,
+        metadata: RenderMetadata {
+            exposed: args.exposed && exr,
+            denoised: args.path.denoise && !interrupted,
+            left_out: left_out.iter().map(|name| (*name).into()).collect(),
+            ..session.path_metadata(exposed.exposure, white_balance, &film)
+        },
     };
     outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {

@@ -1,12 +1,14 @@
 //! `sunny16 render`: a picture or a sequence, by either renderer.
 
+use std::time::Instant;
+
 use glam::{Mat3, Vec3};
 
 use super::{
     aov_file::{aov_path, print_aov_files},
     error::CliError,
     exposure_format::exposure_source,
-    path,
+    pace, path,
     render_args::{RenderArgs, RendererKind},
     scene_args,
     warnings::{warn, warn_exposure, warn_missing_textures, warn_remarks},
@@ -14,12 +16,14 @@ use super::{
 use crate::{
     frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
     gi::VplStats,
+    image_io::RenderMetadata,
     message::counted,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
     session::{
-        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, preview::aov_preview,
+        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, metadata::DITHER,
+        preview::aov_preview,
     },
 };
 
@@ -80,13 +84,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
     request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
     let mut opened = scene_args::open_request(&request, args.quiet)?;
+    let left_out = leave_out(args, exr, &mut opened)?;
     let count = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..count {
             if number > 0 {
                 opened.seek(first + f64::from(number) / fps)?;
             }
-            path::run(&sequence_frame_args(args, number), exr, &opened)?;
+            path::run(&sequence_frame_args(args, number), exr, &opened, &left_out)?;
         }
         return Ok(());
     }
@@ -99,6 +104,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         Some(_) => opened.sequence_samples(),
     };
     let sequence = SequenceSettings { first, fps, count, samples, aovs };
+    let begun = Instant::now();
     let (renderer, notice) = args.device.open_renderer()?;
     let mut notice = (!args.quiet).then_some(notice);
     let mut session = Session::open(renderer, opened)?;
@@ -113,7 +119,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             session.shadow_map_limit().iter().for_each(|limit| eprintln!("{limit}"));
         }
         let named = sequence_frame_args(args, shot.number);
-        write(&named, exr, &shot.image, white_balance)?;
+        let opened = &session.opened;
+        let samples = sequence.samples.unwrap_or(1);
+        let metadata = RenderMetadata {
+            exposed: args.exposed && exr,
+            left_out: left_out.iter().map(|name| (*name).into()).collect(),
+            ..opened.raster_metadata(shot.image.exposure, white_balance, samples)
+        };
+        write(&named, exr, &shot.image, white_balance, &metadata)?;
         warn(&shown_limits.select(shot.image.limits.warnings()), args.quiet);
         if !args.quiet {
             report(&named, session, shot);
@@ -143,7 +156,32 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         Ok::<_, CliError>(())
     })?;
+    let (seconds, is_still) = (begun.elapsed().as_secs_f64(), args.frames.is_none());
+    if is_still && !args.quiet && pace::is_software(session.gpu()) {
+        let opened = &session.opened;
+        if let Some(pace) = pace::measure(opened, exposed.exposure, white_balance, seconds) {
+            println!("note: {}", pace::sentence(seconds, &pace, opened.size.pixels()));
+        }
+    }
     Ok(session.close()?)
+}
+
+/// Switches off the post effects with --for-compare, notes and returns those that were on.
+fn leave_out(
+    args: &RenderArgs,
+    exr: bool,
+    opened: &mut OpenScene,
+) -> Result<Vec<&'static str>, CliError> {
+    if !args.for_compare {
+        return Ok(Vec::new());
+    }
+    let mut left_out = opened.leave_out_post_effects()?;
+    // An EXR has no dither in any case.
+    left_out.retain(|name| !(exr && *name == DITHER));
+    if !left_out.is_empty() && !args.quiet {
+        eprintln!("note: --for-compare leaves out {}", left_out.join(", "));
+    }
+    Ok(left_out)
 }
 
 /// Arguments with the output name of frame `number` of a sequence; unchanged without --frames.
@@ -204,7 +242,9 @@ fn write(
     exr: bool,
     picture: &RenderedImage,
     white_balance: Mat3,
+    metadata: &RenderMetadata,
 ) -> Result<(), CliError> {
+    let size = [picture.width, picture.height];
     if exr {
         let multiplier = picture.exposure.multiplier() as f32;
         // Nits are scene-linear; exposed values are white balanced too.
@@ -234,10 +274,10 @@ fn write(
         }));
         let white =
             if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
-        output::write_exr(&args.output, picture.width, picture.height, white, &layers)?;
+        output::write_exr_with(&args.output, size, white, &layers, Some(metadata))?;
         return Ok(());
     }
-    output::write_png(&args.output, picture.width, picture.height, &picture.display)?;
+    output::write_png_with(&args.output, size, &picture.display, Some(metadata))?;
     for (aov, pixels) in &picture.aovs {
         let file = aov_path(&args.output, aov.name());
         output::write_png(

@@ -16,13 +16,17 @@ pub struct RenderArgs {
     /// luminance).
     #[arg(long)]
     pub exposed: bool,
+    /// Leave out post effects, which the path tracer does not render (starbursts, ghosts, bloom,
+    /// chromatic aberration, grain, dither), for a comparison of both renderers.
+    #[arg(long)]
+    pub for_compare: bool,
     /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
     /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
     /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
     /// indirect_specular (with gi.enabled, or path traced), vpl_clamp_loss, velocity, ssr_hit,
     /// ssr_distance, ssr_motion, ssr_history, ssr_rejection; with --renderer path also
-    /// direct_transmission, indirect_transmission, variance, samples and bvh_cost (BVH nodes and
-    /// triangles visited by a pixel's ray).
+    /// direct_transmission, indirect_transmission, variance, half_difference, samples and bvh_cost
+    /// (BVH nodes and triangles visited by a pixel's ray).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
     /// Renderer.

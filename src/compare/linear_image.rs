@@ -6,9 +6,11 @@
 
 use std::path::Path;
 
+use glam::{Mat3, Vec3};
+
 use crate::{
     camera::{Exposure, tonemap::ToneMapper},
-    image_io::{self, DecodedImage, ImageError},
+    image_io::{self, DecodedImage, ImageError, RenderMetadata},
     photometry::color,
 };
 
@@ -34,6 +36,7 @@ pub struct LinearImage {
     /// Indices of pixels that were not finite, with the bits of their channels.
     not_finite: Vec<(u32, [u32; 3])>,
     notes: Vec<String>,
+    metadata: Option<RenderMetadata>,
 }
 
 impl LinearImage {
@@ -63,7 +66,7 @@ impl LinearImage {
                 *pixel = [0.0; 3];
             }
         }
-        Ok(Self { width, height, pixels, encoding, not_finite, notes: Vec::new() })
+        Ok(Self { width, height, pixels, encoding, not_finite, notes: Vec::new(), metadata: None })
     }
 
     /// Creates an image from luminances in nits, as `LinearImage::new` with `Encoding::Scene`.
@@ -102,10 +105,11 @@ impl LinearImage {
     pub fn from_bytes(bytes: &[u8], layer: Option<&str>) -> Result<Self, ImageError> {
         let mut image = DecodedImage::decode(bytes, layer, &image_io::check_size)?;
         let notes = image.warnings.drain(..).chain(image.notes.drain(..)).collect();
+        let metadata = image.metadata.take();
         let (width, height, encoding) = (image.width, image.height, image.encoding);
         let picture = Self::new(width, height, image.into_linear_rgb(), encoding)
             .map_err(|error| ImageError::Damaged(error.detail))?;
-        Ok(Self { notes, ..picture })
+        Ok(Self { notes, metadata, ..picture })
     }
 
     /// Width in pixels.
@@ -150,29 +154,52 @@ impl LinearImage {
         &self.notes
     }
 
+    /// Adds a note.
+    #[must_use]
+    pub fn with_note(mut self, note: String) -> Self {
+        self.notes.push(note);
+        self
+    }
+
+    /// How the picture was rendered; `None` if the file does not say.
+    #[must_use]
+    pub const fn metadata(&self) -> Option<&RenderMetadata> {
+        self.metadata.as_ref()
+    }
+
+    /// The picture with other pixels, all else equal.
+    #[must_use]
+    pub fn map(&self, pixel: impl Fn(usize, [f32; 3]) -> [f32; 3]) -> Self {
+        let pixels =
+            self.pixels.iter().enumerate().map(|(index, value)| pixel(index, *value)).collect();
+        let (not_finite, notes, metadata) =
+            (self.not_finite.clone(), self.notes.clone(), self.metadata.clone());
+        Self { pixels, not_finite, notes, metadata, ..*self }
+    }
+
     /// Luminance of each pixel, in the unit of the channels.
     #[must_use]
     pub fn luminance(&self) -> Vec<f32> {
         self.pixels.iter().map(|pixel| luminance(*pixel) as f32).collect()
     }
 
-    /// The image as displayed: scene light is exposed and tone mapped, display light is unchanged.
+    /// The image as displayed: scene light is exposed, white balanced and tone mapped, display
+    /// light is unchanged. `white_balance` applies to exposed linear Rec.709.
     #[must_use]
-    pub fn displayed(&self, exposure: Exposure, mapper: ToneMapper) -> Self {
+    pub fn displayed(&self, exposure: Exposure, white_balance: Mat3, mapper: ToneMapper) -> Self {
         if self.encoding == Encoding::Display {
             return self.clone();
         }
         let multiplier = exposure.multiplier();
-        let pixels = self
-            .pixels
-            .iter()
-            .map(|pixel| {
-                let exposed = pixel.map(|channel| (f64::from(channel) * multiplier) as f32);
-                mapper.apply(exposed.into()).to_array()
-            })
-            .collect();
-        let not_finite = self.not_finite.clone();
-        Self { pixels, encoding: Encoding::Display, not_finite, notes: Vec::new(), ..*self }
+        let balanced = |exposed: Vec3| {
+            // The product would make NaN of infinity.
+            if white_balance == Mat3::IDENTITY { exposed } else { white_balance * exposed }
+        };
+        let shown = self.map(|_, pixel| {
+            let exposed = pixel.map(|channel| (f64::from(channel) * multiplier) as f32);
+            mapper.apply(balanced(exposed.into())).to_array()
+        });
+        Self { encoding: Encoding::Display, notes: Vec::new(), ..shown }
     }
 }
 
@@ -184,5 +211,5 @@ const fn bits(channel: f32) -> u32 {
 /// Luminance of a linear Rec.709 color, in the unit of the channels.
 #[must_use]
 pub fn luminance(pixel: [f32; 3]) -> f64 {
-    color::luminance(glam::Vec3::from_array(pixel).as_dvec3())
+    color::luminance(Vec3::from_array(pixel).as_dvec3())
 }

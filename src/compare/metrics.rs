@@ -14,7 +14,7 @@ pub const BLOCK: usize = 8;
 /// Luminance floor for `stops`, as a fraction of the reference's mean luminance.
 const STOPS_FLOOR: f64 = 1e-3;
 /// Floor of the divisor for `blocks`, as a fraction of the reference's mean luminance.
-const BLOCK_FLOOR: f64 = 0.01;
+pub(super) const BLOCK_FLOOR: f64 = 0.01;
 /// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker,
 /// "Adaptive Sampling and Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6),
 /// 2011, section 5, use 0.01 for images exposed to a mean of about 1.
@@ -96,6 +96,12 @@ impl<'a> ImagePair<'a> {
         Ok(Self { mask: Some(mask), ..self })
     }
 
+    /// The same test and mask with another reference; `None` if its size or encoding differs.
+    #[must_use]
+    pub fn with_reference(self, reference: &'a LinearImage) -> Option<Self> {
+        Self::new(self.test, reference).ok().map(|pair| Self { mask: self.mask, ..pair })
+    }
+
     /// The test image.
     #[must_use]
     pub const fn test(&self) -> &'a LinearImage {
@@ -108,7 +114,8 @@ impl<'a> ImagePair<'a> {
         self.reference
     }
 
-    fn counts(&self, index: usize) -> bool {
+    /// True if a pixel, by its index, counts.
+    pub(super) fn counts(&self, index: usize) -> bool {
         self.mask.is_none_or(|mask| mask[index])
     }
 

@@ -1,11 +1,13 @@
 //! All metrics of a pair, as `compare` prints them.
 
+use glam::Mat3;
 use serde::Serialize;
 
 use super::{
     flip,
     linear_image::{Encoding, LinearImage},
-    metrics::{ImagePair, Stops},
+    metrics::{Blocks, ImagePair, Stops},
+    robust::{DominantPixels, WorstPixel},
 };
 use crate::camera::{
     Exposure,
@@ -18,6 +20,8 @@ use crate::camera::{
 pub struct CompareSettings {
     /// Exposure of scene light for LDR-FLIP; its saturation luminance is the peak of PSNR.
     pub exposure: Exposure,
+    /// White balance: matrix of exposed linear Rec.709, before the tone mapper.
+    pub white_balance: Mat3,
     /// Tone mapper after the exposure.
     pub mapper: ToneMapper,
     /// Pixels per degree of visual angle, for FLIP.
@@ -29,6 +33,7 @@ impl Default for CompareSettings {
     fn default() -> Self {
         Self {
             exposure: Exposure::default(),
+            white_balance: Mat3::IDENTITY,
             mapper: ToneMapper::Linear,
             pixels_per_degree: flip::PIXELS_PER_DEGREE,
         }
@@ -38,17 +43,24 @@ impl Default for CompareSettings {
 /// HDR-FLIP map and its exposures.
 pub type HdrFlip = (Vec<f32>, Option<flip::Exposures>);
 
+/// LDR-FLIP of a pair as displayed.
+#[must_use]
+pub fn ldr_flip(pair: &ImagePair<'_>, settings: &CompareSettings) -> Vec<f32> {
+    let CompareSettings { exposure, white_balance, mapper, pixels_per_degree } = *settings;
+    let show = |picture: &LinearImage| picture.displayed(exposure, white_balance, mapper);
+    let [test, reference] = [pair.test(), pair.reference()].map(show);
+    flip::ldr(test.pixels(), reference.pixels(), test.width(), pixels_per_degree)
+}
+
 /// LDR-FLIP of a pair as displayed, and for scene light HDR-FLIP with its exposures.
 #[must_use]
 pub fn flips(pair: &ImagePair<'_>, settings: &CompareSettings) -> (Vec<f32>, Option<HdrFlip>) {
     let (test, reference) = (pair.test(), pair.reference());
-    let (width, density) = (test.width(), settings.pixels_per_degree);
-    if test.encoding() == Encoding::Display {
-        return (flip::ldr(test.pixels(), reference.pixels(), width, density), None);
-    }
-    let show = |picture: &LinearImage| picture.displayed(settings.exposure, settings.mapper);
-    let ldr = flip::ldr(show(test).pixels(), show(reference).pixels(), width, density);
-    (ldr, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
+    let is_scene = test.encoding() == Encoding::Scene;
+    let hdr = is_scene.then(|| {
+        flip::hdr(test.pixels(), reference.pixels(), test.width(), settings.pixels_per_degree)
+    });
+    (ldr_flip(pair, settings), hdr)
 }
 
 /// Distribution of an error map over its pixels.
@@ -91,6 +103,12 @@ pub struct Summary {
     pub mean: Option<[f64; 2]>,
     /// Relative bias of luminance: `mean(test) / mean(reference) - 1`.
     pub bias: Option<f64>,
+    /// [`ImagePair::trimmed_bias`].
+    pub bias_trimmed: Option<f64>,
+    /// [`ImagePair::dominant_pixels`].
+    pub dominant: DominantPixels,
+    /// [`ImagePair::worst_pixel`].
+    pub worst_pixel: Option<WorstPixel>,
     /// Root mean square error over channels, in their unit.
     pub rmse: Option<f64>,
     /// `rmse` over the mean of the reference's channels.
@@ -111,6 +129,10 @@ pub struct Summary {
     pub stops: Option<ErrorStats>,
     /// Root mean square of the relative bias of 8x8 blocks.
     pub block_rms: Option<f64>,
+    /// [`Blocks::trimmed_rms`].
+    pub block_rms_trimmed: Option<f64>,
+    /// [`Blocks::median`].
+    pub block_median: Option<f64>,
     /// Relative bias of the worst block, with its sign.
     pub block_worst: Option<f64>,
     /// Upper left pixel of the worst block.
@@ -160,6 +182,9 @@ impl Summary {
             same_not_finite: test.same_not_finite(reference),
             mean: pair.means(),
             bias: pair.bias(),
+            bias_trimmed: pair.trimmed_bias(),
+            dominant: pair.dominant_pixels(),
+            worst_pixel: pair.worst_pixel(),
             rmse: pair.rmse(),
             relative_rmse: pair.relative_rmse(),
             relative_mse: pair.relative_mse(),
@@ -172,6 +197,8 @@ impl Summary {
                 .and_then(|stops| pair.percentiles(&stops.map, [5.0, 50.0, 95.0])),
             stops: unsigned.and_then(|map| ErrorStats::of(pair, &map)),
             block_rms: blocks.as_ref().map(|blocks| blocks.rms),
+            block_rms_trimmed: blocks.as_ref().map(Blocks::trimmed_rms),
+            block_median: blocks.as_ref().map(Blocks::median),
             block_worst: blocks.as_ref().map(|blocks| blocks.worst),
             block_worst_at: blocks.as_ref().map(|blocks| blocks.worst_at),
             pixels_per_degree: density,

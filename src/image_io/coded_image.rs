@@ -204,6 +204,9 @@ pub struct PngOptions {
     pub is_opaque: bool,
 }
 
+/// A text chunk of a PNG: keyword and text, both Latin-1.
+pub type PngText<'a> = (&'a str, &'a str);
+
 /// Encodes RGBA codes of 8 bits, top row first, as PNG.
 ///
 /// # Errors
@@ -214,6 +217,20 @@ pub fn write_png(
     rgba: &[u8],
     options: PngOptions,
 ) -> std::io::Result<()> {
+    write_png_with_text(writer, [width, height], rgba, options, None)
+}
+
+/// As [`write_png`], with a text chunk.
+///
+/// # Errors
+/// As [`write_png`], or a text that is not Latin-1.
+pub fn write_png_with_text(
+    writer: impl Write,
+    [width, height]: [u32; 2],
+    rgba: &[u8],
+    options: PngOptions,
+    text: Option<PngText<'_>>,
+) -> std::io::Result<()> {
     let mut encoder = png::Encoder::new(writer, width, height);
     encoder.set_color(if options.is_opaque { ColorType::Rgb } else { ColorType::Rgba });
     encoder.set_depth(BitDepth::Eight);
@@ -221,6 +238,9 @@ pub fn write_png(
     encoder.set_filter(options.filter);
     if options.is_srgb {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    }
+    if let Some((keyword, text)) = text {
+        encoder.add_text_chunk(keyword.into(), text.into())?;
     }
     let mut out = encoder.write_header()?;
     if options.is_opaque {

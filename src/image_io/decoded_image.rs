@@ -2,7 +2,11 @@
 
 use glam::{DMat3, DVec3};
 
-use super::chromaticity::{Conversion, Primaries};
+use super::{
+    chromaticity::{Conversion, Primaries},
+    error_text::one_line,
+    render_metadata::{self, RenderMetadata},
+};
 use crate::photometry::environment::MAX_NITS;
 
 /// The greatest finite half float, the minimum of what an infinite half float represents.
@@ -35,6 +39,8 @@ pub struct DecodedImage {
     pub notes: Vec<String>,
     /// Warnings about ambiguous or invalid content and its interpretation, one line each.
     pub warnings: Vec<String>,
+    /// How the picture was rendered; `None` if the file does not say.
+    pub metadata: Option<RenderMetadata>,
     /// Pixels as stored.
     pub(super) pixels: Vec<[f32; 3]>,
     /// Scale factors of the stored channels.
@@ -54,6 +60,7 @@ impl DecodedImage {
             encoding,
             notes: Vec::new(),
             warnings: Vec::new(),
+            metadata: None,
             pixels,
             scale: DVec3::ONE,
             matrix: None,
@@ -143,6 +150,18 @@ impl DecodedImage {
                 self.warnings
                     .push(format!("{place} has invalid primaries: colors are read as Rec.709"));
             }
+        }
+    }
+
+    /// Takes the text of a file about its rendering; an invalid one gives a warning.
+    pub(super) fn read_metadata(&mut self, text: &[u8]) {
+        match RenderMetadata::from_text(text) {
+            Ok(metadata) => self.metadata = Some(metadata),
+            Err(error) => self.warnings.push(format!(
+                "invalid metadata '{}', which is ignored: {}",
+                render_metadata::NAME,
+                one_line(&error)
+            )),
         }
     }
 

@@ -22,7 +22,7 @@ use ::exr::{
     math::Vec2,
     meta::{
         BlockDescription, MetaData,
-        attribute::{EnvironmentMap, SampleType},
+        attribute::{AttributeValue, EnvironmentMap, SampleType, Text},
         header::Header,
     },
 };
@@ -35,6 +35,7 @@ use super::{
     decoded_image::{DecodedImage, Encoding, Texels},
     error_text::{ImageError, caught, damaged, one_line},
     limits::{MAX_PIXELS, SizeCheck},
+    render_metadata,
 };
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 
@@ -64,9 +65,14 @@ pub(super) fn read(
         .all(|at| header.channels.list.get(*at).is_some_and(|c| c.sample_type == SampleType::F16));
     let shared = header.shared_attributes.clone();
     let white = header.own_attributes.white_luminance;
+    let metadata = match header.own_attributes.other.get(&Text::from(render_metadata::NAME)) {
+        Some(AttributeValue::Text(text)) => Some(text.as_slice().to_vec()),
+        _ => None,
+    };
     let canvas = file.canvas(group.part, wanted.map(Some), check)?;
     let mut image = DecodedImage::plain(canvas.size, canvas.pixels, Encoding::Scene);
     image.half = half;
+    metadata.iter().for_each(|text| image.read_metadata(text));
     image.warnings.extend(warning);
     image.notes.extend(canvas.note);
     // Vectors and data have no primaries.

@@ -13,6 +13,7 @@ mod format;
 mod limits;
 mod png_jpeg;
 mod radiance_hdr;
+pub mod render_metadata;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use error_text::{ImageError, one_line};
 pub use format::Format;
 pub use limits::{MAX_FILE, MAX_PIXELS, MAX_SIDE, SizeCheck, check_size};
 pub use png_jpeg::{color_space, read_rgba16};
+pub use render_metadata::{LightPasses, RenderMetadata, RendererName};
 
 use crate::message;
 use error_text::caught;

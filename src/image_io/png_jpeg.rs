@@ -6,6 +6,7 @@ use super::{
     error_text::{ImageError, caught, damaged},
     format::Format,
     limits::{MAX_PIXELS, SizeCheck},
+    render_metadata,
 };
 use crate::photometry::color;
 
@@ -33,6 +34,11 @@ pub(super) fn read(
         image.warnings.push(format!(
             "the PNG's colors are {VIDEO}, which is not supported: they are read as sRGB"
         ));
+    }
+    if format == Format::Png
+        && let Some(text) = text_chunk(bytes, render_metadata::NAME)
+    {
+        image.read_metadata(text);
     }
     Ok(image)
 }
@@ -74,21 +80,32 @@ const VIDEO: &str = "those of a video standard (cICP)";
 /// declares none, or linear values.
 #[must_use]
 pub fn color_space(bytes: &[u8]) -> Option<&'static str> {
-    let mut rest = bytes.get(8..)?;
-    loop {
-        let (length, after) = rest.split_first_chunk::<4>()?;
+    chunks(bytes).find_map(|(kind, data)| match kind {
+        b"sRGB" => Some("sRGB"),
+        b"iCCP" => Some("those of a profile (iCCP)"),
+        b"cICP" => Some(VIDEO),
+        b"gAMA" if data.get(..4) != Some(&100_000u32.to_be_bytes()) => Some("gamma-encoded (gAMA)"),
+        _ => None,
+    })
+}
+
+/// Text of the first uncompressed text chunk with a keyword (PNG 1.2, section 4.2.3).
+fn text_chunk<'a>(bytes: &'a [u8], keyword: &str) -> Option<&'a [u8]> {
+    chunks(bytes)
+        .filter(|(kind, _)| *kind == b"tEXt")
+        .find_map(|(_, data)| data.strip_prefix(keyword.as_bytes())?.strip_prefix(b"\0"))
+}
+
+/// Type and data of the chunks of a PNG before its pixels; the last one may be cut.
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8; 4], &[u8])> {
+    let mut rest = bytes.get(8..);
+    std::iter::from_fn(move || {
+        let (length, after) = rest?.split_first_chunk::<4>()?;
         let (kind, data) = after.split_first_chunk::<4>()?;
         let length = u32::from_be_bytes(*length) as usize;
-        match kind {
-            b"sRGB" => return Some("sRGB"),
-            b"iCCP" => return Some("those of a profile (iCCP)"),
-            b"cICP" => return Some(VIDEO),
-            b"gAMA" if data.get(..4) != Some(&100_000u32.to_be_bytes()) => {
-                return Some("gamma-encoded (gAMA)");
-            }
-            b"IDAT" | b"IEND" => return None,
-            _ => {}
-        }
-        rest = data.get(length.checked_add(4)?..)?;
-    }
+        // A checksum of four bytes follows the data.
+        rest = length.checked_add(4).and_then(|end| data.get(end..));
+        let is_header = !matches!(kind, b"IDAT" | b"IEND");
+        is_header.then(|| (kind, data.get(..length).unwrap_or(data)))
+    })
 }

@@ -211,6 +211,18 @@ impl Film {
         self.each(|sum, count| sum.variance(count))
     }
 
+    /// Estimated error of each pixel's mean luminance (nits, signed): half the difference of the
+    /// means of its two halves of samples, at the last power of two. It has size and pattern of the
+    /// error of Sobol points, which `variance` overstates, but not its sign. 0 with one sample.
+    #[must_use]
+    pub fn half_difference(&self) -> Vec<f64> {
+        self.each(|sum, count| {
+            // Further samples reduce the error at least as independent ones do.
+            let last = count.checked_ilog2().map_or(0.0, |log2| f64::from(1u32 << log2));
+            sum.half_difference * (last / f64::from(count.max(1))).sqrt()
+        })
+    }
+
     /// Relative error of the picture: the root of the mean squared error of its pixels over their
     /// mean luminance.
     ///

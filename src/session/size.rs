@@ -13,6 +13,14 @@ pub struct Size {
     pub height: u32,
 }
 
+impl Size {
+    /// Number of pixels.
+    #[must_use]
+    pub fn pixels(self) -> f64 {
+        f64::from(self.width) * f64::from(self.height)
+    }
+}
+
 impl FromStr for Size {
     type Err = String;
 

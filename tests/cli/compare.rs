@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use crate::common::{Folder, Run};
-use sunny16::output::{self, ExrLayer};
+use sunny16::{
+    image_io::{LightPasses, RenderMetadata, RendererName},
+    output::{self, ExrLayer},
+};
 
 const SIZE: [usize; 2] = [24, 16];
 
@@ -195,4 +198,160 @@ fn maps_and_reports_are_written() {
     // The inputs, two pictures, two kinds of FLIP, the script.
     assert_eq!(html.matches("<script").count(), 6);
     assert!(html.contains("class=\"bad\"") && !html.contains("http:") && !html.contains("https:"));
+}
+
+/// Writes an EXR of equal pixels, with layers of equal pixels and metadata.
+fn write_rendered(
+    dir: &Folder,
+    name: &str,
+    value: f32,
+    layers: &[(&str, f32)],
+    by: &RenderMetadata,
+) {
+    let flat = |value: f32| vec![[value, value, value, 1.0]; SIZE[0] * SIZE[1]];
+    let pixels: Vec<_> = layers.iter().map(|(_, value)| flat(*value)).collect();
+    let main = flat(value);
+    let rgb: &[&str] = &["R", "G", "B"];
+    let mut list = vec![ExrLayer { name: "", channels: rgb, pixels: &main }];
+    list.extend(layers.iter().zip(&pixels).map(|((name, _), pixels)| ExrLayer {
+        name,
+        channels: if *name == "half_difference" { &["V"] } else { rgb },
+        pixels,
+    }));
+    output::write_exr_with(&dir.at(name), SIZE, 1.0, &list, Some(by)).unwrap();
+}
+
+/// Metadata of a path traced picture.
+fn traced() -> RenderMetadata {
+    let light = LightPasses { indirect: Some(true), ..LightPasses::default() };
+    RenderMetadata {
+        renderer: Some(RendererName::Path),
+        ev100: Some(5.0),
+        tone_mapper: Some("agx".into()),
+        white_balance: Some([0.9, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.1]),
+        light,
+        ..RenderMetadata::default()
+    }
+}
+
+#[test]
+fn the_view_comes_from_metadata_unless_options_override() {
+    let dir = folder();
+    write_rendered(&dir, "t.exr", 10.0, &[], &RenderMetadata { ev100: Some(7.0), ..traced() });
+    write_rendered(&dir, "r.exr", 11.0, &[], &traced());
+    let view = |pair: &str, options: &str| {
+        compare(&dir, &format!("{pair} --json n.json {options}")).ok();
+        let json = dir.json("n.json");
+        let flip = json["numbers"]["flip"]["mean"].as_f64().unwrap();
+        (json["numbers"]["ev100"].as_f64(), json["view"].as_str().map(str::to_owned), flip)
+    };
+    let (ev100, text, by_metadata) = view("t.exr r.exr", "");
+    let text = text.unwrap();
+    assert_eq!(ev100, Some(5.0), "the reference's");
+    assert!(text.contains("agx") && text.contains("white balance (metadata of r.exr)"), "{text}");
+    let given = "--exposure 3 --tone-mapper linear --white-balance none";
+    let (ev100, text, by_options) = view("t.exr r.exr", given);
+    assert!(ev100 == Some(3.0) && text.unwrap().contains("linear (--tone-mapper)"));
+    assert!((by_metadata - by_options).abs() > 1e-4);
+    let (auto, _, _) = view("t.exr r.exr", "--exposure auto");
+    assert!(auto.is_some_and(|ev| (ev - 5.0).abs() > 0.5), "{auto:?}");
+    // Without metadata: the log-average.
+    let (ev100, text, _) = view("b.exr a.exr", "");
+    assert!(ev100.is_some() && text.unwrap().contains("log-average"));
+    // Data have no view.
+    write_rendered(&dir, "n.exr", 10.0, &[("normal", 0.5)], &traced());
+    assert_ne!(view("n.exr:normal n.exr:normal", "").0, Some(5.0));
+    // A display picture is compared under the exposure that its metadata have.
+    let rgba = [150u8, 150, 150, 255].repeat(SIZE[0] * SIZE[1]);
+    output::write_png_with(&dir.at("t.png"), SIZE, &rgba, Some(&traced())).unwrap();
+    compare(&dir, "t.png a.exr").ok().prints(&["of white", "metadata of t.png"]);
+    assert_eq!(compare(&dir, "a.png a.exr").code, 2);
+}
+
+#[test]
+fn exposed_pictures_compare_with_those_in_nits() {
+    let dir = folder();
+    let exposed = RenderMetadata { exposed: true, ..traced() };
+    write_rgb(&dir, "nits.exr", [2, 1], &[[10.0, 10.0, 10.0, 1.0]; 2]);
+    // The white balance of the metadata: 0.9, 1 and 1.1.
+    let pixels = [[9.0f32, 10.0, 11.0, 1.0]; 2];
+    let layer = ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels };
+    output::write_exr_with(&dir.at("e.exr"), [2, 1], 1.0, &[layer], Some(&exposed)).unwrap();
+    compare(&dir, "e.exr nits.exr --max-rmse 1e-6").ok();
+}
+
+#[test]
+fn light_of_passes_that_were_off_is_measured() {
+    let dir = folder();
+    let off = LightPasses {
+        indirect: Some(false),
+        indirect_specular: Some(false),
+        screen_space_reflections: Some(false),
+        ..LightPasses::default()
+    };
+    let direct = RenderMetadata {
+        renderer: Some(RendererName::Raster),
+        light: off,
+        effects: vec!["bloom".into()],
+        ..traced()
+    };
+    let layers = [
+        ("indirect_diffuse", 1.5),
+        ("indirect_specular", 0.5),
+        ("indirect_transmission", 0.0),
+        ("half_difference", -0.1),
+    ];
+    write_rendered(&dir, "direct.exr", 8.0, &[], &direct);
+    write_rendered(&dir, "path.exr", 10.0, &layers, &traced());
+    write_rendered(&dir, "bare.exr", 10.0, &[], &traced());
+    write_rendered(&dir, "seed.exr", 10.1, &[], &traced());
+    let findings = |pair: &str, options: &str| {
+        let done = compare(&dir, &format!("{pair} --json n.json {options}")).ok();
+        assert!(done.out.starts_with("verdict "), "{}", done.out);
+        let json = dir.json("n.json");
+        let about = json["verdict"]["findings"].as_array().unwrap().clone();
+        let about: Vec<String> =
+            about.iter().map(|found| found["about"].as_str().unwrap().to_owned()).collect();
+        (json, about)
+    };
+    let has = |about: &[String], name: &str| about.iter().any(|found| found == name);
+    let (json, about) = findings("direct.exr path.exr", "--second-seed seed.exr");
+    assert_eq!(json["schema"], 2);
+    let missing = &json["missing_light"];
+    assert!((missing["share"].as_f64().unwrap() - 0.2).abs() < 1e-6, "{missing}");
+    assert!(missing["bias_without"].as_f64().unwrap().abs() < 1e-6, "{missing}");
+    let noise = &json["reference_noise"];
+    assert!((noise["pixel_rms"].as_f64().unwrap() - 0.01).abs() < 1e-6, "{noise}");
+    assert!((json["second_seed"]["bias"].as_f64().unwrap() - 0.01).abs() < 1e-6);
+    for name in ["light off", "noise", "second seed", "pictures", "view"] {
+        assert!(has(&about, name), "{name} in {about:?}");
+    }
+    // Nothing is off, and no layer tells of noise.
+    let (json, about) = findings("seed.exr bare.exr", "");
+    assert!(!has(&about, "light off") && !has(&about, "noise"), "{about:?}");
+    assert!(json["missing_light"].is_null() && json["reference_noise"].is_null());
+    // Off, but without layers there is no number.
+    let (json, about) = findings("direct.exr bare.exr", "");
+    assert!(has(&about, "light off") && json["missing_light"].is_null(), "{about:?}");
+    assert_eq!(json["unmeasured_light"], "indirect");
+    compare(&dir, "direct.exr path.exr --second-seed path.exr").fails(2, &["--seed"]);
+    compare(&dir, "direct.exr path.exr --second-seed a.png").fails(2, &["--second-seed"]);
+}
+
+#[test]
+fn a_pixel_that_decides_is_named_with_its_place() {
+    let dir = folder();
+    let mut pixels = vec![[1.0f32; 4]; 4096];
+    write_rgb(&dir, "plain.exr", [64, 64], &pixels);
+    pixels[20 * 64 + 10] = [500.0, 500.0, 500.0, 1.0];
+    write_rgb(&dir, "spark.exr", [64, 64], &pixels);
+    compare(&dir, "plain.exr spark.exr --json n.json").ok().prints(&["10, 20"]);
+    let json = dir.json("n.json");
+    assert_eq!(json["numbers"]["dominant"]["pixels"][0]["at"], serde_json::json!([10, 20]));
+    assert_eq!(json["numbers"]["dominant"]["bias_without"], 0.0);
+    // The table leads with numbers that the pixel does not spoil.
+    let out = compare(&dir, "plain.exr spark.exr").out;
+    let place = |name: &str| out.lines().position(|line| line.starts_with(name)).unwrap();
+    let order = ["verdict", "FLIP", "stops", "blocks, trimmed", "blocks, rms", "rmse", "PSNR"];
+    assert!(order.map(place).is_sorted(), "{out}");
 }

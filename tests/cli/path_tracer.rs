@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::common::{Arguments, Folder, Run, no_gpu};
+use sunny16::image_io::{DecodedImage, RendererName, check_size};
 
 fn folder() -> Folder {
     Folder::with_scene(4)
@@ -85,8 +86,12 @@ fn checkpoints_of_other_renders_are_rejected_and_kept() {
         with(more).fails(4, &["a.exr.resume", "--resume"]);
     }
     // Display settings do not affect the samples.
+    let green = dir.channel("a.exr", "G");
     with("--set camera.exposure.ev100=3").ok();
-    assert!(dir.read("a.exr.resume") == kept && dir.read("a.exr") == picture);
+    assert!(dir.read("a.exr.resume") == kept && dir.channel("a.exr", "G") == green);
+    assert!(dir.read("a.exr") != picture, "the metadata have the exposure");
+    with("").ok();
+    assert!(dir.read("a.exr") == picture);
     for (at, bytes) in [(5, 1), (kept.len() / 2, 1), (kept.len() - 3, 1), (0, 0)] {
         let mut broken = kept.clone();
         broken[at] ^= 0x40;
@@ -99,6 +104,27 @@ fn checkpoints_of_other_renders_are_rejected_and_kept() {
     let run = path(&dir, "-o a.exr --spp 4").ok();
     assert!(run.err.contains("a.exr.resume"), "{run:?}");
     assert!(!dir.has("a.exr.resume") && dir.read("a.exr") == picture);
+}
+
+#[test]
+fn metadata_say_what_is_in_the_picture() {
+    let dir = folder();
+    let looks = "--set camera.lens.focus=1 --set effects.bloom.enabled=true --set passes.tonemap.operator=agx";
+    let metadata = |options: &str| {
+        path(&dir, &format!("-o a.png --spp 2 {looks} {options}")).ok();
+        let bytes = dir.read("a.png");
+        DecodedImage::decode(&bytes, None, &check_size).unwrap().metadata.unwrap()
+    };
+    let full = metadata("--seed 3");
+    assert_eq!((full.renderer, full.seed), (Some(RendererName::Path), Some(3)));
+    assert_eq!((full.samples, full.tone_mapper.as_deref()), (Some(2.0), Some("agx")));
+    assert_eq!((full.light.indirect, full.light.bounces), (Some(true), None));
+    assert!(full.left_out.is_empty() && full.ev100.is_some() && full.scene.is_some());
+    let direct = metadata("--bounces 1 --for-compare");
+    assert_eq!((direct.light.indirect, direct.light.bounces), (Some(false), Some(1)));
+    for name in ["bloom", "dither"] {
+        assert!(direct.left_out.iter().any(|left| left == name), "{direct:?}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::{
     cli::{aov_file::aov_path, error::CliError, render_args::RenderArgs},
     compare::error_colormap::{MAGMA, sample_colormap},
     frame::Aov,
+    image_io::RenderMetadata,
     output::{self, ExrLayer},
     passes::gbuffer_channel::GbufferChannel,
     reference::{
@@ -30,6 +31,8 @@ pub enum PathAov {
     LightComponent(usize),
     /// Variance of the mean luminance.
     Variance,
+    /// Estimated error of the mean luminance.
+    HalfDifference,
     /// Sample count.
     Samples,
 }
@@ -41,7 +44,7 @@ const EMISSION: usize = 0;
 const AO_RAYS: AmbientOcclusionRays = AmbientOcclusionRays { radius: 0.0, count: 256 };
 
 /// AOVs that are not light components.
-const OTHERS: [(&str, PathAov); 12] = [
+const OTHERS: [(&str, PathAov); 13] = [
     ("base_color", PathAov::PrimaryHit(PrimaryHitAov::BaseColor, GbufferChannel::BaseColor)),
     ("metallic", PathAov::PrimaryHit(PrimaryHitAov::Metallic, GbufferChannel::Metallic)),
     ("roughness", PathAov::PrimaryHit(PrimaryHitAov::Roughness, GbufferChannel::Roughness)),
@@ -61,6 +64,7 @@ const OTHERS: [(&str, PathAov); 12] = [
         PathAov::PrimaryHit(PrimaryHitAov::BentNormal(AO_RAYS), GbufferChannel::BentNormal),
     ),
     ("variance", PathAov::Variance),
+    ("half_difference", PathAov::HalfDifference),
     ("samples", PathAov::Samples),
     ("bvh_cost", PathAov::PrimaryHit(PrimaryHitAov::BvhCost, GbufferChannel::Depth)),
 ];
@@ -99,6 +103,7 @@ pub struct PathTracedImage<'a> {
     pub nits: &'a [DVec3],
     pub exposure: Exposure,
     pub white_balance: Mat3,
+    pub metadata: RenderMetadata,
 }
 
 const RGB: &[&str] = &["R", "G", "B"];
@@ -156,6 +161,9 @@ pub fn write(
                 let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
+            PathAov::HalfDifference => {
+                picture.film.half_difference().into_iter().map(value).collect()
+            }
             PathAov::Variance => picture.film.variance().into_iter().map(value).collect(),
             PathAov::Samples => {
                 picture.film.counts().into_iter().map(|count| value(f64::from(count))).collect()
@@ -174,12 +182,13 @@ pub fn write(
         dither,
     };
     let bytes = development.display(picture.nits.iter().copied(), width);
-    output::write_png(&args.output, width, height, &bytes)?;
+    output::write_png_with(&args.output, [width, height], &bytes, Some(&picture.metadata))?;
     for (name, wanted) in wanted {
         let pixels = of(*wanted);
         let shown = match wanted {
             PathAov::PrimaryHit(PrimaryHitAov::BvhCost, _)
             | PathAov::Variance
+            | PathAov::HalfDifference
             | PathAov::Samples => heat_map(&pixels),
             PathAov::PrimaryHit(_, channel) => {
                 aov_preview(Aov::Channel(*channel), &pixels, multiplier as f32)
@@ -191,13 +200,13 @@ pub fn write(
     Ok(())
 }
 
-/// Maps values to colors: black is 0, pale yellow the 99th percentile.
+/// Maps absolute values to colors: black is 0, pale yellow the 99th percentile.
 fn heat_map(pixels: &[[f32; 4]]) -> Vec<u8> {
-    let mut sorted: Vec<f32> = pixels.iter().map(|pixel| pixel[0]).collect();
+    let mut sorted: Vec<f32> = pixels.iter().map(|pixel| pixel[0].abs()).collect();
     sorted.sort_by(f32::total_cmp);
     let max = sorted.get(sorted.len() * 99 / 100).copied().unwrap_or(1.0).max(f32::MIN_POSITIVE);
     let of = |pixel: &[f32; 4]| {
-        let [r, g, b] = sample_colormap(&MAGMA, pixel[0] / max);
+        let [r, g, b] = sample_colormap(&MAGMA, pixel[0].abs() / max);
         [r, g, b, 255]
     };
     pixels.iter().flat_map(of).collect()
@@ -220,27 +229,27 @@ fn write_exr(
     };
     let picture_light =
         light(picture.nits.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect());
-    // An EXR always holds the light components and the variance.
+    // An EXR always holds the light components and the estimates of their noise.
     let mut names: Vec<(&str, PathAov)> = LightComponents::NAMES
         .into_iter()
         .enumerate()
         .map(|(index, name)| (name, PathAov::LightComponent(index)))
         .collect();
-    names.push(("variance", PathAov::Variance));
-    names.extend(
-        wanted.iter().filter(|(_, wanted)| {
-            !matches!(wanted, PathAov::LightComponent(_) | PathAov::Variance)
-        }),
-    );
+    let noise = [("variance", PathAov::Variance), ("half_difference", PathAov::HalfDifference)];
+    names.extend(noise);
+    names.extend(wanted.iter().filter(|(_, wanted)| {
+        !matches!(wanted, PathAov::LightComponent(_)) && noise.iter().all(|n| n.1 != *wanted)
+    }));
     let layers: Vec<(&str, PathAov, Vec<[f32; 4]>)> = names
         .into_iter()
         .map(|(name, wanted)| {
             let pixels = match wanted {
                 PathAov::LightComponent(_) => light(of(wanted)),
-                PathAov::Variance if args.exposed => of(wanted)
-                    .iter()
-                    .map(|v| [v[0] * multiplier * multiplier, 0.0, 0.0, 1.0])
-                    .collect(),
+                PathAov::Variance | PathAov::HalfDifference if args.exposed => {
+                    let squared = wanted == PathAov::Variance;
+                    let scale = if squared { multiplier * multiplier } else { multiplier };
+                    of(wanted).iter().map(|v| [v[0] * scale, 0.0, 0.0, 1.0]).collect()
+                }
                 _ => of(wanted),
             };
             (name, wanted, pixels)
@@ -254,5 +263,6 @@ fn write_exr(
     }));
     let white =
         if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
-    Ok(output::write_exr(&args.output, width, height, white, &list)?)
+    let (size, metadata) = ([width, height], Some(&picture.metadata));
+    Ok(output::write_exr_with(&args.output, size, white, &list, metadata)?)
 }

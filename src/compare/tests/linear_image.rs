@@ -8,7 +8,7 @@ use half::f16;
 use crate::{
     camera::{Exposure, tonemap::ToneMapper},
     compare::linear_image::{Encoding, LinearImage},
-    image_io::ImageError,
+    image_io::{ImageError, RenderMetadata},
     photometry::units::Ev100,
 };
 
@@ -190,6 +190,36 @@ fn white_luminance_makes_nits() {
 }
 
 #[test]
+fn metadata_is_read_back_from_both_formats() {
+    let dir = tempfile::tempdir().unwrap();
+    let metadata = RenderMetadata {
+        ev100: Some(7.5),
+        scene: Some("caf\u{e9}.glb".into()),
+        ..RenderMetadata::default()
+    };
+    let pixels = [[0.5, 1.0, 2.0, 1.0]];
+    let layers = [
+        crate::output::ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &pixels },
+        crate::output::ExrLayer { name: "variance", channels: &["V"], pixels: &pixels },
+    ];
+    let (exr, png) = (dir.path().join("a.exr"), dir.path().join("a.png"));
+    let write = |metadata: Option<&RenderMetadata>| {
+        crate::output::write_exr_with(&exr, [1, 1], 1.0, &layers, metadata).unwrap();
+        crate::output::write_png_with(&png, [1, 1], &[1, 2, 3, 255], metadata).unwrap();
+        std::fs::read(&exr).unwrap()
+    };
+    let first = write(Some(&metadata));
+    assert_eq!(first, write(Some(&metadata)), "equal pictures give equal files");
+    for name in [exr.display().to_string(), format!("{}:variance", exr.display())] {
+        assert_eq!(LinearImage::load(&name).unwrap().metadata(), Some(&metadata));
+    }
+    let shown = LinearImage::load(png.to_str().unwrap()).unwrap();
+    assert_eq!((shown.metadata(), shown.notes().len()), (Some(&metadata), 0));
+    write(None);
+    assert_eq!(LinearImage::load(png.to_str().unwrap()).unwrap().metadata(), None);
+}
+
+#[test]
 fn displays_are_decoded() {
     let picture = LinearImage::from_bytes(&sample_png(), None).unwrap();
     assert_eq!((picture.width(), picture.encoding()), (4, Encoding::Display));
@@ -223,7 +253,7 @@ fn a_scene_is_shown_as_a_display_shows_it() {
     let exposure = Exposure::from_ev100(Ev100(0.0)).unwrap();
     // EV100 0 renders 1.2 nits as 1.
     let picture = LinearImage::from_nits(2, 1, vec![[0.6; 3], [2.4; 3]]).unwrap();
-    let shown = picture.displayed(exposure, ToneMapper::Linear);
+    let shown = picture.displayed(exposure, glam::Mat3::IDENTITY, ToneMapper::Linear);
     assert_eq!(shown.encoding(), Encoding::Display);
     assert!((shown.pixels()[0][0] - 0.5).abs() < 1e-6 && shown.pixels()[1] == [1.0; 3]);
 }

@@ -3,3 +3,4 @@ mod flip;
 mod linear_image;
 mod metrics;
 mod report;
+mod robust;
