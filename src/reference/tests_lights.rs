@@ -351,7 +351,7 @@ fn many_lamps_give_the_closed_form_with_little_variance() {
     assert!((sampled / closed - 1.0).abs() < 5e-3, "{sampled} {closed}");
     let ratio = by_flux / by_contribution;
     println!("relative variance by flux {by_flux}, by contribution {by_contribution}: {ratio}");
-    assert!(ratio > 5.0, "{ratio}");
+    assert!(ratio > 9.0, "{ratio}");
 }
 
 #[test]
