@@ -41,6 +41,9 @@ const ENTERS: f64 = 1.0 - 0.04;
 /// Pixel size in meters in the images of cards: at least two pixels per card in side view.
 const PIXEL: f64 = 8e-6;
 
+/// Minimum number of shadow rays to each light with a size: no frames are averaged.
+const CARD_RAYS: u32 = 16;
+
 /// Card directions of a dome: six Gauss-Legendre heights by 16 azimuths. For parallel light from
 /// any direction the sum is within 0.23 % (of the light's own illuminance) of the cardioid.
 const AROUND: usize = 16;
@@ -223,8 +226,12 @@ pub fn illuminance(
         })
         .collect();
     // Texels of a shadow map are far larger than cards, and the cards are rendered once.
-    let shadows =
-        ShadowSettings { method: ShadowMethod::Traced, sampling: ShadowSampling::Exact, ..shadows };
+    let shadows = ShadowSettings {
+        method: ShadowMethod::Traced,
+        sampling: ShadowSampling::Exact,
+        samples: shadows.samples.max(CARD_RAYS),
+        ..shadows
+    };
     let mut on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
     // Hides everything but the cards: it would fill most of the image, and is not read.
     on_device.show_only_material(scene.materials.len() as u32);

@@ -13,6 +13,7 @@ use sunny16::{
     output,
     photometry::color,
     scene::{Projection, Scene, defaults, gltf},
+    settings::DefaultLight,
 };
 
 const WIDTH: u32 = 160;

@@ -38,7 +38,7 @@ use sunny16::{
 const SPOT: DVec3 = DVec3::new(-0.5, 0.9, 0.2);
 const PANEL: DVec3 = DVec3::new(0.6, 0.8, 0.0);
 
-const LOOK: &str = "[passes.aa]\nsamples = 1\n[environment]\nrotation = 12.5\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
+const LOOK: &str = "quality = \"direct\"\n[passes.aa]\nsamples = 1\n[environment]\nrotation = 12.5\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
 
 /// A spot and a panel over a floor.
 fn lights_scene() -> (tempfile::TempDir, PathBuf) {

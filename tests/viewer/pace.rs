@@ -30,7 +30,7 @@ use sunny16::{
     },
 };
 
-const LOOK: &str = "[passes.aa]\nsamples = 1\n";
+const LOOK: &str = "quality = \"direct\"\n[passes.aa]\nsamples = 1\n";
 
 const PANEL: &str =
     "[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
