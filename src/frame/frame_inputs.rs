@@ -175,7 +175,7 @@ impl FrameInputs {
             gpu,
             scene,
             (view, &sampling.motion, &eye_bvh),
-            (&settings.gi, settings.gi_divisor),
+            (&settings.gi, settings.gi_divisor, settings.gi_filter_passes),
             (sampling.gi, sampling.previous_gi),
             (settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32), single),
         )?;

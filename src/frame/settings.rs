@@ -80,6 +80,8 @@ pub struct RenderSettings {
     /// Further divisor of the resolution along each side at which `gi` gathers light, for views in
     /// motion. A power of two; 0 counts as 1.
     pub gi_divisor: u32,
+    /// Maximum number of passes of the spatial filter of `gi`, for views in motion; 0: all.
+    pub gi_filter_passes: u32,
     /// Screen-space reflections.
     pub ssr: SsrSettings,
     /// Participating media.

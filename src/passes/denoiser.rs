@@ -72,6 +72,8 @@ pub struct SignalSettings {
     pub weighted: bool,
     /// Applies the spatial filter after the accumulation.
     pub filter: bool,
+    /// Maximum number of a-trous passes of the filter; 0: all.
+    pub max_filter_passes: u32,
     /// Stabilizes the displayed light in a static view: for frames that are displayed as they are,
     /// not averaged with others.
     pub stabilized: bool,
@@ -215,7 +217,11 @@ impl Denoiser {
         if signal.settings.filter {
             let name = signal.settings.name;
             denoised = self.declare_filter(g, data, gbuffer, (name, None), denoised);
-            let passes = SPACINGS.len() - usize::from(!signal.settings.weighted);
+            let all = SPACINGS.len() - usize::from(!signal.settings.weighted);
+            let passes = match signal.settings.max_filter_passes {
+                0 => all,
+                most => all.min(most as usize),
+            };
             for &spacing in &SPACINGS[..passes] {
                 denoised = self.declare_filter(g, data, gbuffer, (name, Some(spacing)), denoised);
             }

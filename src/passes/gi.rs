@@ -99,8 +99,9 @@ pub struct FrameGi {
 
 impl FrameGi {
     /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `divisor`: further divisor
-    /// of the resolution along each side. `mirrored_below`: perceptual roughness below which SSR
-    /// follows; `single`: the frame is displayed as is, not averaged with others.
+    /// of the resolution along each side; `filter_passes`: maximum number of filter passes, 0 for
+    /// all. `mirrored_below`: perceptual roughness below which SSR follows; `single`: the frame is
+    /// displayed as is, not averaged with others.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -108,7 +109,7 @@ impl FrameGi {
         gpu: &Gpu,
         scene: &GpuScene,
         (view, motion, gpu_bvh): (&View, &FrameMotion, &LazyFrameBvh<'_>),
-        (settings, divisor): (&GiSettings, u32),
+        (settings, divisor, filter_passes): (&GiSettings, u32, u32),
         (history, before): (HistoryFrame, Option<GiHistory>),
         (mirrored_below, single): (Option<f32>, bool),
     ) -> GpuResult<Option<Self>> {
@@ -151,6 +152,7 @@ impl FrameGi {
             clipped: false,
             weighted: stride > 1,
             filter: settings.denoise,
+            max_filter_passes: filter_passes,
             stabilized: single,
         };
         let signal = DenoiserSignal::new(gpu, view, motion, signal_settings)?;

@@ -106,7 +106,7 @@ impl OpenScene {
             bounces: None,
         };
         RenderMetadata {
-            quality: self.look.quality.tier.map(|tier| tier.name().into()),
+            quality: Some(self.look.quality.tier().name().into()),
             samples: Some(f64::from(samples)),
             light,
             effects: self

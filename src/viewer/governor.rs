@@ -118,8 +118,15 @@ impl Level {
         full.map(|side| ((f64::from(side) * self.scale()).round() as u32).max(1))
     }
 
+    /// Passes of GI's spatial filter. The tap spacings 1, 2, 4, 8 and 16 then span about as much of
+    /// the view as at full resolution, and at least a block of 4x4 pixels.
+    fn gi_filter_passes(self) -> u32 {
+        if self.scale() >= 0.5 { 4 } else { 3 }
+    }
+
     /// Divides the sampling budgets of a frame, each down to 1: shadow rays, VPL samples and
-    /// gathered pixels of GI, AO slices and steps, steps of SSR and volumes.
+    /// gathered pixels of GI, AO slices and steps, steps of SSR and volumes. GI has fewer filter
+    /// passes.
     pub fn reduce(self, settings: &mut RenderSettings) {
         let divisor = self.divisor();
         if divisor == 1 {
@@ -137,6 +144,7 @@ impl Level {
         // in turn, and the picture keeps its resolution.
         settings.gi.resolution = Resolution::Half;
         settings.gi_divisor = if divisor >= BLOCK_4X4_DIVISOR { 2 } else { 1 };
+        settings.gi_filter_passes = self.gi_filter_passes();
         divide(&mut settings.ao.slices, divisor);
         divide(&mut settings.ao.steps, steps);
         divide(&mut settings.ssr.steps, steps);
@@ -690,6 +698,7 @@ mod tests {
         Level(7).reduce(&mut settings);
         assert_eq!((settings.shadows.samples, settings.gi.vpl_samples), (2, 1));
         assert_eq!((settings.gi.resolution, settings.gi_divisor), (Resolution::Half, 2));
+        assert_eq!(settings.gi_filter_passes, 3);
         assert_eq!((settings.ao.slices, settings.ao.steps), (1, 2));
         assert_eq!((settings.volumes.steps, settings.volumes.shadow_steps), (8, 3));
         settings.shadows.sampling = ShadowSampling::Budget;

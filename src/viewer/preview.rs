@@ -68,8 +68,24 @@ impl Preview {
         self.samples = 0;
     }
 
+    /// Ends the preview if the device has drawn the current request, or has compiled and drawn the
+    /// previewed one: the next pictures of a moving view come soon.
+    pub(super) fn end_if_drawn(
+        &mut self,
+        viewport: &Viewport,
+        compiling: Option<&CompileProgress>,
+    ) {
+        let newest = viewport.last_frame.as_ref().map_or(0, |finished| finished.request_id);
+        let is_previewed_drawn = self.job.as_ref().is_some_and(|job| newest >= job.request_id);
+        let is_current_drawn = newest == viewport.request_id();
+        if is_current_drawn || is_previewed_drawn && compiling.is_none() || !viewport.needs_frame()
+        {
+            self.stop();
+        }
+    }
+
     /// Starts the preview of the current request if its picture waits for `compiling`, and returns
-    /// the newest picture. The preview ends when the device has answered the request.
+    /// the newest picture.
     ///
     /// # Errors
     /// A look without an exposure; a crash of the path tracer, after which there are no more

@@ -15,8 +15,9 @@ use crate::{frame::Aov, passes::gbuffer_channel::GbufferChannel};
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Minimum interval of redraws by input alone, while a picture of a moving view is awaited in a
-/// window that draws slowly.
-const INPUT_INTERVAL: Duration = Duration::from_millis(50);
+/// window that draws slowly. Pictures that come within it redraw the window, and take the newest
+/// input.
+const INPUT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A window draws slowly if its own frames take longer (ms).
 const SLOW_WINDOW_MS: f64 = 8.0;
@@ -49,6 +50,14 @@ impl App {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// Number of the displayed picture of the device; `None` while the preview is displayed, or
+    /// nothing.
+    #[must_use]
+    pub fn displayed_picture(&self) -> Option<u64> {
+        let (_, number) = self.state.displayed_frame.as_ref()?;
+        (*number > 0).then_some(*number)
     }
 
     /// Uploads the newest picture to the displayed texture; true if it is a new one.
@@ -169,6 +178,10 @@ impl App {
         // A newly opened scene is not an input that an earlier picture could answer.
         self.state.pacing.begin_frame(if before == 0 { wished } else { before }, wished);
         self.draw();
+        if let Some(work) = &self.state.workspace {
+            let compiling = self.engine.compile_progress();
+            self.state.preview.end_if_drawn(&work.viewport, compiling.as_ref());
+        }
         let shown = self.show_newest() || self.show_preview();
         self.show_remarks();
         if let Some(finished) =

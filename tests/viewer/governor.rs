@@ -161,6 +161,30 @@ fn quality_falls_in_motion_and_returns_at_rest() {
     assert_eq!(picture.display, still.display);
 }
 
+/// A moving camera changes no light: photons, VPLs, lights and geometry stay on the device.
+#[test]
+fn a_moving_camera_updates_nothing_of_a_static_scene() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lights_scene("[gi]\nenabled = true\nvpls = 512\n");
+    let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+    set_mode(&mut bench, "7");
+    bench.rest();
+    let counts =
+        |bench: &HeadlessViewer| bench.workspace().viewport.last_frame.as_ref().unwrap().counts;
+    let before = counts(&bench);
+    for step in 0..6 {
+        let x = -0.5 + f64::from(step) / 5.0;
+        go_to(&mut bench, look_at_transform(DVec3::new(x, 1.6, 3.0), DVec3::new(0.0, 0.4, 0.0)));
+        // The window displays the device's picture.
+        let newest = bench.workspace().viewport.last_frame.as_ref().unwrap().number;
+        assert_eq!(bench.app.displayed_picture(), Some(newest));
+    }
+    let after = counts(&bench);
+    // A frame of the window may come so late that the view is at rest.
+    assert!(after.moving_frames > before.moving_frames, "{before:?} {after:?}");
+    assert_eq!((after.uploads, after.updates), (before.uploads, before.updates));
+}
+
 /// A job that needs the full size waits while the view moves at reduced quality. Others do not wait
 /// for it.
 #[test]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use egui::{Pos2, RawInput, Rect, Shape, vec2};
+use glam::{DMat4, DVec3};
 use sunny16::{
     session::OpenRequest,
     viewer::{App, Options},
@@ -25,8 +26,9 @@ fn says(shape: &Shape, part: &str) -> bool {
     }
 }
 
-/// The first picture on a device without pipelines. Frames of the window are not painted: the
-/// window has a device of its own.
+/// The first picture on a device without pipelines. The view moves from the preview on, so that no
+/// picture is of the newest request. Frames of the window are not painted: the window has a device
+/// of its own.
 #[test]
 fn the_first_picture_is_path_traced_while_shaders_are_compiled() {
     let Some(guard) = crate::common::gpu_with(Vec::new()) else { return };
@@ -37,8 +39,14 @@ fn the_first_picture_is_path_traced_while_shaders_are_compiled() {
     let [mut opened, mut compiling, mut preview, mut drawn] = [None::<Instant>; 4];
     let mut slowest = Duration::ZERO;
     let started = Instant::now();
-    while drawn.is_none() {
-        assert!(started.elapsed() < HANG, "no picture");
+    let mut step = 0.0;
+    while drawn.is_none() || preview.is_some() && app.displayed_picture().is_none() {
+        assert!(started.elapsed() < HANG, "no picture of the device is displayed");
+        if let Some(work) = app.state.workspace.as_mut().filter(|_| preview.is_some()) {
+            step += 1e-4;
+            let there = work.viewport.session.camera.0;
+            work.viewport.set_pose(Some(DMat4::from_translation(DVec3::X * step) * there));
+        }
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1180.0, 480.0))),
             time: Some(started.elapsed().as_secs_f64()),
@@ -75,7 +83,7 @@ fn the_first_picture_is_path_traced_while_shaders_are_compiled() {
         assert!(compiling.is_some(), "no progress is shown");
         assert!(preview.is_some(), "no preview is shown");
     }
-    // The picture replaces the preview, and the line ends with the compilation.
+    // The picture replaces the preview also in motion, and the line ends with the compilation.
     let viewport = &app.state.workspace.as_ref().unwrap().viewport;
     assert!(viewport.last_frame.is_some());
     app.shut_down().wait();

@@ -167,6 +167,9 @@ pub struct BenchArgs {
     /// Write the window with its last picture in motion as PNG (window).
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
+    /// Write the window with its picture at rest as PNG (window).
+    #[arg(long, value_name = "FILE")]
+    pub picture_rest: Option<PathBuf>,
     /// Append the values to a log: one line of JSON for each benchmark, with a schema number
     /// (docs/bench.md).
     #[arg(long, value_name = "FILE")]
@@ -200,8 +203,11 @@ impl BenchArgs {
                     .into(),
             ));
         }
-        if self.picture.is_some() && !self.what.contains(&Benchmark::Window) {
-            return Err(CliError::Usage("--picture is an option of --what window".into()));
+        let of_window = [("--picture", &self.picture), ("--picture-rest", &self.picture_rest)];
+        if let Some((name, _)) = of_window.into_iter().find(|(_, file)| file.is_some())
+            && !self.what.contains(&Benchmark::Window)
+        {
+            return Err(CliError::Usage(format!("{name} is an option of --what window")));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! to an image in place of a swapchain.
 
 use std::{
+    path::PathBuf,
     sync::{Arc, Condvar, Mutex},
     time::{Duration, Instant},
 };
@@ -168,6 +169,7 @@ impl Orbit {
 pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     let (mut window, gpus) = Headless::new(args, &args.device.options()?)?;
     let info = gpus[1].info().clone();
+    let window_size = window.size;
     window.app.finish_opening();
     // The second still picture, which has the final layout, and compiles little if anything.
     let mut pictures = 0;
@@ -192,6 +194,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     let mut gaps = Series::new("interval of pictures");
     let mut frame = Series::new("picture, device and host");
     let (mut passes, mut shown) = (Vec::<Series>::new(), None);
+    let mut picture = Vec::new();
     for (count, measures) in [(WARM_UP, false), (args.frames(), true)] {
         let mut begun = Instant::now();
         let mut last = begun;
@@ -202,7 +205,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
         while done < count && begun.elapsed().as_secs_f64() < most(first_ms.is_none()) {
             let start = Instant::now();
             let event = orbit.next();
-            if let Some(picture) = window.frame(vec![event])?.filter(|picture| !picture.still) {
+            if let Some(motion) = window.frame(vec![event])?.filter(|picture| !picture.still) {
                 if first_ms.is_none() {
                     first_ms = Some(pressed.elapsed().as_secs_f64() * 1e3);
                     begun = Instant::now();
@@ -210,22 +213,32 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
                 done += 1;
                 if measures {
                     gaps.ms.push(last.elapsed().as_secs_f64() * 1e3);
-                    frame.ms.push(picture.request_ms);
-                    Series::record_passes(&mut passes, &picture.image.times);
-                    shown = Some(picture);
+                    frame.ms.push(motion.request_ms);
+                    Series::record_passes(&mut passes, &motion.image.times);
+                    // Not the preview of a compilation.
+                    if args.picture.is_some()
+                        && window.app.displayed_picture() == Some(motion.number)
+                    {
+                        picture.clone_from(&window.shown);
+                    }
+                    shown = Some(motion);
                 }
                 last = Instant::now();
             }
             window.wait(start, true);
         }
     }
-    let picture = std::mem::take(&mut window.shown);
     let released = Instant::now();
     window.frame(vec![orbit.button(false)])?;
-    if let Some(file) = &args.picture {
-        let [width, height] = window.size.map(|side| side as usize);
-        output::write_png(file, width, height, &picture)?;
-    }
+    let write = |file: &Option<PathBuf>, picture: &[u8]| -> Result<(), CliError> {
+        let Some(file) = file else { return Ok(()) };
+        if picture.is_empty() {
+            return Err(CliError::Usage("--picture: no picture in motion was displayed".into()));
+        }
+        let [width, height] = window_size.map(|side| side as usize);
+        Ok(output::write_png(file, width, height, picture)?)
+    };
+    write(&args.picture, &picture)?;
     let seconds = gaps.ms.iter().sum::<f64>() / 1e3;
     let rate = if seconds > 0.0 { gaps.ms.len() as f64 / seconds } else { 0.0 };
     let (size, level) = shown.map_or(([0; 2], Level::FULL), |picture| {
@@ -261,6 +274,7 @@ pub fn run(args: &BenchArgs) -> Result<Measurement, CliError> {
     let first_ms = first_ms.unwrap_or_default();
     println!("first picture after the press: {first_ms:.0} ms");
     let [rest_ms, whole_ms] = window.rest(released)?;
+    write(&args.picture_rest, &window.shown)?;
     println!("after the release: full quality {rest_ms:.0} ms, all its frames {whole_ms:.0} ms");
     let described = |series: &Series| {
         let mut described = series.json();
