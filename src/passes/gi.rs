@@ -8,6 +8,7 @@ use super::{
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY, SignalSettings},
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
+    gi_fireflies::GiFirefliesPass,
     gi_upsample::GiUpsamplePass,
     lighting::LitImages,
     limit_counters, pixel_groups,
@@ -255,6 +256,7 @@ pub struct GiInputs {
 /// Pipelines of the GI passes.
 pub struct GiPass {
     gather: LightVariants<ComputePipeline>,
+    fireflies: GiFirefliesPass,
     upsample: GiUpsamplePass,
     composite: Arc<ComputePipeline>,
     composite_split: Arc<ComputePipeline>,
@@ -278,6 +280,7 @@ impl GiPass {
         };
         Ok(Self {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
+            fireflies: GiFirefliesPass::new(gpu),
             upsample: GiUpsamplePass::new(gpu),
             composite: ComputePipeline::new(gpu, "gi composite", "gi_composite.comp")?,
             composite_split: ComputePipeline::new(
@@ -346,7 +349,13 @@ impl GiPass {
             .image_written("diffuse_image", diffuse_part)
             .image_written("specular_image", specular_part)
             .dispatch(pixel_groups::dispatch(gathered_size));
-        let all = DenoiserImages { diffuse: diffuse_part, specular: specular_part };
+        // Without the filter nothing spreads outliers, and the mean of many frames has no bias.
+        let diffuse = if frame.denoised {
+            self.fireflies.declare(g, gathered_size, diffuse_part)
+        } else {
+            diffuse_part
+        };
+        let all = DenoiserImages { diffuse, specular: specular_part };
         let (noisy, weights) = if frame.values.stride == 1 {
             (all, None)
         } else {

@@ -22,6 +22,7 @@ mod fullscreen;
 pub mod gbuffer;
 pub mod gbuffer_channel;
 pub mod gi;
+pub mod gi_fireflies;
 pub mod gi_upsample;
 pub mod grain;
 pub mod hdr_display;
