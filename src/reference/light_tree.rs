@@ -250,7 +250,7 @@ impl LightTree {
             cut.nodes.copy_within(place + 1..cut.count, place + 2);
             (cut.nodes[place], cut.nodes[place + 1]) = (children[0], children[1]);
             cut.count += 1;
-            // Summed anew: differences would leave rounding errors of lights that dropped out.
+            // Summed again: differences would leave rounding errors of lights that dropped out.
             cut.sum = cut.nodes[..cut.count].iter().map(|(_, value)| value).sum();
         }
         cut

@@ -450,7 +450,9 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
             "{aim:?} is where the click met the surface, {pointed:?}"
         );
     }
-    // Incident-light and spot readings there.
+    // Incident-light and spot readings there. Positions of unfinished pictures are those of
+    // jittered samples.
+    driver.reading("the picture in the aimed light", whole);
     driver.key("m");
     driver.click(middle);
     let reading =

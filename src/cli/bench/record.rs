@@ -120,7 +120,7 @@ mod tests {
         );
         assert_eq!(
             text(&["quality=direct", "gi.enabled=true"]),
-            r#"{"quality":"direct","passes.ao.enabled":"false","lights.Key.lumens":"800","gi.enabled":"true"}"#
+            r#"{"quality":"direct","lights.Key.lumens":"800","passes.ao.enabled":"false","gi.enabled":"true"}"#
         );
     }
 }

@@ -420,7 +420,7 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
         let session = &viewport.session;
         ui.label("Quality");
         let (tier, path) = (session.look.quality.tier().name(), QualityLook::PATH);
-        listing(ui, tier, &Quality::NAMES, path, changes);
+        listing(ui, tier, Quality::NAMES, path, changes);
         ui.end_row();
         pass(
             ui,
