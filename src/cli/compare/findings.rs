@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::CompareArgs;
+use super::args::CompareArgs;
 use crate::{
     cli::error::CliError,
     compare::{

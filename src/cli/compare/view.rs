@@ -5,7 +5,7 @@ use std::path::Path;
 
 use glam::Mat3;
 
-use super::CompareArgs;
+use super::args::CompareArgs;
 use crate::{
     camera::{Exposure, tonemap::ToneMapper},
     cli::error::CliError,
