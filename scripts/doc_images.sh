@@ -11,7 +11,7 @@ scene=$work/still_life.glb
 mkdir -p docs/pictures
 "$bin/sunny16" render "$scene" --camera Hero --size 1280x720 -o docs/pictures/still_life.png
 "$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/aov.png \
-    --aov base_color,normal,roughness,depth,direct_diffuse,direct_specular
+    --aov base_color,normal,roughness,direct_diffuse,direct_specular,indirect_diffuse
 rm docs/pictures/aov.png
 "$bin/sunny16" meter "$scene" --camera Hero --size 480x270 --false-color docs/pictures/false_color.png \
     --waveform docs/pictures/waveform.png --histogram docs/pictures/histogram.png --zones docs/pictures/zones.png >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes assets/demos/NAME.jpg (320x180) of every demo scene, or of those named. It needs ImageMagick's convert.
+# Makes assets/demos/NAME.jpg (640x360) of every demo scene, or of those named. It needs ImageMagick's convert.
 set -eu
 cd "$(dirname "$0")/.."
 program=${SUNNY16:-target/release/sunny16}
@@ -13,6 +13,6 @@ for name in "$@"; do
     *) how="" ;;
     esac
     # shellcheck disable=SC2086
-    "$program" render "builtin:$name" $how --size 320x180 -o "$work/$name.png"
+    "$program" render "builtin:$name" $how --size 640x360 -o "$work/$name.png"
     convert "$work/$name.png" -strip -quality 85 "assets/demos/$name.jpg"
 done

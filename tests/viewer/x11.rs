@@ -417,7 +417,7 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let file = dir.path().join("room.glb");
     fs::write(&file, sunny16::scene::write_glb::write_glb(&room()).unwrap()).unwrap();
     let look = dir.path().join("room.look.toml");
-    fs::write(&look, "# Kept.\n[passes.aa]\nsamples = 2\n").unwrap();
+    fs::write(&look, "# Kept.\n[gi]\nenabled = false\n[passes.aa]\nsamples = 2\n").unwrap();
     let text = || fs::read_to_string(&look).unwrap();
     const WINDOW: [&str; 2] = ["820", "440"];
 

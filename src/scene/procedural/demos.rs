@@ -97,7 +97,7 @@ impl Demo {
         BuiltinScene::named(self.name)
     }
 
-    /// Its 320x180 thumbnail, as JPEG; not every demo has one.
+    /// Its 640x360 thumbnail, as JPEG; not every demo has one.
     #[must_use]
     pub fn picture(self) -> Option<&'static [u8]> {
         macro_rules! pictures {
