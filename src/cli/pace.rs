@@ -61,7 +61,7 @@ pub fn sentence(raster_seconds: f64, pace: &PathPace, pixels: f64) -> String {
     };
     format!(
         "on this software device the picture took {raster_seconds:.1} s; path traced it takes \
-         about {path_seconds:.1} s for FLIP {:.2}, as the tier standard has (--spp {}, \
+         about {path_seconds:.1} s for FLIP {:.2}, as the tier standard has (samples a pixel: {}, \
          {:.2} million samples a second; within a factor of {UNCERTAINTY}): {offer}",
         pace.flip,
         pace.samples,
