@@ -5,7 +5,8 @@
 #   scripts/beside_reference.sh [SCENE...]     a file, or builtin:NAME; default: all demos
 #
 #   SIZE=320x180 SPP=256   size, and samples a pixel of the references
-#   OUT=out/beside         folder of the pictures; references that are there are used again
+#   OUT=out/beside         folder of the pictures; references that are there are used again, by
+#                          name, size and samples: remove them where the scene has changed
 #   SUNNY16=PROGRAM        uses a program that is already built
 #   MORE="--quality final" further arguments of the rasterizer
 set -euo pipefail
@@ -49,7 +50,7 @@ for scene in "$@"; do
             --quiet -o "$reference"
     start=$(date +%s.%N)
     "$program" render "$scene" --size "$size" --for-compare --quiet "${more[@]}" \
-        -o "$out/$name.raster.exr" 2>/dev/null
+        -o "$out/$name.raster.exr"
     seconds=$(python3 -c "print($(date +%s.%N) - $start)")
     "$program" compare "$out/$name.raster.exr" "$reference" --json "$out/$name.json" --quiet
     row "$name" "$seconds" "$out/$name.json"

@@ -35,6 +35,8 @@ void main() {
         }
     }
     float level = luminance(light.rgb);
-    light.rgb *= level > FACTOR * brightest ? FACTOR * brightest / level : 1.0;
+    // Light that none of the neighbors found is rare, or its surface is alone.
+    bool outlier = brightest > 0.0 && level > FACTOR * brightest;
+    light.rgb *= outlier ? FACTOR * brightest / level : 1.0;
     imageStore(out_diffuse_image, pixel, light);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DMat3, DMat4, DVec3};
+use glam::{DMat3, DMat4, DVec3, DVec4};
 
 use super::{
     Environment, Light, Material, Node, Note, NoteKind, Projection, Scene, build::look_at_transform,
@@ -149,7 +149,7 @@ fn add_sun(scene: &mut Scene, scale: f64, camera: DMat4) -> Option<String> {
 
 /// A soft panel of the studio, seen from the subject.
 struct Panel {
-    /// Direction of its middle: degrees clockwise from the camera's view direction, seen from above.
+    /// Direction of its middle: degrees clockwise from the view direction, seen from above.
     azimuth: f64,
     /// Elevation of its middle (degrees).
     elevation: f64,
@@ -202,14 +202,18 @@ fn studio_luminance(direction: DVec3) -> f64 {
 
 /// A neutral environment of soft panels, placed around the view direction of a camera (camera to
 /// world), with this illuminance on level ground.
-fn studio(level: Lux, camera: DMat4) -> Option<Environment> {
+fn studio(illuminance: Lux, camera: DMat4) -> Option<Environment> {
     let map = RadianceMap::from_fn(512, 256, RowMapping::Linear, |direction| {
         DVec3::splat(studio_luminance(direction))
     });
-    let map = Arc::new(map.ok()?.scaled_to(level).ok()?);
-    let forward = -camera.z_axis;
-    let level_view = forward.x.hypot(forward.z) > 1e-6;
-    let rotation = if level_view { forward.x.atan2(-forward.z) } else { 0.0 };
+    let map = Arc::new(map.ok()?.scaled_to(illuminance).ok()?);
+    let level = |axis: DVec4| axis.x.hypot(axis.z) > 1e-6;
+    // A camera that looks straight down has its view direction at the picture's top.
+    let forward = match -camera.z_axis {
+        forward if level(forward) => forward,
+        forward => camera.y_axis * -forward.y.signum(),
+    };
+    let rotation = forward.x.atan2(-forward.z);
     Some(Environment { map, rotation, origin: "default studio".into() })
 }
 

@@ -38,7 +38,8 @@ pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
     apply_look(request, source.scene, look, source.warnings)
 }
 
-/// Applies a look with the values of its tier to a scene as read, and selects the camera. Warnings are appended to `warnings`.
+/// Applies a look with the values of its tier to a scene as read, and selects the camera. Warnings
+/// are appended to `warnings`.
 ///
 /// # Errors
 ///
@@ -138,7 +139,7 @@ fn assemble(
         defaults::add_lights(&mut scene, default_light, world);
         for note in scene.notes.iter().skip(before) {
             warnings.push(format!(
-                "{} (--set scene.default_light=studio, sun or false selects another)",
+                "{} (--set scene.default_light=sun selects a sun, false none)",
                 note.message
             ));
         }
@@ -213,6 +214,7 @@ impl OpenScene {
     ///
     /// [`SessionError::Look`] if the lens cannot be set; the session is then unchanged.
     pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
+        let look = look.with_tier()?;
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
         let physical_camera = look.physical_camera();
         let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;

@@ -15,8 +15,8 @@ use super::{
 choices! {
     /// Quality tier.
     pub enum Quality {
-        /// Direct light through shadow maps, without rays: no value of a tier, so that each property
-        /// has its own default.
+        /// Direct light and ambient occlusion: no value of a tier, so that each property has its own
+        /// default.
         Direct = "direct",
         /// Direct and indirect light at the lowest cost; reflections in screen space alone.
         Draft = "draft",

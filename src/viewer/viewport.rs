@@ -265,6 +265,8 @@ impl Viewport {
     /// # Errors
     /// A look that does not fit the scene; nothing has changed then.
     pub fn apply_look(&mut self, look: Look) -> Result<LookChange, ViewError> {
+        // The session's look has the values of its tier.
+        let look = look.with_tier().map_err(session::SessionError::from)?;
         let change = classify_change(&self.session.look, &look);
         if change == LookChange::Nothing {
             return Ok(change);

@@ -111,6 +111,24 @@ fn indirect_light_is_switched_without_an_upload() {
     assert!((ratio - 2.0).abs() < 0.02, "{direct} nits direct, {lit} in all, {ratio} times later");
 }
 
+/// The look of a picture has the values of its tier, the text that is edited has not.
+#[test]
+fn edits_under_a_tier_upload_nothing_and_keep_its_light() {
+    let Some(guard) = crate::common::gpu() else { return };
+    for own in ["", "[passes.shadows]\nmethod = \"traced\"\n"] {
+        let (_dir, file) = lights_scene(own);
+        let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
+        bench.rest();
+        set(&mut bench, &[("quality", "draft"), ("camera.exposure.ev100", "7")]);
+        let lit = mean_nits(&bench);
+        let edited = set(&mut bench, &[("camera.lens.f_stop", "4")]);
+        assert_eq!((edited.uploads, edited.updates), (0, 0), "{own}: {edited:?}");
+        let direct = set(&mut bench, &[("gi.enabled", "false")]);
+        assert_eq!((direct.uploads, direct.updates), (0, 0), "{own}: {direct:?}");
+        assert!(mean_nits(&bench) < lit, "the tier had indirect light");
+    }
+}
+
 #[test]
 fn automatic_exposure_meters_only_changed_light() {
     let Some(guard) = crate::common::gpu() else { return };

@@ -51,7 +51,7 @@ const RENAMED_VALUES: &[(&str, &str, &str)] = &[
     ("camera.white_balance", "none", "neutral"),
     ("gi.debug_view", "patches", "vpls"),
     ("passes.tonemap.operator", "neutral", "pbr-neutral"),
-    ("scene.default_light", "true", "studio"),
+    ("scene.default_light", "true", "sun"),
 ];
 
 /// The property's present path, where `path` is an old one. Addresses stay as written.
