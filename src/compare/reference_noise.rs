@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{
     linear_image::{LinearImage, luminance},
     metrics::{BLOCK, BLOCK_FLOOR, ImagePair},
+    robust::median,
     summary::{self, CompareSettings},
 };
 
@@ -90,10 +91,4 @@ fn with_errors(picture: &LinearImage, luminances: &[f64], errors: &[f32]) -> Lin
 /// Standard deviation from the median of absolute values.
 fn deviation(values: Vec<f64>) -> f64 {
     DEVIATION * median(values.into_iter().map(f64::abs).collect())
-}
-
-/// Median; 0 without values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

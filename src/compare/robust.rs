@@ -148,20 +148,24 @@ fn bias_of(pixels: &[(usize, f64, f64)]) -> Option<f64> {
     (reference > 0.0 && bias.is_finite()).then_some(bias)
 }
 
+/// Median; 0 without values.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
 impl Blocks {
-    /// Absolute biases of the blocks that count, ascending.
-    fn sorted(&self) -> Vec<f64> {
-        let mut sorted: Vec<f64> =
-            self.bias.iter().flatten().map(|bias| f64::from(bias.abs())).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        sorted
+    /// Absolute biases of the blocks that count.
+    fn magnitudes(&self) -> Vec<f64> {
+        self.bias.iter().flatten().map(|bias| f64::from(bias.abs())).collect()
     }
 
     /// Root mean square of the biases of all but the 1 % of the blocks (at least one) with the
     /// largest.
     #[must_use]
     pub fn trimmed_rms(&self) -> f64 {
-        let sorted = self.sorted();
+        let mut sorted = self.magnitudes();
+        sorted.sort_unstable_by(f64::total_cmp);
         let kept = sorted.len() - trimmed(TRIMMED_BLOCKS, sorted.len());
         let squares: f64 = sorted.iter().take(kept).map(|bias| bias * bias).sum();
         (squares / kept.max(1) as f64).sqrt()
@@ -170,7 +174,6 @@ impl Blocks {
     /// Median of the absolute biases.
     #[must_use]
     pub fn median(&self) -> f64 {
-        let sorted = self.sorted();
-        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+        median(self.magnitudes())
     }
 }

@@ -15,18 +15,8 @@ use crate::{
     },
     image_io::{self, RenderMetadata},
     photometry::Ev100,
+    reference::LightComponents,
 };
-
-/// Layers of light, which the picture's view applies to; others are data.
-const LIGHT_LAYERS: [&str; 7] = [
-    "emission",
-    "direct_diffuse",
-    "direct_specular",
-    "direct_transmission",
-    "indirect_diffuse",
-    "indirect_specular",
-    "indirect_transmission",
-];
 
 /// View of both pictures.
 pub struct View {
@@ -41,7 +31,8 @@ pub struct View {
 /// Metadata of a picture and the name of its file, unless the picture is data.
 fn metadata<'a>(picture: &'a LinearImage, name: &str) -> Option<(String, &'a RenderMetadata)> {
     let (_, layer) = image_io::split_layer(Path::new(name));
-    let is_light = layer.is_none_or(|layer| LIGHT_LAYERS.contains(&layer.as_str()));
+    // The view applies to layers of light; others are data.
+    let is_light = layer.is_none_or(|layer| LightComponents::NAMES.contains(&layer.as_str()));
     picture.metadata().filter(|_| is_light).map(|metadata| (name.to_owned(), metadata))
 }
 
