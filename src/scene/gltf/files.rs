@@ -24,6 +24,13 @@ pub trait Resolver {
     ///
     /// A message such as `not found`.
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String>;
+
+    /// The path of an existing file whose name differs from `path` in the case of letters alone:
+    /// authors' file systems may ignore it. `None` if there is none, or more than one.
+    fn other_case(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
 }
 
 /// Reads from a document's folder and below, or below a root folder that contains it.
@@ -92,23 +99,38 @@ pub fn contains(root: &Path, document: &Path) -> bool {
     within(document, root).is_ok_and(|found| found.is_some())
 }
 
+/// Number of `..` at the beginning of a path.
+fn ups(path: &str) -> usize {
+    path.split('/').take_while(|part| *part == "..").count()
+}
+
+impl Folder {
+    /// The folder that a path starts from, without its leading `..`.
+    fn start(&self, path: &str) -> Result<&Path, String> {
+        let ups = ups(path);
+        if ups == 0 {
+            return Ok(&self.folder);
+        }
+        let Some((folder, _)) = self.above.as_ref().filter(|(_, depth)| ups <= *depth) else {
+            // A root that is the document's folder needs no name in messages.
+            let above = self.above.as_ref().is_some_and(|(_, depth)| *depth > 0);
+            return Err(match self.root.as_ref().filter(|_| above) {
+                Some(root) => {
+                    format!("it is outside of {root}; name a folder above both by --root DIR")
+                }
+                None => "it is outside of the document's folder; name a folder above both by \
+                         --root DIR"
+                    .into(),
+            });
+        };
+        Ok(folder.ancestors().nth(ups).unwrap_or(folder))
+    }
+}
+
 impl Resolver for Folder {
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String> {
-        let ups = path.split('/').take_while(|part| *part == "..").count();
-        let file = if ups == 0 {
-            self.folder.join(path)
-        } else {
-            let Some((folder, _)) = self.above.as_ref().filter(|(_, depth)| ups <= *depth) else {
-                // A root that is the document's folder needs no name in messages.
-                let above = self.above.as_ref().is_some_and(|(_, depth)| *depth > 0);
-                return Err(match self.root.as_ref().filter(|_| above) {
-                    Some(root) => format!("it is outside of {root}; name a folder above both by --root DIR"),
-                    None => "it is outside of the document's folder; name a folder above both by --root DIR".into(),
-                });
-            };
-            let rest: PathBuf = path.split('/').skip(ups).collect();
-            folder.ancestors().nth(ups).unwrap_or(folder).join(rest)
-        };
+        let rest: PathBuf = path.split('/').skip(ups(path)).collect();
+        let file = self.start(path)?.join(rest);
         // A missing file is reported by the reading.
         if let (Ok(target), Some(top)) = (file.canonicalize(), &self.top)
             && !target.starts_with(top)
@@ -123,6 +145,29 @@ impl Resolver for Folder {
             Failure::Unreadable(why) => why,
             Failure::TooLarge => format!("more than {limit} bytes"),
         })
+    }
+
+    fn other_case(&self, path: &str) -> Option<String> {
+        let ups = ups(path);
+        let mut folder = self.start(path).ok()?.to_path_buf();
+        let mut found = vec![".."; ups].join("/");
+        for part in path.split('/').skip(ups) {
+            let entries = std::fs::read_dir(&folder).ok()?.filter_map(Result::ok);
+            let mut alike: Vec<String> = entries
+                .filter_map(|entry| entry.file_name().into_string().ok())
+                .filter(|name| name.to_lowercase() == part.to_lowercase())
+                .collect();
+            if alike.iter().any(|name| name == part) {
+                alike = vec![part.to_owned()];
+            }
+            let [name] = alike.as_slice() else { return None };
+            folder.push(name);
+            if !found.is_empty() {
+                found.push('/');
+            }
+            found.push_str(name);
+        }
+        (found != path).then_some(found)
     }
 }
 
@@ -228,12 +273,16 @@ impl<'a> Files<'a> {
                     Ok(Fetched { bytes, mime: None, odd })
                 }
                 (Err(problem), literal) => {
-                    let found =
-                        literal.and_then(|literal| Some((self.read(&literal).ok()?, literal)));
-                    let (bytes, literal) = found.ok_or(problem)?;
-                    let odd =
-                        Some(Odd::Form(format!("the file's name '{literal}' is not encoded")));
-                    Ok(Fetched { bytes, mime: None, odd })
+                    let odd = |path: String, what: &str| {
+                        let bytes = self.read(&path).ok()?;
+                        let odd = Some(Odd::Form(format!("the file's name '{path}' {what}")));
+                        Some(Fetched { bytes, mime: None, odd })
+                    };
+                    let other_case = || self.resolver.other_case(&path);
+                    literal
+                        .and_then(|literal| odd(literal, "is not encoded"))
+                        .or_else(|| odd(other_case()?, "differs in the case of letters"))
+                        .ok_or(problem)
                 }
             },
         }
@@ -260,6 +309,31 @@ impl<'a> Files<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_may_differ_in_case() {
+        let top = tempfile::tempdir().unwrap();
+        let at = |path: &str| top.path().join(path);
+        std::fs::create_dir_all(at("scenes/Maps")).unwrap();
+        std::fs::write(at("scenes/Maps/Wood.PNG"), b"wood").unwrap();
+        std::fs::write(at("scenes/two.png"), b"2").unwrap();
+        std::fs::write(at("scenes/TWO.png"), b"22").unwrap();
+        std::fs::write(at("Shared.bin"), b"bin").unwrap();
+        let document = at("scenes/a.gltf");
+        std::fs::write(&document, b"").unwrap();
+        let alone = Folder::of(&document);
+        let files = Files::new(&alone);
+        let found = files.fetch("maps/wood.png").unwrap();
+        assert_eq!((found.bytes.as_ref(), found.odd.is_some()), (b"wood".as_slice(), true));
+        // An exact name needs no remark; two names of other cases are ambiguous.
+        assert!(files.fetch("two.png").unwrap().odd.is_none());
+        assert!(files.fetch("Two.png").is_err());
+        assert!(files.fetch("maps/none.png").is_err());
+        // The root holds here as for other names.
+        assert!(files.fetch("../shared.bin").is_err());
+        let within = Folder::within(&document, top.path()).unwrap();
+        assert_eq!(Files::new(&within).fetch("../shared.bin").unwrap().bytes.as_ref(), b"bin");
+    }
 
     #[test]
     fn a_root_is_never_left() {

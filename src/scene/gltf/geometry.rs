@@ -125,6 +125,9 @@ fn triangles(mode: u64, indices: &[u32]) -> Vec<[u32; 3]> {
     out
 }
 
+/// Minimum number of triangles without normals that a note tells of: a box is flat on purpose.
+const MIN_SMOOTH_TRIANGLES: usize = 64;
+
 impl Source<'_> {
     fn accessor(&self, name: &str) -> Option<usize> {
         self.value.get("attributes").and_then(|attributes| index(attributes, name))
@@ -284,6 +287,11 @@ impl Source<'_> {
         let mut without_normals = false;
         if vertices.normals.is_empty() {
             // Section 3.7.2.1: flat normals, and tangents given without normals are ignored.
+            if faces.len() >= MIN_SMOOTH_TRIANGLES {
+                let count = faces.len();
+                let what = format!("{count} triangles without normals; they are shaded flat");
+                report.info(at, what);
+            }
             vertices.tangents.clear();
             self.store.spend(vertices.bytes().saturating_mul(3)).map_err(too_large)?;
             faces = flat(&mut vertices, &faces, moves);

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The key within a node's extras.
-const KEY: &str = "sunny16_volume";
+pub(super) const KEY: &str = "sunny16_volume";
 
 /// Properties of a volume.
 const PROPERTIES: [&str; 8] =

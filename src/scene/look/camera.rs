@@ -10,7 +10,7 @@ use super::{
     photographic::{
         ADAPTATION, BARREL_LENGTH, BLADES, DISTANCE, FOCAL_LENGTH, PAIR, PLACE, POSITION,
         READOUT_TIME, RESOLUTION, ROLL, SECONDS, SENSOR, SPOT_ANGLE, VECTOR, WHITE, adaptation,
-        angular_velocity, blades, distance, exposure_value, f_number, file_name, millimeters,
+        angular_velocity, blades, distance, exposure_value, f_number, file_name, iso, millimeters,
         position, radians, range, resolution, seconds, sensor, white,
     },
     prescription::load,
@@ -56,7 +56,7 @@ fields! {
             "world position in meters at the center of the picture: \"X Y Z\"", affects Frame;
         roll at "camera.roll": f64, accepts ROLL, unit "deg",
             "roll about the view axis in degrees, clockwise as the photographer tilts the camera, -180 to 180", affects Frame;
-        dials.iso at "camera.body.iso": f64, accepts Accepts::POSITIVE,
+        dials.iso at "camera.body.iso": f64, accepts Accepts::POSITIVE, by iso,
             "ISO speed above 0, e.g. 100", affects Frame;
         dials.shutter_s at "camera.body.shutter": f64, accepts SECONDS, by seconds, unit "s",
             "shutter time in seconds, above 0, e.g. 0.01 or \"1/100\"", affects Frame;

@@ -105,6 +105,12 @@ pub(super) fn f_number(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     number(stop.strip_prefix('/').unwrap_or(stop).trim(), accepts)
 }
 
+/// An ISO speed: `100`, `ISO 100`.
+pub(super) fn iso(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
+    let speed = input.text.strip_prefix("ISO").or_else(|| input.text.strip_prefix("iso"));
+    number(speed.unwrap_or(input.text).trim_start(), accepts)
+}
+
 /// A distance (m), with or without the unit; may be infinite.
 pub(super) fn distance(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     if matches!(input.text, "infinity" | "inf") {
@@ -265,6 +271,8 @@ mod tests {
     fn numbers_may_have_their_unit() {
         for (with, without) in [
             ("camera.lens.f_stop=f/2.8", "camera.lens.f_stop=2.8"),
+            ("camera.body.iso=ISO 100", "camera.body.iso=100"),
+            ("camera.body.iso=ISO100", "camera.body.iso=100"),
             ("camera.lens.t_stop=T3.1", "camera.lens.t_stop=3.1"),
             ("effects.starburst.f_stop=f/16", "effects.starburst.f_stop=16"),
             ("camera.body.shutter=1/125s", "camera.body.shutter=1/125"),
