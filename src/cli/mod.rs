@@ -19,6 +19,7 @@ macro_rules! println {
 
 mod aov_file;
 mod bench;
+mod collect;
 mod compare;
 mod demos;
 mod device_args;
@@ -83,6 +84,9 @@ enum Command {
     /// features.
     #[command(after_help = "Example:\n  sunny16 inspect scene.glb")]
     Inspect(inspect::InspectArgs),
+    /// Copy a scene, its look and all files that they refer to into one folder.
+    #[command(after_help = "Example:\n  sunny16 collect scene.gltf -o out/scene")]
+    Collect(collect::CollectArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures by mode; false color,
     /// waveform, zones.
     #[command(
@@ -151,6 +155,7 @@ pub fn run() -> ExitCode {
         Command::Render(args) => render::run(&args),
         Command::Flow(args) => flow::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Collect(args) => collect::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demos(args) => demos::run(&args),

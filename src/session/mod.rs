@@ -9,6 +9,7 @@ mod apply_look;
 mod camera;
 mod camera_path;
 mod close;
+mod collect;
 mod error;
 pub mod expose;
 mod exposure_state;
@@ -20,6 +21,7 @@ mod motion;
 mod open;
 mod open_scene;
 pub mod pace;
+pub mod plausibility;
 mod playback;
 pub mod preview;
 mod raster_limits;
@@ -36,6 +38,7 @@ pub use self::{
     apply_look::{apply_look, open},
     camera_path::CameraPath,
     close::{check_validation, close},
+    collect::{CollectError, Collected, collect},
     error::SessionError,
     meter::illuminance,
     meter_reading::MeterReading,

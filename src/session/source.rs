@@ -50,12 +50,7 @@ pub fn default_look_path(scene: &Path) -> PathBuf {
 /// [`SessionError::Import`] if the file cannot be imported, [`SessionError::InvalidRequest`] if
 /// `root` does not contain it.
 pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> {
-    let folder = match root.map(Path::to_path_buf).or_else(|| working_root(scene)) {
-        // A missing scene file is reported by the import below.
-        Some(root) if scene.exists() => gltf::Folder::within(scene, &root)
-            .map_err(|what| SessionError::InvalidRequest(format!("--root: {what}")))?,
-        _ => gltf::Folder::of(scene),
-    };
+    let folder = files_of(scene, root)?;
     gltf::load_from(scene, &folder).map_err(|error| match error {
         ImportError::NotFound { file, .. } => {
             let names = BuiltinScene::ALL.map(|builtin| builtin.name);
@@ -63,6 +58,16 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, SessionError> 
             ImportError::NotFound { file, alternative }.into()
         }
         error => error.into(),
+    })
+}
+
+/// The folder that a scene's files are read from, by `root` as for [`import`].
+pub(super) fn files_of(scene: &Path, root: Option<&Path>) -> Result<gltf::Folder, SessionError> {
+    Ok(match root.map(Path::to_path_buf).or_else(|| working_root(scene)) {
+        // A missing scene file is reported by the import below.
+        Some(root) if scene.exists() => gltf::Folder::within(scene, &root)
+            .map_err(|what| SessionError::InvalidRequest(format!("--root: {what}")))?,
+        _ => gltf::Folder::of(scene),
     })
 }
 

@@ -12,6 +12,7 @@ mod basis;
 mod blocks;
 mod convert;
 mod draco;
+mod external;
 mod files;
 mod geometry;
 mod glb;
@@ -28,6 +29,7 @@ mod schema;
 mod uri;
 mod validate;
 mod variants;
+mod visibility;
 mod volumes;
 mod water;
 
@@ -36,6 +38,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use external::ExternalFile;
 pub use files::{Folder, NoFiles, Resolver, contains};
 pub use limits::{
     MAX_CHECKED_BYTES, MAX_DECODED_BYTES, MAX_FILE_BYTES, MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE,
@@ -77,6 +80,7 @@ const SUPPORTED: &[&str] = &[
     "KHR_materials_volume",
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
+    "KHR_node_visibility",
     "KHR_texture_basisu",
     "KHR_texture_transform",
 ];
@@ -182,6 +186,43 @@ pub fn load(path: &Path) -> Result<Scene, ImportError> {
 ///
 /// The first error that prevents showing the file, with place and remedy.
 pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
+    let (file, bytes) = read_document(path)?;
+    let mut scene = load_bytes(&file, &bytes, folder)?;
+    scene.source = Some(PathBuf::from(path));
+    if scene.name.is_empty() {
+        scene.name =
+            path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
+    }
+    Ok(scene)
+}
+
+/// Calls `each` with every file that a document refers to, shown or not, once. `resolver` reads them;
+/// each may have up to `limit` bytes.
+///
+/// # Errors
+/// [`ImportError`] if the document cannot be read, and the error of `each`.
+pub fn external_files<E: From<ImportError>>(
+    document: &Path,
+    resolver: &dyn Resolver,
+    limit: u64,
+    each: impl FnMut(ExternalFile) -> Result<(), E>,
+) -> Result<(), E> {
+    let (file, bytes) = read_document(document)?;
+    let (json, _) = container(&file, &bytes, &mut ImportReport::default())?;
+    external::visit(&parsed(&file, &json)?, resolver, limit, each)
+}
+
+/// The JSON of a document.
+fn parsed(file: &str, json: &str) -> Result<Value, ImportError> {
+    serde_json::from_str(json).map_err(|error| ImportError::Json {
+        file: file.to_owned(),
+        offset: json::offset(json.as_bytes(), error.line(), error.column()),
+        message: one_line(&error.to_string()),
+    })
+}
+
+/// Name for messages and bytes of a document.
+fn read_document(path: &Path) -> Result<(String, Vec<u8>), ImportError> {
     let file = one_line(&path.display().to_string());
     let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
         Failure::NotFound => ImportError::NotFound { file: file.clone(), alternative: None },
@@ -191,13 +232,7 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
             what: format!("more than {MAX_FILE_BYTES} bytes"),
         },
     })?;
-    let mut scene = load_bytes(&file, &bytes, folder)?;
-    scene.source = Some(PathBuf::from(path));
-    if scene.name.is_empty() {
-        scene.name =
-            path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
-    }
-    Ok(scene)
+    Ok((file, bytes))
 }
 
 /// Reads a document from memory; `name` is used in messages, `resolver` finds the files that it
@@ -215,11 +250,8 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
         let what = format!("{values} JSON values; expected at most {MAX_JSON_VALUES}");
         return Err(ImportError::TooLarge { file, what });
     }
-    let mut root: Value = serde_json::from_str(&json).map_err(|error| ImportError::Json {
-        file: file.clone(),
-        offset: json::offset(json.as_bytes(), error.line(), error.column()),
-        message: one_line(&error.to_string()),
-    })?;
+    let mut root = parsed(&file, &json)?;
+    visibility::hide(&mut root, &mut report);
     schema::check(&mut root, &mut report);
     validate::version(&root, &mut report)
         .map_err(|what| ImportError::NotGltf { file: file.clone(), what })?;
@@ -378,7 +410,6 @@ fn required_extensions(
             "KHR_materials_pbrSpecularGlossiness" => {
                 "the material's metallic/roughness values are used"
             }
-            "KHR_node_visibility" => "hidden nodes are shown",
             "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
             _ => "ignored",
         };

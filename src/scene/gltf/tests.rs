@@ -809,3 +809,75 @@ fn animated_values_out_of_range_are_clamped_with_a_note() {
         ["values from 0.5 to 1.5 are clamped to 1 and up"]
     );
 }
+
+#[test]
+fn hidden_nodes_show_nothing() {
+    let mut value = triangle();
+    value["extensionsUsed"] = json!(["KHR_node_visibility", "KHR_lights_punctual"]);
+    value["extensionsRequired"] = json!(["KHR_node_visibility"]);
+    value["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "point"}]}});
+    value["cameras"] = json!([{
+        "type": "perspective",
+        "perspective": {"yfov": 1.0, "znear": 0.1}
+    }]);
+    value["scenes"] = json!([{"nodes": [0, 3, 4]}]);
+    let visible = |visible: bool| json!({"KHR_node_visibility": {"visible": visible}});
+    let mut lit = visible(true);
+    lit["KHR_lights_punctual"] = json!({"light": 0});
+    value["nodes"] = json!([
+        {"children": [1], "extensions": visible(false)},
+        {"mesh": 0, "children": [2], "camera": 0, "extensions": visible(true)},
+        // Nothing that is shown needs the skin that does not exist.
+        {"mesh": 0, "skin": 7, "extensions": lit},
+        {"mesh": 0, "extensions": visible(true)},
+        {"extensions": lit, "mesh": 0},
+    ]);
+    let scene = read(&value).unwrap();
+    let shown = |node: &crate::scene::Node| (node.mesh.is_some(), node.light.is_some());
+    let nodes: Vec<_> = scene.nodes.iter().map(shown).collect();
+    assert_eq!(
+        nodes,
+        [(false, false), (false, false), (false, false), (true, false), (true, true)]
+    );
+    assert_eq!(scene.nodes[1].camera, Some(0));
+    assert_eq!(kinds(&scene, NoteKind::Info), ["/nodes"]);
+    // A value that is not a boolean hides nothing.
+    value["nodes"][0]["extensions"]["KHR_node_visibility"]["visible"] = json!(0);
+    value["nodes"][2].as_object_mut().unwrap().remove("skin");
+    assert!(read(&value).unwrap().nodes[1].mesh.is_some());
+}
+
+#[test]
+fn every_file_beside_a_document_is_found_once() {
+    let top = tempfile::tempdir().unwrap();
+    let at = |path: &str| top.path().join(path);
+    std::fs::create_dir_all(at("scene/maps")).unwrap();
+    for (file, bytes) in [("scene/a.bin", "a"), ("scene/maps/Wood 1.png", "w"), ("b.png", "b")] {
+        std::fs::write(at(file), bytes).unwrap();
+    }
+    let text = r#"{"asset": {"version": "2.0"},
+        "buffers": [{"uri": "a.bin"}, {"uri": "data:;base64,AA=="}, {"uri": "./a.bin"}],
+        "images": [{"uri": "maps/wood%201.png"}, {"uri": "../b.png"}, {"uri": "none.png"},
+            {"uri": "file:///etc/passwd"}],
+        "extensions": {"EXT_lights_ies": {"lights": [{"uri": "lamp.ies"}]}}}"#;
+    let document = at("scene/a.gltf");
+    std::fs::write(&document, text).unwrap();
+    let folder = Folder::within(&document, top.path()).unwrap();
+    let mut found = Vec::new();
+    external_files::<ImportError>(&document, &folder, 100, |file| {
+        found.push((file.path, file.bytes.ok()));
+        Ok(())
+    })
+    .unwrap();
+    let file = |path: &str, bytes: Option<&[u8]>| (path.to_owned(), bytes.map(<[u8]>::to_vec));
+    assert_eq!(
+        found,
+        [
+            file("../b.png", Some(b"b")),
+            file("a.bin", Some(b"a")),
+            file("lamp.ies", None),
+            file("maps/wood 1.png", Some(b"w")),
+            file("none.png", None),
+        ]
+    );
+}

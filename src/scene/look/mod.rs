@@ -3,6 +3,7 @@
 //! One module per section.
 
 mod camera;
+mod edit;
 mod effects;
 mod environment;
 mod error;
@@ -30,6 +31,7 @@ mod camera_tests;
 pub use crate::scene::water::WaterLook;
 pub use crate::settings::{RefractionMethod, ShadowMethod, ShadowSampling};
 pub use camera::CameraLook;
+pub use edit::{edited, with_changes};
 pub use environment::EnvironmentLook;
 pub use error::LookError;
 pub use extras::water_from_extras;

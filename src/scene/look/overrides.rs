@@ -310,6 +310,7 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
     /// used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        scene.scale(self.scene.scale());
         scene.emissive_lights = self.scene.emissive_lights();
         scene.max_emissive_lights = self.scene.max_emissive_lights;
         scene.multiscatter = self.scene.multiscatter();

@@ -18,6 +18,8 @@ section! {
             "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; more are merged with their neighbors, except that one remains for each of 24 directions";
         multiscatter: bool = false,
             "true or false: multiple scattering between microfacets keeps the energy of rough surfaces";
+        scale: f64 = 1.0, in 1e-6..=1e6, unit "m",
+            "meters per unit of the file, 0.000001 to 1000000, e.g. 0.01 for centimeters; strengths and sizes of lights stay, and positions in a look are meters";
         variant: String, "material variant of the file, by name or number (#0)";
     }
 }

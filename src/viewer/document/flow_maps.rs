@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use super::text::edited;
 use crate::{
     output::{self, OutputError},
     scene::{FlowMap, look},
@@ -83,7 +82,7 @@ impl Moves {
                 _ => continue,
             };
             // The text was parsed before, so the edit succeeds.
-            if let Ok(text) = edited("", &content.text, &path, Some(&new)) {
+            if let Ok(text) = look::edited("", &content.text, &path, Some(&new)) {
                 content.text = text;
             }
         }

@@ -9,7 +9,6 @@ mod flow_maps;
 mod location;
 #[cfg(test)]
 mod tests;
-mod text;
 mod undo;
 
 use std::{
@@ -120,7 +119,7 @@ impl Document {
     /// # Errors
     /// An unknown property or an invalid value; nothing has changed then.
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) -> Result<(), LookError> {
-        let text = text::with_changes(&self.location.name, &self.content.text, changes)?;
+        let text = look::with_changes(&self.location.name, &self.content.text, changes)?;
         Look::default().parse(&self.location.name, &text)?;
         let what = changes.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
         self.replace(text, &what);
@@ -168,7 +167,7 @@ impl Document {
         changes.extend(speed.map(|speed| ("speed", format!("{speed}"))));
         let mut text = self.content.text.clone();
         for (property, value) in changes {
-            text = text::edited(&self.location.name, &text, &path(property), Some(&value))?;
+            text = look::edited(&self.location.name, &text, &path(property), Some(&value))?;
         }
         Look::default().parse(&self.location.name, &text)?;
         let mut maps = self.content.maps.clone();

@@ -2,15 +2,13 @@
 
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
-use crate::{
-    scene::look::{self, LookError},
-    settings::ValueKind,
-};
+use super::{LookError, current_path, kinds, old_paths, old_properties, properties};
+use crate::settings::ValueKind;
 
 /// The keys of a property's path; names of lights may contain dots.
 fn keys(path: &str) -> Vec<String> {
     let section = path.split('.').next().unwrap_or_default();
-    let known = look::properties().map(|known| known.path).chain(look::old_properties());
+    let known = properties().map(|known| known.path).chain(old_properties());
     let named = known.filter_map(|known| known.split_once(".*."));
     // The longest known suffix wins: `water.*.depth.red` before `water.*.red`.
     let end = named
@@ -98,7 +96,7 @@ fn section<'a>(
 
 /// A TOML value of a property: a number or a boolean if the property takes one, else a string.
 fn value_of(path: &str, text: &str) -> Value {
-    let kinds = look::kinds(path);
+    let kinds = kinds(path);
     let takes = |kind| kinds.is_empty() || kinds.contains(&kind);
     if takes(ValueKind::Number) {
         if let Ok(whole) = text.parse::<i64>() {
@@ -117,16 +115,19 @@ fn value_of(path: &str, text: &str) -> Value {
 }
 
 /// The text with properties set, given as (path, value), or removed, those without a value. Old
-/// names of the properties give way to the present ones.
-pub(super) fn with_changes(
+/// names of the properties give way to the present ones. `name` is used in messages.
+///
+/// # Errors
+/// [`LookError::File`]: the text is not TOML, or has a value where a path needs a section.
+pub fn with_changes(
     name: &str,
     text: &str,
     changes: &[(&str, Option<&str>)],
 ) -> Result<String, LookError> {
     let mut text = text.to_owned();
     for &(path, value) in changes {
-        let path = look::current_path(path).unwrap_or_else(|| path.to_owned());
-        for old in look::old_paths(&path) {
+        let path = current_path(path).unwrap_or_else(|| path.to_owned());
+        for old in old_paths(&path) {
             text = moved(name, &text, &old, &path)?;
         }
         text = edited(name, &text, &path, value)?;
@@ -134,8 +135,11 @@ pub(super) fn with_changes(
     Ok(text)
 }
 
-/// The text with a property set or removed; comments are kept.
-pub(super) fn edited(
+/// The text with a property set or removed; comments are kept. `name` is used in messages.
+///
+/// # Errors
+/// [`LookError::File`]: the text is not TOML, or has a value where the path needs a section.
+pub fn edited(
     name: &str,
     text: &str,
     path: &str,
