@@ -553,6 +553,12 @@ impl SceneBvh {
         self.instances.iter().map(of).collect()
     }
 
+    /// Index into `Scene::nodes` of an instance of the TLAS.
+    #[must_use]
+    pub fn instance_node(&self, instance: u32) -> Option<usize> {
+        self.instances.get(instance as usize).map(|place| place.node)
+    }
+
     /// Refits a primitive's BLAS to moved vertices and normals; its triangles must be those of the
     /// build. The bounds of the BLAS and of its instances are exact again; the topology is kept.
     pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {

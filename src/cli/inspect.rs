@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
-use super::error::CliError;
+use super::{error::CliError, scene_args::scale_assignment};
 use crate::{
     scene::{Scene, inspect, look::Look},
-    session::{self, OpenRequest},
+    session::{self, OpenRequest, plausibility},
 };
 
 #[derive(Args, Debug)]
@@ -27,6 +28,12 @@ pub struct InspectArgs {
     /// Override a property of the look, e.g. lights.Key.lumens=2000; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
+    /// Meters per unit of the file, e.g. 0.01 for centimeters; short for --set scene.scale=METERS.
+    #[arg(long, value_name = "METERS")]
+    scale: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// A note that the look disables the caustics of water that the report lists.
@@ -53,14 +60,11 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     if let Some((name, text)) = &by {
         look.parse(name, text)?;
     }
-    look.assign_all(&args.set)?;
+    let scale = args.scale.as_deref().map(scale_assignment);
+    look.assign_all(&scale.into_iter().chain(args.set.clone()).collect::<Vec<_>>())?;
     let before = inspect::node_lights(&scene);
     look.apply(&mut scene)?;
-    if let Some((name, _)) = by {
-        println!("look: {name}");
-    }
-    print!("{}", inspect::report_with_original_lights(&scene, &before));
-    let warnings = look
+    let warnings: Vec<String> = look
         .notices()
         .into_iter()
         .chain(look.environment.warning())
@@ -68,7 +72,22 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .chain(scene.profile_warnings())
         .chain(scene.material_warnings())
         .chain(scene.water_warnings())
-        .chain(hidden_caustics(&look, &scene));
+        .chain(hidden_caustics(&look, &scene))
+        .chain(plausibility::findings(&scene, &look).iter().map(ToString::to_string))
+        .chain(plausibility::enclosed(&scene).iter().map(ToString::to_string))
+        .collect();
+    let look_name = by.map(|(name, _)| name);
+    if args.json {
+        let mut report = inspect::json::report(&scene, &before);
+        report["look"] = json!(look_name);
+        report["warnings"] = json!(warnings);
+        println!("{report:#}");
+        return Ok(());
+    }
+    if let Some(name) = look_name {
+        println!("look: {name}");
+    }
+    print!("{}", inspect::report_with_original_lights(&scene, &before));
     for warning in warnings {
         eprintln!("{warning}");
     }

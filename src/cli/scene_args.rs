@@ -45,10 +45,18 @@ pub struct SceneArgs {
     /// Override a property of the look, e.g. camera.lens.f_stop=2.8; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Meters per unit of the file, e.g. 0.01 for centimeters; short for --set scene.scale=METERS.
+    #[arg(long, value_name = "METERS")]
+    pub scale: Option<String>,
     /// Time in seconds; animations loop (scene.animation selects them) [default: the scene at
     /// rest].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time: Option<f64>,
+}
+
+/// The assignment that `--scale` stands for.
+pub fn scale_assignment(scale: &str) -> String {
+    format!("scene.scale={scale}")
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -71,9 +79,11 @@ fn quality_help() -> String {
 impl SceneArgs {
     /// The session request of these options.
     pub fn request(&self) -> OpenRequest {
-        let Self { scene, look, no_look, root, camera, size, quality, set, time } = self.clone();
+        let Self { scene, look, no_look, root, camera, size, quality, set, scale, time } =
+            self.clone();
         let tier = quality.map(|tier| format!("{}={tier}", QualityLook::PATH));
-        let set = tier.into_iter().chain(set).collect();
+        let scale = scale.as_deref().map(scale_assignment);
+        let set = tier.into_iter().chain(scale).chain(set).collect();
         OpenRequest { scene, look, no_look, root, camera, size, set, time, is_sequence: false }
     }
 

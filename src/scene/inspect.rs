@@ -1,5 +1,6 @@
 //! Text report of a scene: its contents, and its lights in every photometric unit.
 
+pub mod json;
 mod lobes;
 
 use std::{

@@ -16,6 +16,7 @@ pub mod model;
 pub mod probe;
 pub mod procedural;
 pub mod texture_lookup;
+mod unit_scale;
 pub mod volume;
 mod warnings;
 pub mod water;

@@ -6,9 +6,10 @@ use super::{
     camera::{choose_camera, mount_camera},
     error::SessionError,
     open_scene::OpenScene,
+    plausibility,
     playback::Playback,
     request::OpenRequest,
-    size::{SHAPES, Size, default_aspect_ratio, default_size},
+    size::{SHAPES, Size, default_aspect_ratio, default_size, picture_aspect_ratio},
     source::read,
 };
 use crate::{
@@ -91,6 +92,7 @@ fn assemble(
     }
     warnings.extend(look.gi_warnings());
     warnings.extend(scene.water_warnings());
+    warnings.extend(plausibility::findings(&scene, &look).iter().map(ToString::to_string));
     let shadows = look.passes.shadows.resolve();
     if shadows.method == ShadowMethod::Maps && shadows.enabled {
         let shaped = scene
@@ -166,6 +168,7 @@ fn assemble(
             f64::from(size.width) / f64::from(size.height)
         ));
     }
+    let default_aspect_ratio = picture_aspect_ratio(&look, &projection);
     let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
     physical_camera.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
@@ -176,6 +179,7 @@ fn assemble(
         camera_name,
         camera,
         size,
+        default_aspect_ratio,
         physical_camera,
         effects,
         lens,
@@ -217,8 +221,10 @@ impl OpenScene {
         let look = look.with_tier()?;
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
         let physical_camera = look.physical_camera();
+        let default_aspect_ratio = picture_aspect_ratio(&look, &projection);
         let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
         physical_camera.ghosts(lens.as_deref())?;
+        self.default_aspect_ratio = default_aspect_ratio;
         (self.camera_name, self.camera, self.effects, self.lens) =
             (camera_name, (world, projection), effects, lens);
         (self.look, self.physical_camera, self.size) = (look, physical_camera, size);

@@ -27,6 +27,8 @@ pub struct OpenScene {
     pub camera: (DMat4, Projection),
     /// Picture size in pixels.
     pub size: Size,
+    /// Aspect ratio (width / height) of pictures without an explicit size.
+    pub default_aspect_ratio: f32,
     /// The physical camera of the look.
     pub physical_camera: Camera,
     /// Camera effects.

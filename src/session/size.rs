@@ -41,11 +41,14 @@ pub(super) fn default_size(look: &Look, projection: &Projection) -> Size {
     if let Some([width, height]) = look.camera.body.resolution {
         return Size { width, height };
     }
-    Size {
-        width: (720.0
-            * default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end()))
-        .round() as u32,
-        height: 720,
+    Size { width: (720.0 * picture_aspect_ratio(look, projection)).round() as u32, height: 720 }
+}
+
+/// Aspect ratio (width / height) of a picture without an explicit size.
+pub(super) fn picture_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
+    match look.camera.body.resolution {
+        Some([width, height]) => width as f32 / height as f32,
+        None => default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::common::{Arguments, Folder, Run, finish, no_gpu, sunny16};
+use crate::common::{Arguments, Folder, Run, exr_channel, finish, no_gpu, sunny16};
 use glam::DVec2;
 use sunny16::{
     scene::{FlowMap, WaterSettings, procedural, water::Water, write_glb::write_glb},
@@ -785,4 +785,94 @@ fn flow_maps_are_written_and_used() {
     assert!(beside.x > before.x * 1.2 && before.x > 0.0, "{before} {beside}");
     made("--cylinder 0,0,-1").fails(2, &["cylinder"]);
     made("--block -0.5,-1,0.5,1").fails(2, &["channel"]);
+}
+
+#[test]
+fn inspect_prints_json() {
+    let dir = folder();
+    dir.write("small.look.toml", "[lights.bulb]\nlumens = 123\n");
+    let report = |arguments: &str| -> serde_json::Value {
+        let run = dir.run(&format!("inspect small.glb --json {arguments}")).silent();
+        serde_json::from_str(&run.out).unwrap()
+    };
+    let of = report("");
+    let text = dir.run("inspect small.glb").ok().out;
+    assert_eq!(of["schema"], 1);
+    assert!(of["look"].as_str().unwrap().ends_with("small.look.toml"));
+    assert_eq!(of["warnings"], serde_json::json!([]));
+    for key in ["lights", "cameras", "meshes", "materials"] {
+        let (count, name) = (of[key].as_array().unwrap().len(), &key[..key.len() - 1]);
+        assert!(text.contains(&format!("{count} {name}")), "{key}: {text}");
+    }
+    let light = &of["lights"][0];
+    assert_eq!(light["address"], "lights.bulb");
+    let authored = serde_json::json!({"value": 123.0, "unit": "lm", "by": "look"});
+    assert_eq!(light["authored"], authored);
+    let [lumens, candela] = ["lumens", "candela"].map(|key| light[key].as_f64().unwrap());
+    assert!((lumens / candela / (4.0 * std::f64::consts::PI) - 1.0).abs() < 1e-9);
+    let height = |report: &serde_json::Value| report["bounds"]["size"][1].as_f64().unwrap();
+    let small = report("--scale 0.01");
+    assert!((height(&small) / height(&of) - 0.01).abs() < 1e-9, "{small}");
+    // A light's strength has a unit of its own.
+    assert_eq!(small["lights"][0]["authored"], authored);
+    dir.run("inspect small.glb --scale 0").fails(2, &["scene.scale", "0.000001"]);
+}
+
+#[test]
+fn likely_mistakes_are_warned_about() {
+    let dir = folder();
+    let run = dir.run(
+        "render small.glb -o a.exr --renderer path --spp 1 --size 8x8 \
+                       --set camera.body.shutter=125 --set camera.lens.f_stop=8",
+    );
+    assert!(run.ok().err.contains("\"1/125\""));
+    let run = dir.run("inspect small.glb --set camera.body.shutter=125").ok();
+    assert!(run.err.contains("\"1/125\""), "{run:?}");
+}
+
+#[test]
+fn a_collected_scene_needs_nothing_else() {
+    let dir = folder();
+    let (project, inner) = (dir.at("project"), dir.at("project/scenes"));
+    fs::create_dir_all(&inner).unwrap();
+    let corners = [-1.0_f32, -1.0, -3.0, 1.0, -1.0, -3.0, 0.0, 1.0, -3.0];
+    dir.write("project/shared.bin", corners.map(f32::to_le_bytes).concat());
+    nameless(&inner, "../shared.bin");
+    // A picture of twice its height is an environment map.
+    let env = dir.at("env.exr");
+    let map = "render small.glb -o env.exr --size 32x16 --renderer path --spp 4";
+    dir.run(map).ok();
+    let (outside, beside) = (env.display(), "maps/own.ies");
+    let look = format!(
+        "# kept\n[environment]\nfile = \"{outside}\" # studio\nlux = 1000\n\
+                        [lights.\"#0\"]\nies = \"{beside}\"\n"
+    );
+    dir.write("project/scenes/a.look.toml", &look);
+    fs::create_dir(inner.join("maps")).unwrap();
+    let ies = "IESNA91\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 0\n0 45 90\n0\n9 9 9\n";
+    fs::write(inner.join(beside), ies).unwrap();
+    let run = |at: &Path, args: &str| sunny16(at, &args.words(), &[]);
+    let collected = run(&project, "collect scenes/a.gltf -o ../sent/out").ok();
+    assert!(collected.out.contains("5 files"), "{collected:?}");
+    let draw = "render scenes/a.gltf -o ../x.exr --renderer path --spp 4 --size 16x16 --root .";
+    let picture = |at: &str| {
+        run(&dir.at(at), draw).ok();
+        let target = dir.at(at).parent().unwrap().join("x.exr");
+        exr_channel(&target, "G")
+    };
+    let before = picture("project");
+    assert!(before.iter().any(|&light| light > 0.0));
+    // The original is gone, and the collection is elsewhere.
+    let text = fs::read_to_string(dir.at("sent/out/scenes/a.look.toml")).unwrap();
+    assert_eq!(text, look.replace(&outside.to_string(), "look_files/env.exr"));
+    fs::remove_dir_all(&project).unwrap();
+    fs::remove_file(&env).unwrap();
+    fs::rename(dir.at("sent"), dir.at("moved")).unwrap();
+    assert_eq!(picture("moved/out"), before);
+    // Nothing is replaced, and nothing is left behind.
+    run(&dir.at("moved"), "collect out/scenes/a.gltf --root out -o out").fails(5, &["not empty"]);
+    fs::remove_file(dir.at("moved/out/shared.bin")).unwrap();
+    run(&dir.at("moved"), "collect out/scenes/a.gltf --root out -o b/c").fails(4, &["shared.bin"]);
+    assert!(!dir.has("moved/b"));
+    run(dir.path(), "collect builtin:street -o a").fails(2, &["sunny16 demos"]);
 }
