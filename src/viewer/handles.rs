@@ -38,6 +38,18 @@ impl ScreenProjection {
         }
     }
 
+    /// Position of the eye (m).
+    #[must_use]
+    pub const fn eye(&self) -> DVec3 {
+        self.eye
+    }
+
+    /// Viewing direction (unit length).
+    #[must_use]
+    pub const fn forward(&self) -> DVec3 {
+        self.forward
+    }
+
     fn clip(&self, place: DVec3) -> DVec4 {
         self.matrix * (place - self.eye).extend(1.0)
     }

@@ -18,6 +18,7 @@ pub mod flow;
 pub mod frame_pacing;
 pub mod gallery;
 pub mod governor;
+pub mod guides;
 pub mod handles;
 pub mod light_placement;
 mod light_strength;

@@ -10,11 +10,14 @@ use std::{
 
 use toml_edit::{Document, Item};
 
-use super::governor::GovernorMode;
+use super::{
+    governor::GovernorMode,
+    guides::{FrameGuide, Guides},
+};
 use crate::{camera::DisplayRange, output, photometry::Nit, scene::look::flattened};
 
 /// All settings: path and accepted values.
-pub const SETTINGS: [(&str, &str); 4] = [
+pub const SETTINGS: [(&str, &str); 11] = [
     ("window.hdr", "true or false: HDR output, where the window's display offers HDR10 or scRGB"),
     (
         "window.paper_white",
@@ -25,6 +28,19 @@ pub const SETTINGS: [(&str, &str); 4] = [
         "window.governor",
         "quality in motion: auto (by frame time), off (full quality), or 0 (full) to 9 to pin a level",
     ),
+    (
+        "window.gate",
+        "true or false: the picture has the frame of the camera, as render writes it; false fills the panel",
+    ),
+    (
+        "window.frame",
+        "frame within the picture: none, 2.39:1, 1.85:1, 16:9, 3:2, 4:3, 1:1, 4:5 or 9:16",
+    ),
+    ("window.mask", "0 to 1: opacity of the mask outside of window.frame"),
+    ("window.thirds", "true or false: lines at thirds of the frame"),
+    ("window.safe_areas", "true or false: areas that are safe for action and titles"),
+    ("window.center", "true or false: a cross at the center of the frame"),
+    ("window.horizon", "true or false: the horizon, level with the camera"),
 ];
 
 /// Maximum size of the file (bytes).
@@ -39,6 +55,8 @@ pub struct WindowSettings {
     pub range: DisplayRange,
     /// Quality of a moving view.
     pub governor: GovernorMode,
+    /// Camera's frame and composition guides.
+    pub guides: Guides,
 }
 
 impl WindowSettings {
@@ -57,10 +75,25 @@ impl WindowSettings {
             Some(text) => text.parse().map(Nit).map_err(|_| invalid()),
             None => Ok(default),
         };
+        let switch =
+            |default: bool| value.map_or(Ok(default), |text| text.parse().map_err(|_| invalid()));
         match path {
-            "window.hdr" => {
-                self.hdr =
-                    value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| invalid()))?;
+            "window.hdr" => self.hdr = switch(default.hdr)?,
+            "window.gate" => self.guides.gate = switch(default.guides.gate)?,
+            "window.thirds" => self.guides.thirds = switch(default.guides.thirds)?,
+            "window.safe_areas" => self.guides.safe = switch(default.guides.safe)?,
+            "window.center" => self.guides.center = switch(default.guides.center)?,
+            "window.horizon" => self.guides.horizon = switch(default.guides.horizon)?,
+            "window.frame" => {
+                self.guides.frame = match value {
+                    Some(text) => FrameGuide::from_name(text).ok_or_else(invalid)?,
+                    None => default.guides.frame,
+                };
+            }
+            "window.mask" => {
+                let mask = value.map_or(Some(default.guides.mask), |text| text.parse().ok());
+                let mask = mask.filter(|mask| (0.0..=1.0).contains(mask));
+                self.guides.mask = mask.ok_or_else(invalid)?;
             }
             "window.governor" => {
                 self.governor = match value {
@@ -100,10 +133,13 @@ impl WindowSettings {
 
     fn text(self) -> String {
         let (white, peak) = (self.range.paper_white().get(), self.range.peak().get());
-        let Self { hdr, governor, .. } = self;
+        let Self { hdr, governor, guides, .. } = self;
+        let Guides { gate, frame, mask, thirds, safe, center, horizon } = guides;
+        let frame = frame.name();
         format!(
             "# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n\
-             governor = \"{governor}\"\n"
+             governor = \"{governor}\"\ngate = {gate}\nframe = \"{frame}\"\nmask = {mask}\n\
+             thirds = {thirds}\nsafe_areas = {safe}\ncenter = {center}\nhorizon = {horizon}\n"
         )
     }
 }
@@ -205,6 +241,13 @@ mod tests {
             ("window.paper_white", "150"),
             ("window.peak", "620.5"),
             ("window.governor", "4"),
+            ("window.gate", "false"),
+            ("window.frame", "2.39:1"),
+            ("window.mask", "0.25"),
+            ("window.thirds", "true"),
+            ("window.safe_areas", "true"),
+            ("window.center", "true"),
+            ("window.horizon", "true"),
         ] {
             settings.set(path, Some(value)).unwrap();
         }
@@ -232,6 +275,9 @@ mod tests {
             ("window.peak", ""),
             ("window.governor", "10"),
             ("window.governor", "fast"),
+            ("window.gate", "yes"),
+            ("window.frame", "17:9"),
+            ("window.mask", "1.5"),
             ("window.size", "3"),
         ] {
             let said = settings.set(path, Some(value)).unwrap_err();

@@ -270,7 +270,7 @@ fn hdr_setting_persists_and_missing_support_is_reported() {
     );
     let text = fs::read_to_string(state.join("settings")).unwrap();
     assert!(
-        text.ends_with(
+        text.contains(
             "[window]\nhdr = true\npaper_white = 150\npeak = 1000\ngovernor = \"auto\"\n"
         ),
         "{text}"

@@ -16,7 +16,8 @@ use sunny16::{
     session::{self, OpenRequest, Session, Size},
     viewer::{
         App,
-        action::{DocumentAction, EngineAction},
+        action::{DocumentAction, EngineAction, WindowAction},
+        guides::FrameGuide,
         panels::{inspector::Selection, mixer::Fader, reference_view, viewport::Tool},
         shader_reload::ShaderSources,
         viewport::{Job, Sequence},
@@ -693,4 +694,33 @@ fn exposure_adapts_during_playback() {
     bench.rest();
     let far = ev(&bench.app);
     assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");
+}
+
+#[test]
+fn the_picture_is_the_cameras_frame() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = project("[camera.exposure]\nev100 = 8\n");
+    let mut bench = HeadlessViewer::sized(&guard.gpu, request(&file), [1280, 900]);
+    bench.rest();
+    let aspect = |bench: &HeadlessViewer| {
+        let [width, height] = bench.workspace().viewport.full_size().map(f64::from);
+        width / height
+    };
+    let wanted = f64::from(bench.workspace().viewport.session.default_aspect_ratio);
+    let height = f64::from(bench.workspace().viewport.full_size()[1]);
+    assert!((aspect(&bench) / wanted - 1.0).abs() < 1.0 / height, "{} {wanted}", aspect(&bench));
+    // Guides are not part of the picture.
+    let before = bench.picture().display.clone();
+    let mut settings = bench.app.settings();
+    (settings.guides.thirds, settings.guides.safe, settings.guides.horizon) = (true, true, true);
+    settings.guides.frame = FrameGuide::Scope;
+    bench.app.apply(WindowAction::Settings(settings));
+    bench.frame(vec![]);
+    bench.keep("guides.png");
+    assert!(bench.picture().display == before);
+    settings.guides.gate = false;
+    bench.app.apply(WindowAction::Settings(settings));
+    bench.frame(vec![]);
+    bench.rest();
+    assert!(aspect(&bench) < 0.8 * wanted, "the picture fills the panel: {}", aspect(&bench));
 }

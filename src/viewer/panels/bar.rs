@@ -5,7 +5,7 @@ use egui::{
     containers::menu::{MenuButton, MenuConfig},
 };
 
-use super::{fields::drag, reference_view};
+use super::{fields::drag, guides, reference_view};
 use crate::{
     camera::DisplayRange,
     camera_control::NavigationMode,
@@ -47,6 +47,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, acti
         tools(ui, state.tool, actions);
         ui.separator();
         camera_menu(ui, state, actions);
+        guides::menu(ui, state, actions);
         time_bar(ui, state, actions);
         ui.separator();
         if ui.selectable_label(state.scopes.open, "Scopes").on_hover_text("H").clicked() {

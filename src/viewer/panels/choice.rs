@@ -78,8 +78,9 @@ mod tests {
         for file in fs::read_dir(panels).unwrap() {
             let file = file.unwrap();
             let name = file.file_name().to_string_lossy().into_owned();
-            // Tools and comparison modes belong to the window and set no property.
-            if !matches!(name.as_str(), "choice.rs" | "bar.rs" | "reference_view.rs") {
+            // Tools, guides and comparison modes belong to the window and set no property.
+            if !matches!(name.as_str(), "choice.rs" | "bar.rs" | "guides.rs" | "reference_view.rs")
+            {
                 let source = fs::read_to_string(file.path()).unwrap();
                 assert!(
                     !source.contains("ComboBox"),

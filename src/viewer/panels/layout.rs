@@ -5,8 +5,8 @@ use egui::{Color32, Sense, Ui};
 use winit::dpi::LogicalSize;
 
 use super::{
-    bar, dialogs, gallery, handles, inspector, mixer, outliner, palette, reference_view, scopes,
-    shortcuts, status, viewport, water,
+    bar, dialogs, gallery, guides, handles, inspector, mixer, outliner, palette, reference_view,
+    scopes, shortcuts, status, viewport, water,
 };
 use crate::viewer::{
     action::Actions,
@@ -120,6 +120,7 @@ impl App {
         });
         let Some(work) = &self.state.workspace else { return };
         let screen = &ScreenProjection::new(&work.viewport.view(), rect);
+        guides::show(ui, rect, screen, &self.state);
         self.panel(|state, _, actions| handles::rings(ui, screen, rect, state, actions));
         let picture = &handles::Picture::new(ui, (screen, rect), response);
         self.panel(|state, panels, actions| {

@@ -6,6 +6,7 @@ pub mod choice;
 mod dialogs;
 mod fields;
 pub mod gallery;
+mod guides;
 mod handles;
 pub mod inspector;
 pub mod layout;

@@ -8,6 +8,7 @@ use crate::{
     camera_control::{Input, NavigationMode},
     viewer::{
         action::{Actions, CameraAction, SelectionAction, ViewAction},
+        guides::fitted,
         state::{PanelState, ViewState},
     },
 };
@@ -19,18 +20,6 @@ const TURN: f64 = 0.005;
 const KEY_TURN: f64 = 1.0;
 const KEY_PAN: f64 = 0.5;
 const KEY_DOLLY: f64 = 4.0;
-
-/// The largest centered rectangle of an aspect ratio within another.
-fn fitted(within: Rect, aspect: f32) -> Rect {
-    let size = within.size();
-    let wide = size.x / size.y.max(1.0) > aspect;
-    let fit = if wide {
-        egui::vec2(size.y * aspect, size.y)
-    } else {
-        egui::vec2(size.x, size.x / aspect)
-    };
-    Rect::from_center_size(within.center(), fit)
-}
 
 /// Snaps the rectangle to whole pixels, and to the picture's size if it nearly matches.
 fn on_pixels(rect: Rect, picture: [u32; 2], scale: f32) -> Rect {
@@ -45,11 +34,12 @@ fn on_pixels(rect: Rect, picture: [u32; 2], scale: f32) -> Rect {
 pub(super) fn fit(ui: &Ui, whole: Rect, state: &ViewState, actions: &mut Actions) {
     let Some(work) = &state.workspace else { return };
     let scale = ui.ctx().pixels_per_point();
-    // A look with its own resolution keeps its aspect ratio; otherwise the picture fills the panel.
     let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
-    let size = match work.viewport.session.look.camera.body.resolution {
-        Some([width, height]) => {
-            let aspect = f64::from(width) / f64::from(height);
+    // A look with its own resolution always keeps its aspect ratio.
+    let session = &work.viewport.session;
+    let gate = state.settings().guides.gate || session.look.camera.body.resolution.is_some();
+    let size = match gate.then_some(f64::from(session.default_aspect_ratio)) {
+        Some(aspect) => {
             let fit = f64::from(pixels[0]).min(f64::from(pixels[1]) * aspect);
             [fit, fit / aspect].map(|side| (side.round() as u32).max(1))
         }
