@@ -10,6 +10,7 @@ mod area_integrals;
 mod architecture;
 mod camera_paths;
 mod demos;
+mod environment_extraction;
 mod gltf_corpus;
 mod gltf_files;
 mod gltf_fuzz;

@@ -5,6 +5,7 @@
 mod camera;
 mod effects;
 mod environment;
+mod environment_suns;
 mod error;
 mod extras;
 mod gi;
@@ -31,6 +32,7 @@ pub use crate::scene::water::WaterLook;
 pub use crate::settings::{RefractionMethod, ShadowMethod, ShadowSampling};
 pub use camera::CameraLook;
 pub use environment::EnvironmentLook;
+pub use environment_suns::EnvironmentExtract;
 pub use error::LookError;
 pub use extras::water_from_extras;
 pub use lights::{LightLook, read_profile};
