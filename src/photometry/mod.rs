@@ -3,6 +3,7 @@ pub mod astronomy;
 pub mod color;
 pub mod environment;
 pub mod fresnel;
+pub mod gel;
 pub mod ies;
 pub mod lights;
 pub mod ltc;

@@ -11,6 +11,7 @@ mod architecture;
 mod camera_paths;
 mod demos;
 mod environment_extraction;
+mod gels;
 mod gltf_corpus;
 mod gltf_files;
 mod gltf_fuzz;

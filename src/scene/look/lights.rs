@@ -14,6 +14,7 @@ use crate::{
     message::read_file,
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
+        gel::Gel,
         ies::{self, Tilt},
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
@@ -69,6 +70,9 @@ section! {
             affects Lights;
         tint: f64 = 0.0, accepts TINT, unit "Duv",
             "tint as Duv, -0.05 (magenta) to 0.05 (green), with kelvin", affects Lights;
+        gel: String, accepts Accepts::Checked(is_gel),
+            "gel: CTO or CTB (also 1/2, 1/4, 1/8, as in 1/2 CTO), 0.15, 0.3, 0.6 or 0.9 ND, CC filters such as CC30M, or the transmittances of red, green and blue, 0 to 1; + stacks gels",
+            affects Lights;
         ies: PathBuf,
             "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)";
         ies_tilt: f64, in 0.0..=180.0, unit "deg",
@@ -140,6 +144,11 @@ impl LightShape {
             Emitter::Sun { .. } => Self::Sun,
         }
     }
+}
+
+/// True if a text is a gel.
+fn is_gel(text: &str) -> bool {
+    Gel::parse(text).is_some()
 }
 
 /// The transform at the same position, turned so that -Z points at the target and X stays level;
@@ -450,6 +459,10 @@ impl LightLook {
         light.source = PhysicalLight::new(emitter, strength)
             .map_err(|error| LookError::Light { name: name.into(), error })?;
         self.reachable(name, light)?;
+        // The strength is that of the light without its gel.
+        if let Some(gel) = self.gel.as_deref().and_then(Gel::parse) {
+            light.color = gel.filtered(light.color.as_dvec3()).as_vec3();
+        }
         light.shadow = self.shadow.unwrap_or(light.shadow);
         light.visible = self.visible.unwrap_or(light.visible);
         Ok(())
