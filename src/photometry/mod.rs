@@ -5,6 +5,7 @@ pub mod environment;
 pub mod fresnel;
 pub mod gel;
 pub mod ies;
+pub mod light_modifiers;
 pub mod lights;
 pub mod ltc;
 pub mod pq;

@@ -20,6 +20,7 @@ mod import_graph;
 mod instant_radiosity;
 mod layout;
 mod lens_ghosts;
+mod light_modifiers;
 mod look_reference;
 mod quality;
 mod shader_sizes;

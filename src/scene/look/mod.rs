@@ -9,6 +9,7 @@ mod environment_suns;
 mod error;
 mod extras;
 mod gi;
+mod light_modifiers;
 mod lights;
 mod materials;
 mod origin;
