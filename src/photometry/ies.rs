@@ -19,6 +19,7 @@ mod eulumdat;
 mod lm63;
 mod numbers;
 mod profile;
+mod table;
 mod text;
 
 pub use profile::{

@@ -655,7 +655,7 @@ fn one_light(text: &mut Text, address: Option<String>, listed: &ListedLight<'_>)
         }
         _ => {}
     }
-    if let Some(profile) = &light.profile {
+    if let Some(profile) = light.profile.as_ref().filter(|profile| !profile.is_computed()) {
         let (peak, lumens) = (profile.peak().get(), profile.lumens().get());
         text.line(2, format!("IES profile: {} cd at most, {} lm", digits(peak), digits(lumens)));
     }

@@ -765,10 +765,10 @@ impl Light {
     }
 
     /// Fraction of its photometric profile's flux that a spot's cone removes; `None` without a
-    /// profile or a cone.
+    /// file's profile or a cone.
     #[must_use]
     pub fn cut_fraction(&self) -> Option<f64> {
-        let profile = self.profile.as_ref()?;
+        let profile = self.profile.as_ref().filter(|profile| !profile.is_computed())?;
         let whole = profile.lumens().get() / profile.peak().get();
         let is_cut = matches!(self.emitter(), Emitter::Spot { .. }) && whole.is_finite();
         (is_cut && whole > 0.0).then(|| 1.0 - self.profile_flux(profile).get() / whole)

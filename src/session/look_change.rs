@@ -88,8 +88,8 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let (same, default) =
         (classify_change(old, &beyond) <= LookChange::Frame, LightLook::default());
     let measured = base.lights.iter().any(|light| light.profile.is_some());
-    let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
-    let steady = measured || any_ies(old) || any_ies(new);
+    let any_profile = |look: &Look| look.lights.values().any(LightLook::has_profile);
+    let steady = measured || any_profile(old) || any_profile(new);
     let mut names = old.lights.keys().chain(new.lights.keys());
     let things = AddressTable::lights(base);
     let shines_alike = names.all(|name| {

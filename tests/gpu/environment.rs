@@ -520,6 +520,94 @@ fn maps_from_files() {
     assert!(first.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0));
 }
 
+/// Illuminance of eight planes by a map with a sun, before and after the sun is extracted, by both
+/// renderers and by the sum over the texels.
+#[test]
+fn an_extracted_sun_keeps_the_illuminance() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sky.exr");
+    let sun = DVec3::new(0.4, 0.6, -0.7).normalize();
+    let map = RadianceMap::from_fn(512, 256, RowMapping::Linear, |d| {
+        let is_sun = d.dot(sun) > 0.02f64.cos();
+        let sky = DVec3::new(0.7, 0.9, 1.4) * (3000.0 + 2000.0 * d.y);
+        if is_sun { DVec3::new(1.1, 1.0, 0.8) * 2e7 } else { sky }
+    })
+    .unwrap();
+    let texel = |x: usize, y: usize| {
+        let nits = map.texels()[y * 512 + x];
+        (nits.x, nits.y, nits.z)
+    };
+    exr::prelude::write_rgb_file(&file, 512, 256, texel).unwrap();
+    let file = format!("environment.file={}", file.display());
+    let looks = ["off", "sun"].map(|extract| {
+        Look::of([file.as_str(), &format!("environment.extract={extract}")]).unwrap()
+    });
+    let planes = [
+        DVec3::X,
+        DVec3::NEG_X,
+        DVec3::Y,
+        DVec3::NEG_Y,
+        DVec3::Z,
+        DVec3::NEG_Z,
+        DVec3::new(0.6, 0.5, -0.4).normalize(),
+        DVec3::new(-0.3, 0.8, 0.7).normalize(),
+    ];
+    let mut worst = [0f64; 3];
+    for normal in planes {
+        let sum: f64 = (0..map.height())
+            .flat_map(|y| (0..map.width()).map(move |x| (x, y)))
+            .map(|(x, y)| {
+                let nits = luminance(map.texels()[y * 512 + x].as_dvec3());
+                nits * map.texel_solid_angle(y) * normal.dot(map.texel_direction(x, y)).max(0.0)
+            })
+            .sum();
+        let read = looks.each_ref().map(|look| {
+            // A card that faces the camera.
+            let mut builder = SceneBuilder::new("card");
+            let pose = look_at_transform(DVec3::ZERO, -normal)
+                * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+            builder.place(
+                shapes::plane(Vec2::splat(1.0), 1, 1),
+                dielectric("gray", Vec3::splat(0.5), 1.0),
+                pose,
+            );
+            let mut scene = builder.build().unwrap();
+            look.apply(&mut scene).unwrap();
+            let metered = sunny16::frame::incident::illuminance(
+                &mut renderer,
+                &scene,
+                normal * 0.1,
+                normal,
+                sunny16::camera::exposure::Receptor::Flat,
+                sunny16::settings::ShadowSettings::default(),
+            );
+            let view = (
+                look_at_transform(normal, DVec3::ZERO),
+                Projection::Perspective { vertical_fov: 0.3, aspect: None, near: 0.01, far: None },
+            );
+            let settings = FilmSettings { path: of_bounces(1), ..FilmSettings::default() };
+            let film = film(&scene, view, (8, 8), settings, 256);
+            let traced = film.mean(|light| light.total());
+            let traced = traced.iter().map(|nits| luminance(*nits)).sum::<f64>() / 64.0;
+            (metered.unwrap().get(), traced)
+        });
+        let [(before, traced), (after, traced_after)] = read;
+        let changes = [before / sum - 1.0, after / sum - 1.0, traced_after / traced - 1.0];
+        println!(
+            "{normal}: {sum:.0} lx, {before:.0} to {after:.0} lx, {traced:.1} to {traced_after:.1} nit"
+        );
+        for (worst, change) in worst.iter_mut().zip(changes) {
+            *worst = worst.max(change.abs());
+        }
+    }
+    let [before, after, traced] = worst;
+    println!("meter: {before:.4} before, {after:.4} after; path tracer: {traced:.4}");
+    assert!(after < 0.01 && traced < 0.01, "{worst:?}");
+    // The irradiance table interpolates between normals, and a sun is sharp.
+    assert!(after < before, "{worst:?}");
+}
+
 /// Balls on a floor: metal above, plastic below, from smooth to rough.
 fn balls() -> Scene {
     let mut builder = SceneBuilder::new("balls");

@@ -30,6 +30,7 @@ mod ies_profiles;
 mod interrupt;
 mod lens;
 mod lens_ghosts;
+mod light_modifiers;
 mod limits;
 mod normal_variance;
 mod photometry;

@@ -138,6 +138,22 @@ impl RadianceMap {
         TAU / self.width as f64 * (sine(y) - sine(y + 1))
     }
 
+    /// Integral of the unit direction over a texel, in sr: luminance times this vector, summed over
+    /// texels, is the irradiance on a plane that all of them light. Exact.
+    #[must_use]
+    pub fn texel_vector(&self, x: usize, y: usize) -> DVec3 {
+        let [top, bottom] = [y, y + 1].map(|y| elevation(self.rows, y as f64 / self.height as f64));
+        let [left, right] = [x, x + 1].map(|x| (x as f64 / self.width as f64 - 0.5) * TAU);
+        let level = |e: f64| e / 2.0 + (2.0 * e).sin() / 4.0;
+        let level = level(top) - level(bottom);
+        let height = (top.sin().powi(2) - bottom.sin().powi(2)) / 2.0;
+        dvec3(
+            level * (left.cos() - right.cos()),
+            height * (right - left),
+            level * (left.sin() - right.sin()),
+        )
+    }
+
     /// Sine of the elevation of a row's middle.
     #[must_use]
     pub fn row_center_sine(&self, y: usize) -> f64 {

@@ -364,6 +364,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
         horizontal,
         candela: rows.concat(),
         notes,
+        is_computed: false,
     };
     let output = profile.lumens().get() / lamps.flux;
     let said = stated.light_output / 100.0;

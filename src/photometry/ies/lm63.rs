@@ -265,6 +265,7 @@ pub(super) fn parse(
         horizontal,
         candela,
         notes,
+        is_computed: false,
     })
 }
 

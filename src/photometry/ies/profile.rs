@@ -253,6 +253,7 @@ pub struct IesProfile {
     /// By horizontal angle, then vertical; all factors applied.
     pub(super) candela: Vec<f64>,
     pub(super) notes: Vec<String>,
+    pub(super) is_computed: bool,
 }
 
 impl IesProfile {
@@ -320,6 +321,12 @@ impl IesProfile {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// True if the table is computed (`from_directions`), not that of a file.
+    #[must_use]
+    pub const fn is_computed(&self) -> bool {
+        self.is_computed
     }
 
     /// The maximum listed intensity.

@@ -5,21 +5,21 @@ use std::{
     sync::Arc,
 };
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::DVec3;
 
-use super::LookError;
+use super::{
+    LookError,
+    environment_suns::{self, EnvironmentExtract, add_sun},
+};
 use crate::{
     photometry::{
         Lux,
         astronomy::{GeoLocation, HorizontalCoordinates, Moment, moon, sun},
-        color::luminance,
-        environment::{MapError, RadianceMap, RowMapping},
-        lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
+        environment::{ExtractionLimits, MapError, RadianceMap, RowMapping},
+        lights::SUN_ANGULAR_RADIUS,
         sky::{Atmosphere, AtmosphereParams, Sky, SkyBody, SkySource, solar_illuminance},
     },
-    scene::{
-        Environment, Light, Node, Note, NoteKind, Scene, build::look_at_transform, environment,
-    },
+    scene::{Environment, Note, NoteKind, Scene, environment},
     settings::{Accepts, define::section},
 };
 
@@ -48,6 +48,12 @@ section! {
             "luminance in nits of a map pixel of value 1, 0 or more, e.g. 1; also scales sun and moon of a sky";
         rotation: f64 = 0.0, accepts degrees(-3600.0, 3600.0), unit "deg",
             "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon";
+        extract: EnvironmentExtract = EnvironmentExtract::Off,
+            "off, sun or lights: takes the brightest area of at most 5 degrees (sun) or areas of at most 30 degrees (lights) out of a map file, as suns that cast shadows";
+        extract_count: u32 = 4, in 1..=16,
+            "maximum number of extracted lights, 1 to 16 (lights)";
+        extract_threshold: f64 = 10.0, in 2.0..=10000.0,
+            "minimum luminance of extracted areas over the mean luminance of the rest of the map, 2 to 10000";
         latitude at "environment.place.latitude": f64, accepts degrees(-90.0, 90.0), unit "deg",
             "latitude in degrees, -90 to 90, north positive";
         longitude at "environment.place.longitude": f64, accepts degrees(-180.0, 180.0), unit "deg",
@@ -92,6 +98,10 @@ const MIN_ELEVATION: f64 = -0.33;
 /// Mean illuminance (lx) of the full moon above the atmosphere: Krisciunas and Schaefer 1991
 /// (`astronomy::moon`).
 const FULL_MOON: f64 = 0.316;
+/// Maximum diameter (degrees) of a sun that is extracted from a map: maps blur and bloom it.
+const MAX_SUN_DIAMETER: u32 = 5;
+/// Maximum diameter (degrees) of other extracted lights: beyond it the shape of an area matters.
+const MAX_LIGHT_DIAMETER: u32 = 30;
 /// Mean angular radius of the moon (rad): 15.5 arcminutes.
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 
@@ -174,11 +184,35 @@ impl EnvironmentLook {
         for sky in &skies {
             add_light(scene, sky, rotation, if together { factor } else { 1.0 });
         }
+        if self.file.is_none() && self.extract() != EnvironmentExtract::Off {
+            scene.notes.push(Note {
+                kind: NoteKind::Info,
+                location: "environment.extract".into(),
+                message: "no effect without environment.file: sun and moon of a sky are lights"
+                    .into(),
+            });
+        }
         if let Some(map) = map {
-            scene.environment =
-                Some(Environment { map: Arc::new(map.scaled(factor)), rotation, origin });
+            let map = self.without_lights(scene, map.scaled(factor));
+            scene.environment = Some(Environment { map: Arc::new(map), rotation, origin });
         }
         Ok(())
+    }
+
+    /// A map without the lights that are extracted from it, which a scene receives.
+    fn without_lights(&self, scene: &mut Scene, map: RadianceMap) -> RadianceMap {
+        let [max_lights, max_diameter] = match self.extract() {
+            _ if self.file.is_none() => return map,
+            EnvironmentExtract::Off => return map,
+            EnvironmentExtract::Sun => [1, MAX_SUN_DIAMETER],
+            EnvironmentExtract::Lights => [self.extract_count(), MAX_LIGHT_DIAMETER],
+        };
+        let limits = ExtractionLimits {
+            max_lights: max_lights as usize,
+            max_radius: f64::from(max_diameter).to_radians() / 2.0,
+            threshold: self.extract_threshold(),
+        };
+        environment_suns::extract(scene, &map, limits, self.rotation())
     }
 
     /// Warning about a sky without a sun or moon; about a sun that is disabled together with its
@@ -332,40 +366,22 @@ fn place_of(
 /// is below the horizon.
 fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
-    let whole = sky.whole_disk() * factor;
-    let lux = luminance(whole);
-    let Ok(source) = PhysicalLight::new(
-        Emitter::Sun { angular_radius: body.angular_radius },
-        LightStrength::Lux(Lux(lux)),
-    ) else {
-        return;
-    };
-    if lux <= 0.0 || sky.disk().visible_fraction <= 0.0 {
+    if sky.disk().visible_fraction <= 0.0 {
         return;
     }
     let name = if body.source == SkySource::Sun { "sun" } else { "moon" };
     let place =
         HorizontalCoordinates { azimuth: body.position.azimuth + rotation, ..body.position };
-    let color = (whole / lux).as_vec3().max(Vec3::ZERO);
-    let light = Light { color, clip_at_horizon: true, ..Light::new(name, source) };
-    let node = Node {
-        name: name.into(),
-        local: DMat4::from_mat3(glam::DMat3::from_mat4(look_at_transform(
-            place.direction(),
-            DVec3::ZERO,
-        ))),
-        light: Some(scene.lights.len()),
-        ..Node::default()
-    };
-    scene.lights.push(light);
-    scene.roots.push(scene.nodes.len());
-    scene.nodes.push(node);
+    let whole = sky.whole_disk() * factor;
+    if let Some(light) = add_sun(scene, name, place.direction(), whole, body.angular_radius) {
+        light.clip_at_horizon = true;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::look::Look;
+    use crate::{photometry::LightStrength, scene::look::Look};
 
     fn applied(settings: &[&str]) -> Result<Scene, LookError> {
         let look = Look::of(settings)?;

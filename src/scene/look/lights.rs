@@ -3,18 +3,23 @@
 
 use std::{
     collections::BTreeMap,
+    f64::consts::PI,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, reader::Reader, suggestions::unknown_address};
+use super::{
+    LookError, light_modifiers::ModifierSettings, reader::Reader, suggestions::unknown_address,
+};
 use crate::{
     message::read_file,
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
+        gel::Gel,
         ies::{self, Tilt},
+        light_modifiers::BarnDoors,
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
@@ -24,6 +29,9 @@ use crate::{
 
 /// Minimum fraction of a photometric file's light inside a cone for lumens to be given in it.
 const LEAST_INSIDE: f64 = 1e-4;
+
+/// Default width of the penumbra of barn doors (rad): 2 degrees.
+const BARN_DOOR_PENUMBRA: f64 = 2.0 * PI / 180.0;
 
 /// Minimum and maximum size of a light (m): single precision loses its light beyond.
 const SIZE: Accepts = Accepts::Range { min: 1e-6, max: 1e4, integer: false };
@@ -69,6 +77,9 @@ section! {
             affects Lights;
         tint: f64 = 0.0, accepts TINT, unit "Duv",
             "tint as Duv, -0.05 (magenta) to 0.05 (green), with kelvin", affects Lights;
+        gel: String, accepts Accepts::Checked(is_gel),
+            "gel: CTO or CTB (also 1/2, 1/4, 1/8, as in 1/2 CTO), 0.15, 0.3, 0.6 or 0.9 ND, CC filters such as CC30M, or the transmittances of red, green and blue, 0 to 1; + stacks gels",
+            affects Lights;
         ies: PathBuf,
             "photometric profile: an IES or EULUMDAT file, relative to the look file (point, spot)";
         ies_tilt: f64, in 0.0..=180.0, unit "deg",
@@ -91,6 +102,22 @@ section! {
             "inner half angle in degrees, 0 to 180: full intensity within (spot)", affects Lights;
         outer_half_angle: f64, accepts degrees(1e-4, 180.0), unit "deg",
             "outer half angle in degrees, above 0 to 180: no light beyond (spot)", affects Lights;
+        barn_door_left: f64, accepts degrees(-80.0, 90.0), unit "deg",
+            "edge of the left barn door in degrees from the axis, -80 to 90, seen along the beam (spot)";
+        barn_door_right: f64, accepts degrees(-80.0, 90.0), unit "deg",
+            "edge of the right barn door in degrees from the axis, -80 to 90 (spot)";
+        barn_door_top: f64, accepts degrees(-80.0, 90.0), unit "deg",
+            "edge of the top barn door in degrees from the axis, -80 to 90 (spot)";
+        barn_door_bottom: f64, accepts degrees(-80.0, 90.0), unit "deg",
+            "edge of the bottom barn door in degrees from the axis, -80 to 90 (spot)";
+        barn_door_penumbra: f64, accepts degrees(0.0, 30.0), unit "deg",
+            "width of the penumbra of barn doors in degrees, 0 to 30 (default 2)";
+        snoot: f64, in 0.01..=100.0,
+            "snoot: length over diameter of a black tube, 0.01 to 100 (spot)";
+        grid: f64, in 0.01..=100.0,
+            "grid: depth over width of the cells of a black honeycomb, 0.01 to 100 (spot)";
+        gobo: PathBuf,
+            "gobo: a picture in the beam, relative to the look file; white passes, and it spans the cone's width (spot)";
         spot_flux: SpotFlux,
             "conversion of a spot's lumens to candela: exact, apex-cone or phi-over-pi";
         angular_diameter: f64, accepts degrees(0.0, 180.0), unit "deg",
@@ -142,6 +169,11 @@ impl LightShape {
     }
 }
 
+/// True if a text is a gel.
+fn is_gel(text: &str) -> bool {
+    Gel::parse(text).is_some()
+}
+
 /// The transform at the same position, turned so that -Z points at the target and X stays level;
 /// `None` if the target is the position itself. A vertical direction keeps as much of its X as it
 /// can.
@@ -186,6 +218,12 @@ impl LightLook {
             .or(self.lux.map(|value| LightStrength::Lux(Lux(value))))
             .or(self.nits.map(|value| LightStrength::Nits(Nit(value))))
             .or(self.ev100.map(|value| LightStrength::Ev(Ev100(value))))
+    }
+
+    /// True if it gives the light a table of intensity: a photometric file or modifiers.
+    #[must_use]
+    pub fn has_profile(&self) -> bool {
+        self.ies.is_some() || self.modifiers().is_some()
     }
 
     /// Moves and aims the light's node.
@@ -321,6 +359,17 @@ impl LightLook {
         }
     }
 
+    /// The modifiers in front of the light.
+    fn modifiers(&self) -> ModifierSettings {
+        let edges =
+            [self.barn_door_left, self.barn_door_right, self.barn_door_top, self.barn_door_bottom];
+        let barn_doors = edges.iter().any(Option::is_some).then(|| BarnDoors {
+            edges: edges.map(|edge| edge.unwrap_or(f64::INFINITY)),
+            penumbra: self.barn_door_penumbra.unwrap_or(BARN_DOOR_PENUMBRA),
+        });
+        ModifierSettings { barn_doors, snoot: self.snoot, grid: self.grid, gobo: self.gobo.clone() }
+    }
+
     /// The properties that are set and have no effect on an emitter.
     fn ignored(&self, emitter: Emitter) -> Vec<&'static str> {
         use LightShape::{Disk, Rectangle, Sphere, Spot, Sun, Tube};
@@ -450,6 +499,11 @@ impl LightLook {
         light.source = PhysicalLight::new(emitter, strength)
             .map_err(|error| LookError::Light { name: name.into(), error })?;
         self.reachable(name, light)?;
+        // The strength is that of the light without gel and modifiers.
+        self.modifiers().modify(name, light)?;
+        if let Some(gel) = self.gel.as_deref().and_then(Gel::parse) {
+            light.color = gel.filtered(light.color.as_dvec3()).as_vec3();
+        }
         light.shadow = self.shadow.unwrap_or(light.shadow);
         light.visible = self.visible.unwrap_or(light.visible);
         Ok(())
