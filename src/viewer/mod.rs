@@ -23,6 +23,7 @@ pub mod light_placement;
 mod light_strength;
 mod load;
 pub mod mixer;
+mod new_light;
 mod number_text;
 pub mod painter;
 pub mod palette;

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod creation;
 mod governor;
 mod interaction;
 mod look_changes;
