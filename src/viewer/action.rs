@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use glam::DVec2;
 
 use super::{
-    flow::FlowBrush, mixer::Fader, reference_view::CompareMode, scopes::Overlay,
+    flow::FlowBrush, mixer::Fader, reference_view::CompareMode, rig::Rig, scopes::Overlay,
     selection::Selection, settings::WindowSettings, tool::Tool, viewport::Sequence,
 };
 use crate::{
@@ -75,6 +75,8 @@ pub enum DocumentAction {
 pub enum ItemAction {
     /// Adds a light before the camera, aimed at the center of orbit, and selects it.
     AddLight(LightShape),
+    /// Adds the lights of a rig around the center of orbit.
+    AddRig(Rig),
     /// Adds a camera of this name at the current view, and chooses it.
     AddCamera(String),
     /// Adds a copy of the selected light beside it.

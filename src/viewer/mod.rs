@@ -33,6 +33,7 @@ pub mod pointer;
 pub mod preview;
 pub mod recent;
 pub mod reference_view;
+pub mod rig;
 mod scene_items;
 pub mod scopes;
 pub mod selection;

@@ -92,13 +92,9 @@ fn a_look_file_adds_lights_and_cameras_that_inspect_lists() {
     dir.run("render without.glb -o a.exr --renderer path --spp 1 --size 30x20 --camera Tip")
         .fails(2, &["no camera 'Tip'", "main, Top"]);
     // The added camera's aperture sets the exposure.
-    for (camera, f_stop) in [("Top", "2.8"), ("main", "8")] {
+    for (camera, ev) in [("Top", "EV100 9.94"), ("main", "EV100 12.97")] {
         let out = "-o a.exr --renderer path --spp 1 --size 30x20 --set camera.lens.f_stop=8";
-        let run = dir.run(&format!("render without.glb {out} --camera {camera}")).ok();
-        assert!(
-            run.err.contains(&format!("f/{f_stop}")) || run.out.contains(&format!("f/{f_stop}")),
-            "{run:?}"
-        );
+        dir.run(&format!("render without.glb {out} --camera {camera}")).ok().prints(&[ev]);
     }
     // Once more in the file, and by --set.
     dir.write("twice.toml", "[lights.Key]\nadd = true\n[lights.Key]\nlumens = 5\n");

@@ -7,7 +7,7 @@ use glam::DVec3;
 use sunny16::{
     scene::look::{LightShape, Look},
     settings::Choice,
-    viewer::{action::ItemAction, panels::inspector::Selection, tool::Tool},
+    viewer::{action::ItemAction, panels::inspector::Selection, rig::Rig, tool::Tool},
 };
 
 use crate::{
@@ -63,7 +63,29 @@ fn each_kind_of_light_is_added_in_the_view_as_one_step() {
         bench.press(Key::Z, Modifiers::COMMAND);
         bench.frame(vec![]);
         assert_eq!(text(&bench), before, "{name}: one step");
-        assert!(bench.text(light).is_none(), "{name} is neither listed nor selected");
+        assert!(placed(&bench, light).is_none(), "{name} is gone");
+        assert!(bench.text("Strength").is_none(), "{name} is not selected");
+    }
+}
+
+#[test]
+fn a_rig_is_one_step() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lights_scene();
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
+    let before = text(&bench);
+    for (rig, names) in
+        [(Rig::ThreePoint, vec!["Fill", "Key", "Rim"]), (Rig::RimPair, vec!["Rim", "Rim2"])]
+    {
+        act(&mut bench, ItemAction::AddRig(rig));
+        let look = look(&bench);
+        let added: Vec<&String> =
+            look.lights.iter().filter(|(_, light)| light.add()).map(|(name, _)| name).collect();
+        assert_eq!(added, names);
+        assert!(names.iter().all(|name| placed(&bench, name).is_some()), "{names:?}");
+        bench.press(Key::Z, Modifiers::COMMAND);
+        bench.frame(vec![]);
+        assert_eq!(text(&bench), before);
     }
 }
 
@@ -225,7 +247,7 @@ fn a_light_added_in_the_window_is_saved_and_rendered_alike() {
     bench.rest();
     bench.keep("added.png");
     assert_ne!(bench.picture().display, before, "it shines");
-    // Placed by its highlight.
+    // Placed by its highlight; without a selected light the click adds another one.
     bench.app.set_tool(Tool::Highlight);
     let at = bench.middle();
     bench.click(at);
@@ -239,6 +261,12 @@ fn a_light_added_in_the_window_is_saved_and_rendered_alike() {
         (to_eye + to_light).normalize()
     };
     assert!((half_vector(&bench, "Rectangle") - surface.normal).length() < 1e-3);
+    bench.workspace_mut().select(Selection::Environment);
+    bench.click(at);
+    bench.frame(vec![]);
+    assert!((half_vector(&bench, "Rectangle2") - surface.normal).length() < 1e-3);
+    bench.press(Key::Z, Modifiers::COMMAND);
+    bench.rest();
     let saved = bench.picture().clone();
     bench.press(Key::S, Modifiers::COMMAND);
     assert!(!bench.workspace().document.changed());

@@ -204,7 +204,7 @@ mod tests {
             (&[rim], ["lights.Rim.add = true", "expected lights.Rim.position too"]),
             (&[rim, "lights.Rim.shape=sun", at], ["lights.Rim.add = true", "lights.Rim.aim"]),
             (&[rim, at, "lights.Rim.shape=disk"], ["lights.Rim.shape", "lights.Rim.radius"]),
-            (&[rim, at, "lights.Rim.lux=5"], ["lights.Rim", "lux"]),
+            (&[rim, at, "lights.Rim.lux=5"], ["lights.Rim", "given in lx"]),
             (&[rim, at, "lights.Rim.aim=0 1 0"], ["lights.Rim.aim", "another point"]),
             (&[rim, "lights.Rim.parent=Arn"], ["lights.Rim.parent = Arn", "nearest: Arm"]),
             (&[rim, "lights.Rim.parent=Twin"], ["lights.Rim.parent = Twin", "Twin#1"]),

@@ -1,6 +1,6 @@
 //! Lights and cameras that the user adds, copies, renames and deletes.
 
-use glam::DVec3;
+use glam::{DMat4, DVec3};
 
 use super::{App, look::fov};
 use crate::{
@@ -9,8 +9,11 @@ use crate::{
     viewer::{
         action::{Changes, ItemAction},
         document::Document,
+        light_placement::highlight,
         new_light::{Properties, Subject, copied, free_name, name_of},
         number_text::{place_text, short},
+        pointer::SurfacePoint,
+        rig::Rig,
         scene_items::{added_camera, cameras, is_added, light_of, light_space, lights},
         selection::Selection,
         workspace::Workspace,
@@ -35,6 +38,7 @@ impl App {
         let Some(work) = &mut self.state.workspace else { return };
         let done = match action {
             ItemAction::AddLight(shape) => add_light(work, shape),
+            ItemAction::AddRig(rig) => add_rig(work, rig),
             ItemAction::AddCamera(name) => add_camera(work, &name),
             ItemAction::Duplicate => duplicate(work),
             ItemAction::Copy => match copy(work) {
@@ -48,6 +52,13 @@ impl App {
             ItemAction::Rename(name) => rename(work, &name),
             ItemAction::Delete => delete(work),
         };
+        self.finish(done);
+    }
+
+    /// Adds a rectangle light whose highlight falls on a surface point, and selects it.
+    pub(super) fn add_highlight(&mut self, surface: SurfacePoint) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let done = add_highlight(work, surface);
         self.finish(done);
     }
 
@@ -114,6 +125,34 @@ fn create(document: &mut Document, changes: &Changes, what: &str) -> Result<(), 
 fn add_light(work: &mut Workspace, shape: LightShape) -> Result<Selection, String> {
     let name = free_name(name_of(shape), |name| is_taken(work, name));
     let changes = changes(&name, &subject(work).light(shape));
+    create(&mut work.document, &changes, &format!("new light {name}"))?;
+    Ok(Selection::Light(name))
+}
+
+fn add_rig(work: &mut Workspace, rig: Rig) -> Result<Selection, String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut all = Changes::new();
+    for (name, properties) in rig.around(&subject(work)) {
+        let taken = |name: &str| is_taken(work, name) || names.iter().any(|known| known == name);
+        let name = free_name(name, taken);
+        all.extend(changes(&name, &properties));
+        names.push(name);
+    }
+    let first = names.first().cloned().unwrap_or_default();
+    create(&mut work.document, &all, &format!("new lights {}", names.join(", ")))?;
+    Ok(Selection::Light(first))
+}
+
+fn add_highlight(work: &mut Workspace, surface: SurfacePoint) -> Result<Selection, String> {
+    let shape = LightShape::Rectangle;
+    let subject = Subject { center: surface.point, ..subject(work) };
+    let eye = subject.camera.w_axis.truncate();
+    // At the distance of a new light.
+    let at = DMat4::from_translation(subject.place());
+    let placed = highlight(at, eye, surface.point, surface.normal)
+        .ok_or("no light position gives that; click elsewhere")?;
+    let name = free_name(name_of(shape), |name| is_taken(work, name));
+    let changes = changes(&name, &subject.light_at(shape, placed.position));
     create(&mut work.document, &changes, &format!("new light {name}"))?;
     Ok(Selection::Light(name))
 }

@@ -85,6 +85,9 @@ impl App {
     fn aim(&mut self, surface: SurfacePoint) {
         let Some(work) = &mut self.state.workspace else { return };
         let Some(name) = work.selected.light_name().map(str::to_owned) else {
+            if self.state.tool == Tool::Highlight {
+                return self.add_highlight(surface);
+            }
             return self.error("no light selected: select one first".into());
         };
         let Some(world) = light_world(&work.viewport, &name) else { return };

@@ -8,6 +8,7 @@ use crate::{
     settings::Choice,
     viewer::{
         action::{Actions, Changes, ItemAction, SelectionAction, ViewAction},
+        rig::Rig,
         scene_items::{lights, materials, volumes, waters},
         selection::Selection,
         state::ViewState,
@@ -46,6 +47,12 @@ fn add_menu(ui: &mut Ui, has_copied: bool, actions: &mut Actions) {
                 && let Some(shape) = LightShape::from_name(shape)
             {
                 actions.push(ItemAction::AddLight(shape));
+            }
+        }
+        ui.separator();
+        for (name, rig) in Rig::ALL {
+            if ui.button(name).on_hover_text("a rig of rectangle lights").clicked() {
+                actions.push(ItemAction::AddRig(rig));
             }
         }
         ui.separator();

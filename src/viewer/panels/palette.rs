@@ -11,6 +11,7 @@ use crate::{
         },
         palette::Palette,
         reference_view::CompareMode,
+        rig::Rig,
         scene_items,
         selection::Selection,
         settings::{self, WindowSettings},
@@ -22,7 +23,7 @@ use crate::{
 
 /// Actions of the window that are not saved, with their accepted values: all of them work without a
 /// pointer.
-const ACTIONS: [(&str, &str); 9] = [
+const ACTIONS: [(&str, &str); 10] = [
     (
         "view.select",
         "camera, environment, effects, or the name of a light, water, volume or material",
@@ -37,6 +38,7 @@ const ACTIONS: [(&str, &str); 9] = [
         "view.add_light",
         "point, spot, sphere, disk, rectangle, tube or sun: adds a light to the look",
     ),
+    ("view.add_rig", "three-point, softbox left, softbox right or rim pair: adds its lights"),
     ("view.add_camera", "name of a new camera at the current view"),
     ("view.duplicate", "no value: adds a copy of the selected light"),
     ("view.rename", "a new name for the selected light, which the look adds"),
@@ -109,6 +111,10 @@ fn view_action(path: &str, value: Option<&str>, names: Option<&Names>) -> Result
         }
         "view.add_light" => {
             ItemAction::AddLight(LightShape::from_name(&plain).ok_or_else(invalid)?).into()
+        }
+        "view.add_rig" => {
+            let found = Rig::ALL.into_iter().find(|(name, _)| *name == plain);
+            ItemAction::AddRig(found.ok_or_else(invalid)?.1).into()
         }
         "view.add_camera" => ItemAction::AddCamera(value.ok_or_else(invalid)?.to_owned()).into(),
         "view.rename" => ItemAction::Rename(value.ok_or_else(invalid)?.to_owned()).into(),
@@ -280,6 +286,9 @@ mod tests {
         assert_eq!(of("view.solo="), Ok(SelectionAction::Solo(None).into()));
         let shape = LightShape::Rectangle;
         assert_eq!(of("view.add_light=Rectangle"), Ok(ItemAction::AddLight(shape).into()));
+        for (name, rig) in Rig::ALL {
+            assert_eq!(of(&format!("view.add_rig={name}")), Ok(ItemAction::AddRig(rig).into()));
+        }
         assert_eq!(of("view.rename=Rim"), Ok(ItemAction::Rename("Rim".into()).into()));
         assert_eq!(of("view.duplicate="), Ok(ItemAction::Duplicate.into()));
         assert_eq!(of("view.delete="), Ok(ItemAction::Delete.into()));

@@ -208,6 +208,9 @@ fn hint_text(state: &ViewState) -> Option<String> {
     let aims = matches!(state.tool, Tool::Aim | Tool::Highlight | Tool::Shadow);
     let step = match (aims, work.selected.light_name()) {
         (false, _) => None,
+        (true, None) if state.tool == Tool::Highlight => {
+            Some("click where the highlight of a new light goes".to_owned())
+        }
         (true, None) => Some("no light selected: select a light in the outliner".to_owned()),
         (true, Some(light)) => Some(match (state.tool, work.pointer.occluder) {
             (Tool::Shadow, None) => format!("Shadow of {light}: click the occluder"),
