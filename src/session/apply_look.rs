@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    camera::{choose_camera, mount_camera},
+    camera::{choose_camera, chosen_look, mount_camera},
     error::SessionError,
     open_scene::OpenScene,
     plausibility,
@@ -20,7 +20,7 @@ use crate::{
         animation::AnimationSelection,
         defaults,
         emissive::{EmissiveLights, emissive_lights},
-        look::{Look, LookError},
+        look::{LightLook, Look, LookError},
     },
     settings::{DefaultLight, ShadowMethod},
 };
@@ -67,7 +67,8 @@ fn assemble(
 ) -> Result<OpenScene, SessionError> {
     let look = look.with_tier()?;
     // A scene whose lights are all switched off is dark on purpose: no default light.
-    let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let had_lamps = look.lights.values().any(LightLook::add)
+        || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
     look.apply(&mut scene)?;
     warnings.extend(
@@ -79,11 +80,12 @@ fn assemble(
     warnings.extend(look.light_warnings());
     warnings.extend(scene.profile_warnings());
     warnings.extend(scene.material_warnings());
-    let physical_camera = look.physical_camera();
+    let camera_look = chosen_look(args, &look, &scene)?;
+    let physical_camera = camera_look.physical(look.effects);
     warnings.extend(physical_camera.lens_notes());
     let dials = &physical_camera.dials;
     warnings.extend(dials.note());
-    warnings.extend(look.camera.stop_note(dials));
+    warnings.extend(camera_look.stop_note(dials));
     if dials.control() == ExposureControl::Dials(ExposureMode::Manual) {
         dials.exposure()?;
     }
@@ -127,7 +129,7 @@ fn assemble(
         None => None,
     };
     let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
-    if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
+    if let Some(at) = camera_look.target.filter(|target| *target == world.w_axis.truncate()) {
         let expected = "this is the camera's own position; aim it at another point".into();
         let value = format!("{} {} {}", at.x, at.y, at.z);
         return Err(LookError::BadValue { path: "camera.target".into(), value, expected }.into());
@@ -160,15 +162,15 @@ fn assemble(
             ));
         }
     }
-    let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
-    let shape = default_aspect_ratio(&look, &projection);
-    if args.size.is_none() && look.camera.body.resolution.is_none() && !SHAPES.contains(&shape) {
+    let size = args.size.unwrap_or_else(|| default_size(&camera_look, &projection));
+    let shape = default_aspect_ratio(&camera_look, &projection);
+    if args.size.is_none() && camera_look.body.resolution.is_none() && !SHAPES.contains(&shape) {
         warnings.push(format!(
             "the camera's aspect ratio is {shape}, the picture's {:.1}; set another with --size",
             f64::from(size.width) / f64::from(size.height)
         ));
     }
-    let default_aspect_ratio = picture_aspect_ratio(&look, &projection);
+    let default_aspect_ratio = picture_aspect_ratio(&camera_look, &projection);
     let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
     physical_camera.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
@@ -220,8 +222,9 @@ impl OpenScene {
     pub fn set_look(&mut self, look: Look, size: Size) -> Result<(), SessionError> {
         let look = look.with_tier()?;
         let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
-        let physical_camera = look.physical_camera();
-        let default_aspect_ratio = picture_aspect_ratio(&look, &projection);
+        let camera = look.camera_of(&camera_name);
+        let default_aspect_ratio = picture_aspect_ratio(&camera, &projection);
+        let physical_camera = camera.physical(look.effects);
         let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
         physical_camera.ghosts(lens.as_deref())?;
         self.default_aspect_ratio = default_aspect_ratio;

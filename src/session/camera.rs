@@ -12,7 +12,7 @@ use crate::{
         Projection, Scene,
         address::AddressTable,
         defaults,
-        look::{Look, LookError},
+        look::{CameraLook, Look, LookError},
     },
 };
 
@@ -43,45 +43,69 @@ pub(super) fn mount_camera(
 /// Name, node, camera-to-world transform and projection of the camera.
 pub(super) type Chosen = (String, Option<usize>, DMat4, Projection);
 
+/// The node of the camera that request or look choose, else of the scene's first; `None` in a scene
+/// without cameras.
+fn chosen_node(
+    args: &OpenRequest,
+    look: &Look,
+    scene: &Scene,
+) -> Result<Option<usize>, SessionError> {
+    let cameras = AddressTable::cameras(scene);
+    let Some(name) = args.camera.as_deref().or(look.camera.name.as_deref()) else {
+        return Ok(cameras.list().first().map(|camera| camera.index));
+    };
+    cameras.find(name).first().copied().map(Some).ok_or_else(|| {
+        let names = cameras.suggestions();
+        let there =
+            if names.is_empty() { "no camera; omit the name".into() } else { names.join(", ") };
+        let expected = format!("{} has no camera '{name}'; it has {there}", args.name());
+        match args.camera {
+            Some(_) => SessionError::InvalidRequest(expected),
+            None => {
+                let (path, value) = ("camera.name".into(), name.into());
+                LookError::BadValue { path, value, expected }.into()
+            }
+        }
+    })
+}
+
+/// Name of a node's camera, or of the camera that is framed on the scene.
+fn name_of(node: Option<usize>, scene: &Scene) -> String {
+    let Some(node) = node.and_then(|node| scene.nodes.get(node)) else {
+        return "framed on the scene".into();
+    };
+    let camera = node.camera.and_then(|camera| scene.cameras.get(camera));
+    let names = [camera.map_or("", |camera| &camera.name), node.name.as_str()];
+    let own = names.into_iter().find(|name| !name.is_empty()).map(str::to_owned);
+    own.unwrap_or_else(|| format!("#{}", node.camera.unwrap_or(0)))
+}
+
+/// `camera.*` as they apply to the chosen camera: an added one has a pose, lens and dials of its
+/// own.
+pub(super) fn chosen_look(
+    args: &OpenRequest,
+    look: &Look,
+    scene: &Scene,
+) -> Result<CameraLook, SessionError> {
+    Ok(look.camera_of(&name_of(chosen_node(args, look, scene)?, scene)))
+}
+
 pub(super) fn choose_camera(
     args: &OpenRequest,
     look: &Look,
     scene: &Scene,
 ) -> Result<Chosen, SessionError> {
-    let cameras = AddressTable::cameras(scene);
-    let wanted = args.camera.as_deref().or(look.camera.name.as_deref());
-    let found = match wanted {
-        Some(name) => Some(cameras.find(name).first().copied().ok_or_else(|| {
-            let names = cameras.suggestions();
-            let there =
-                if names.is_empty() { "no camera; omit the name".into() } else { names.join(", ") };
-            let expected = format!("{} has no camera '{name}'; it has {there}", args.name());
-            match args.camera {
-                Some(_) => SessionError::InvalidRequest(expected),
-                None => {
-                    let (path, value) = ("camera.name".into(), name.into());
-                    LookError::BadValue { path, value, expected }.into()
-                }
-            }
-        })?),
-        None => cameras.list().first().map(|camera| camera.index),
-    };
-    let placed = |world: DMat4| look.camera.placed(world);
-    let chosen = found.and_then(|found| {
-        let at = scene.walk().into_iter().find(|at| at.index == found)?;
-        let camera = scene.cameras.get(at.node.camera?)?;
-        let names = [&camera.name, &at.node.name];
-        let own = names.into_iter().find(|name| !name.is_empty()).cloned();
-        let name = own.unwrap_or_else(|| format!("#{}", at.node.camera.unwrap_or(0)));
-        Some((name, Some(found), placed(at.world), camera.projection))
+    let node = chosen_node(args, look, scene)?;
+    let name = name_of(node, scene);
+    let own = look.camera_of(&name);
+    let chosen = node.and_then(|node| {
+        let at = scene.walk().into_iter().find(|at| at.index == node)?;
+        Some((at.world, scene.cameras.get(at.node.camera?)?.projection))
     });
-    Ok(match chosen {
-        Some(chosen) => chosen,
-        None => {
-            let size =
-                args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
-            let (world, projection) = defaults::framing_camera(scene, size);
-            ("framed on the scene".into(), None, placed(world), projection)
-        }
-    })
+    let (world, projection) = chosen.unwrap_or_else(|| {
+        let size =
+            args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
+        defaults::framing_camera(scene, size)
+    });
+    Ok((name, node, own.placed(world), projection))
 }

@@ -61,7 +61,13 @@ fn differs_in_frame_sections_alone(old: &Look, new: &Look) -> bool {
     let (camera, effects, passes, gi) = (new.camera.clone(), new.effects, new.passes, new.gi);
     // A tier changes these sections alone.
     let quality = new.quality.clone();
-    Look { quality, camera, effects, passes, gi, ..old.clone() } == *new
+    // So do lens and dials of an added camera.
+    let in_scene = |look: &Look| -> Vec<_> {
+        look.cameras.iter().map(|(name, camera)| (name.clone(), camera.in_scene())).collect()
+    };
+    let cameras =
+        if in_scene(old) == in_scene(new) { new.cameras.clone() } else { old.cameras.clone() };
+    Look { quality, camera, cameras, effects, passes, gi, ..old.clone() } == *new
 }
 
 fn has_gi(look: &Look) -> bool {
@@ -94,11 +100,13 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let things = AddressTable::lights(base);
     let shines_alike = names.all(|name| {
         // Emissive shapes are geometry; profiles are numbered by the lights that use them.
-        let shaped = things.find(name).into_iter().any(|node| {
-            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
-            light.is_some_and(|light| light.emitter().area().is_some())
-        });
         let [old, new] = [old, new].map(|look| look.lights.get(name).unwrap_or(&default));
+        let reshaped = [old, new].iter().any(|look| look.shape.is_some());
+        let shaped = reshaped
+            || things.find(name).into_iter().any(|node| {
+                let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
+                light.is_some_and(|light| light.emitter().area().is_some())
+            });
         old.changed(new).iter().all(|property| {
             let switch = property.path == "lights.*.enabled" && !(shaped || steady);
             property.affects == Affects::Lights || switch
@@ -120,7 +128,8 @@ mod tests {
     #[test]
     fn changes_are_classified_by_what_they_upload() {
         let with = |changes: &[&str]| {
-            look(&[&["camera.lens.f_stop=8", "lights.Key.lumens=800"], changes].concat())
+            let shared = ["camera.lens.f_stop=8", "lights.Key.lumens=800", "cameras.Top.add=true"];
+            look(&[&shared, changes].concat())
         };
         let old = with(&[]);
         assert_eq!(classify_change(&old, &old.clone()), LookChange::Nothing);
@@ -137,6 +146,9 @@ mod tests {
             ("lights.Key.lumens=900", LookChange::Scene),
             ("passes.shadows.method=traced", LookChange::Scene),
             ("effects.starburst.enabled=true", LookChange::Scene),
+            ("cameras.Top.f_stop=4", LookChange::Frame),
+            ("cameras.Top.position=0 0 9", LookChange::Scene),
+            ("lights.Rim.add=true", LookChange::Scene),
             ("environment.lux=10", LookChange::Scene),
             ("scene.multiscatter=true", LookChange::Scene),
         ] {

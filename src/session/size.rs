@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, str::FromStr};
 
-use crate::scene::{Projection, look::Look};
+use crate::scene::{Projection, look::CameraLook};
 
 /// Picture size in pixels; parses from `WIDTHxHEIGHT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,18 +37,18 @@ impl FromStr for Size {
 }
 
 /// Size of a picture: the look's resolution, else a height of 720 pixels.
-pub(super) fn default_size(look: &Look, projection: &Projection) -> Size {
-    if let Some([width, height]) = look.camera.body.resolution {
+pub(super) fn default_size(camera: &CameraLook, projection: &Projection) -> Size {
+    if let Some([width, height]) = camera.body.resolution {
         return Size { width, height };
     }
-    Size { width: (720.0 * picture_aspect_ratio(look, projection)).round() as u32, height: 720 }
+    Size { width: (720.0 * picture_aspect_ratio(camera, projection)).round() as u32, height: 720 }
 }
 
 /// Aspect ratio (width / height) of a picture without an explicit size.
-pub(super) fn picture_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
-    match look.camera.body.resolution {
+pub(super) fn picture_aspect_ratio(camera: &CameraLook, projection: &Projection) -> f32 {
+    match camera.body.resolution {
         Some([width, height]) => width as f32 / height as f32,
-        None => default_aspect_ratio(look, projection).clamp(*SHAPES.start(), *SHAPES.end()),
+        None => default_aspect_ratio(camera, projection).clamp(*SHAPES.start(), *SHAPES.end()),
     }
 }
 
@@ -56,8 +56,8 @@ pub(super) fn picture_aspect_ratio(look: &Look, projection: &Projection) -> f32 
 pub(super) const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
 
 /// Aspect ratio (width / height) of the camera.
-pub(super) fn default_aspect_ratio(look: &Look, projection: &Projection) -> f32 {
-    let (body, lens) = (&look.camera.body, &look.camera.lens);
+pub(super) fn default_aspect_ratio(camera: &CameraLook, projection: &Projection) -> f32 {
+    let (body, lens) = (&camera.body, &camera.lens);
     let sensor = body.sensor.filter(|_| lens.focal_length.is_some() || lens.prescription.is_some());
     match *projection {
         // With a lens, the picture has the sensor's aspect ratio.

@@ -6,13 +6,13 @@ use std::{path::PathBuf, sync::Arc};
 use glam::DVec2;
 
 use super::{
-    flow::FlowBrush, mixer::Fader, reference_view::CompareMode, scopes::Overlay,
+    flow::FlowBrush, mixer::Fader, reference_view::CompareMode, rig::Rig, scopes::Overlay,
     selection::Selection, settings::WindowSettings, tool::Tool, viewport::Sequence,
 };
 use crate::{
     camera_control::{Input, NavigationMode},
     frame::Aov,
-    scene::FlowMap,
+    scene::{FlowMap, look::LightShape},
 };
 
 /// Changes of the look's properties: (path, value); no value removes the property.
@@ -23,6 +23,8 @@ pub type Changes = Vec<(String, Option<String>)>;
 pub enum Action {
     /// Changes the look or its file.
     Document(DocumentAction),
+    /// Adds, copies, renames or deletes lights and cameras.
+    Item(ItemAction),
     /// Opens or leaves a scene.
     Scene(SceneAction),
     /// Changes the selection, the tool, or what is under the pointer.
@@ -66,6 +68,27 @@ pub enum DocumentAction {
     ApplyMix,
     /// Sets the flow map of a water surface.
     PaintFlow(PaintedFlow),
+}
+
+/// An action that creates or removes items of the look. Each is one undo step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemAction {
+    /// Adds a light before the camera, aimed at the center of orbit, and selects it.
+    AddLight(LightShape),
+    /// Adds the lights of a rig around the center of orbit.
+    AddRig(Rig),
+    /// Adds a camera of this name at the current view, and chooses it.
+    AddCamera(String),
+    /// Adds a copy of the selected light beside it.
+    Duplicate,
+    /// Copies the selected light to the clipboard, as text of a look.
+    Copy,
+    /// Adds the lights of a look's text; none is the text that was copied last.
+    Paste(Option<String>),
+    /// Renames the selected light, which the look adds.
+    Rename(String),
+    /// Deletes the selected light or camera if the look adds it; switches a light of the file off.
+    Delete,
 }
 
 /// A painted flow map, as `Document::paint` takes it.
@@ -215,7 +238,7 @@ macro_rules! lift {
 }
 
 lift! {
-    Document(DocumentAction), Scene(SceneAction), Selection(SelectionAction), Camera(CameraAction),
+    Document(DocumentAction), Item(ItemAction), Scene(SceneAction), Selection(SelectionAction), Camera(CameraAction),
     View(ViewAction), Engine(EngineAction), Window(WindowAction),
 }
 

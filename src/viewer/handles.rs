@@ -7,6 +7,7 @@
 use egui::{Pos2, Rect};
 use glam::{DMat3, DMat4, DVec2, DVec3, DVec4};
 
+use super::number_text::place_text;
 use crate::{gpu_scene::View, photometry::lights::Emitter};
 
 /// A view of the scene in a rectangle of the window (points, y down).
@@ -216,8 +217,10 @@ pub struct HandleTarget {
     pub directed: bool,
     /// Minimum of the outer half angle (rad): the inner one, if the look sets it.
     pub inner: f64,
-    /// The point it aims at (m), if the look sets it.
+    /// The point it aims at (m, world space), if the look sets it.
     pub aim: Option<DVec3>,
+    /// Space of position and aim in the look, to world space.
+    pub space: DMat4,
 }
 
 /// Length of handles (points of the window).
@@ -432,7 +435,8 @@ impl DragHandle {
         // back.
         self.last = self.parameter(pointer, std::f64::consts::FRAC_PI_2)?;
         let by = self.last - self.began;
-        let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
+        let to_look = self.drag_target.space.inverse();
+        let text = |v: DVec3| place_text(to_look.transform_point3(v));
         let place = self.drag_target.place();
         Some(match self.handle {
             Handle::Arrow(axis) => ("position", text(place + AXES[axis.min(2)] * by)),
@@ -478,7 +482,14 @@ mod tests {
 
     fn lamp(emitter: Emitter) -> HandleTarget {
         let world = look_at_transform(DVec3::new(0.3, 0.8, 0.1), DVec3::new(0.0, 0.0, 0.4));
-        HandleTarget { world, emitter, directed: false, inner: 0.0, aim: None }
+        HandleTarget {
+            world,
+            emitter,
+            directed: false,
+            inner: 0.0,
+            aim: None,
+            space: DMat4::IDENTITY,
+        }
     }
 
     fn numbers(text: &str) -> Vec<f64> {

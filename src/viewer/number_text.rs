@@ -1,5 +1,7 @@
 //! Numbers in the syntax of the look.
 
+use glam::DVec3;
+
 /// A number in a property's syntax: as short as seven significant digits allow.
 pub(super) fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
@@ -23,6 +25,11 @@ pub(super) fn short(value: f64) -> String {
 pub(super) fn decimals(value: f64) -> usize {
     let power = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     (6.0 - power).clamp(0.0, 12.0) as usize
+}
+
+/// A position (m) in the look's syntax.
+pub(super) fn place_text(place: DVec3) -> String {
+    format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z)
 }
 
 /// True if two numbers differ at this many decimals, so that leaving a field unedited changes

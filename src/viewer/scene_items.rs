@@ -5,7 +5,12 @@ use std::sync::Arc;
 use glam::DMat4;
 
 use super::viewport::Viewport;
-use crate::scene::{Light, address::AddressTable, water::Water};
+use crate::scene::{
+    Light,
+    address::AddressTable,
+    look::{AddedCameraLook, LightLook, Look},
+    water::Water,
+};
 
 /// A light by its name, with the look applied, and its light-to-world matrix.
 pub(super) fn light_of<'a>(viewport: &'a Viewport, name: &str) -> Option<(&'a Light, DMat4)> {
@@ -49,9 +54,62 @@ pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
     all
 }
 
-/// The lights' addresses in the look, each once: names, or numbers of unnamed lights.
+/// The lights' addresses in the look, each once: names, or numbers of unnamed lights; then those
+/// that the look adds.
 pub(super) fn lights(viewport: &Viewport) -> Vec<String> {
-    AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions()
+    lights_with(viewport, &viewport.session.look)
+}
+
+/// The same with another look.
+pub(super) fn lights_with(viewport: &Viewport, look: &Look) -> Vec<String> {
+    let own = AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions();
+    let added = look.lights.iter().filter(|(_, light)| light.add()).map(|(name, _)| name.clone());
+    own.into_iter().chain(added).collect()
+}
+
+/// True if the look adds this light.
+pub(super) fn is_added(viewport: &Viewport, name: &str) -> bool {
+    viewport.session.look.lights.get(name).is_some_and(LightLook::add)
+}
+
+/// The space of a light's position and aim in the look, to world space: of the parent of an added
+/// light, else of the world.
+pub(super) fn light_space(viewport: &Viewport, name: &str) -> DMat4 {
+    let look = viewport.session.look.lights.get(name).filter(|look| look.add());
+    parent_space(viewport, look.and_then(|look| look.parent.as_deref()))
+}
+
+/// The space of a node, by its address, to world space; of the world without one.
+pub(super) fn parent_space(viewport: &Viewport, address: Option<&str>) -> DMat4 {
+    let parent = address.and_then(|parent| {
+        let node = *AddressTable::nodes(viewport.base()).find(parent).first()?;
+        let placed = viewport.current_scene().walk();
+        placed.into_iter().find(|placed| placed.index == node).map(|placed| placed.world)
+    });
+    parent.filter(|world| world.determinant() != 0.0).unwrap_or(DMat4::IDENTITY)
+}
+
+/// The cameras' addresses, each once.
+pub(super) fn cameras(viewport: &Viewport) -> Vec<String> {
+    AddressTable::cameras(&viewport.session.scene).suggestions()
+}
+
+/// The chosen camera, if the look adds it: its name and its properties.
+pub(super) fn added_camera(viewport: &Viewport) -> Option<(&str, &AddedCameraLook)> {
+    let (name, look) =
+        viewport.session.look.cameras.get_key_value(&viewport.session.camera_name)?;
+    look.is_added().then_some((name, look))
+}
+
+/// Path of the chosen camera's own property in place of a shared one, such as
+/// `cameras.Top.f_stop` for `camera.lens.f_stop`; the shared one for cameras of the file.
+pub(super) fn camera_path(viewport: &Viewport, shared: &str) -> String {
+    match added_camera(viewport) {
+        Some((name, _)) => {
+            format!("cameras.{name}.{}", shared.rsplit('.').next().unwrap_or_default())
+        }
+        None => shared.into(),
+    }
 }
 
 /// The materials' addresses in the look, each once.

@@ -7,7 +7,7 @@ use super::{
     error::ViewError,
     pixel_reading::PixelReading,
     pointer::{Pointer, SurfacePoint},
-    scene_items::lights,
+    scene_items::lights_with,
     selection::Selection,
     viewport::Viewport,
 };
@@ -38,6 +38,8 @@ pub struct Workspace {
     pub(super) walls: Option<Arc<CollisionMesh>>,
     /// Stored looks: name and text.
     pub(super) snapshots: Vec<(String, String)>,
+    /// The light that was copied last, as text of a look.
+    pub(super) copied: Option<String>,
     /// The light that is soloed, in the picture only; the look is unchanged.
     pub(super) solo: Option<String>,
 }
@@ -71,7 +73,7 @@ impl Workspace {
     pub(super) fn shown_look(&self) -> Result<Look, ViewError> {
         let mut look = self.document.look().map_err(session::SessionError::from)?;
         if let Some(alone) = &self.solo {
-            for name in lights(&self.viewport) {
+            for name in lights_with(&self.viewport, &look) {
                 let enabled = (name != *alone).then_some(false);
                 look.lights.entry(name).or_default().enabled = enabled;
             }

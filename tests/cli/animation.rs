@@ -6,7 +6,7 @@ use serde_json::json;
 
 /// An emissive square of 1 m in the view of a camera 4 m wide. It moves 2 m to the right in 2 s; a
 /// second animation would move it up.
-fn moving_square() -> Folder {
+pub fn moving_square() -> Folder {
     let floats: Vec<f32> = [
         &[
             -0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5,
@@ -48,13 +48,13 @@ fn moving_square() -> Folder {
     dir
 }
 
-fn path(dir: &Folder, more: &str) -> Run {
+pub fn path(dir: &Folder, more: &str) -> Run {
     let fixed = "render a.gltf --renderer path -q --size 32x32 --spp 64";
     dir.run_on_host(&format!("{fixed} --set scene.default_light=false {more}"))
 }
 
 /// Centroid of the light (m to the right and up), and its amount relative to the square at rest.
-fn light(dir: &Folder, file: &str) -> (f64, f64, f64) {
+pub fn light(dir: &Folder, file: &str) -> (f64, f64, f64) {
     let values = dir.channel(file, "G");
     let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);
     for (index, value) in values.iter().enumerate() {

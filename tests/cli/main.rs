@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod added_items;
 mod animation;
 mod bench;
 mod commands;

@@ -34,7 +34,35 @@ of each mesh.\n\n\
 | `3` | the same, where nothing has that name |\n\
 | `#3#2` | the second instance of number 3, such as a light that two nodes carry |\n\n\
 Quotes may be omitted on the command line: `--set lights.#3.candela=500`,\n\
-`--camera '#1'`. A name that looks like an address takes precedence.\n";
+`--camera '#1'`. A name that looks like an address takes precedence.\n\n\
+## Added lights and cameras\n\n\
+`add = true` adds a light or a camera that the file lacks. All other properties of the light apply\n\
+to it, on the command line too, in any order:\n\n\
+```toml\n\
+[lights.Key]\n\
+add = true\n\
+shape = \"rectangle\"     # without it a point light\n\
+width = 0.6             # m; each shape needs its sizes, a spot its outer_half_angle\n\
+height = 0.9\n\
+position = [-1, 1.5, 1] # m\n\
+aim = [0, 0.3, 0]       # without it the light shines along -Z\n\
+lumens = 2000           # without a strength 1000 lm, a sun 10000 lx\n\n\
+[cameras.Top]\n\
+add = true\n\
+position = [0, 3, 0.1]\n\
+target = [0, 0, 0]\n\
+focal_length = 35       # mm; or vertical_fov in degrees\n\
+f_stop = 5.6\n\
+```\n\n\
+A `parent`, the address of a node of the file, carries the light or camera: position, aim and\n\
+target are then in the node's space, with its scale, and move with its animation. Without a\n\
+position they are at the node's origin. Names are those of no light, or camera, that the scene has\n\
+already. A scene with an added light gets no default light, even if the light is switched off by\n\
+`enabled = false`.\n\n\
+An added camera has its own pose: `camera.position`, `camera.target` and `camera.roll` move\n\
+cameras of the file only. Its lens and dials override those of `camera.*`, which apply where it\n\
+sets none. `--camera NAME` or `camera.name` chooses it; the first camera of the file stays the\n\
+default.\n";
 
 /// Text of the value that a look without the property has: the default tier's, else its own.
 fn default(property: &Property) -> Option<String> {

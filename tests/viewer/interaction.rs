@@ -41,7 +41,7 @@ const PANEL: DVec3 = DVec3::new(0.6, 0.8, 0.0);
 const LOOK: &str = "quality = \"direct\"\n[passes.aa]\nsamples = 1\n[environment]\nrotation = 12.5\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
 
 /// A spot and a panel over a floor.
-fn lights_scene() -> (tempfile::TempDir, PathBuf) {
+pub fn lights_scene() -> (tempfile::TempDir, PathBuf) {
     let mut builder = SceneBuilder::new("lamps");
     let gray = builder.add_material(dielectric("Gray", Vec3::splat(0.4), 0.6));
     let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), gray);

@@ -4,9 +4,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod creation;
 mod governor;
 mod interaction;
 mod look_changes;
+mod own_asset;
 mod pace;
 mod start;
 mod window;

@@ -25,7 +25,7 @@ use sunny16::{
 };
 
 /// The command line's picture of the same look, in this size.
-fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
+pub fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
     let opened = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
     let samples = opened.still_samples();
     let mut session = Session::open(Renderer::new(gpu).unwrap(), opened).unwrap();

@@ -173,3 +173,48 @@ pub fn edited(
     }
     Ok(document.to_string())
 }
+
+/// The text without an item of a section, such as the light `Key` of `lights`, and its comments.
+///
+/// # Errors
+/// [`LookError::File`]: the text is not TOML.
+pub fn without_item(
+    name: &str,
+    text: &str,
+    section: &str,
+    item: &str,
+) -> Result<String, LookError> {
+    let mut document = parsed(name, text)?;
+    taken(document.as_table_mut(), &[section.to_owned(), item.to_owned()]);
+    Ok(document.to_string())
+}
+
+/// The text without a property, and without sections that it leaves empty.
+///
+/// # Errors
+/// [`LookError::File`]: the text is not TOML.
+pub fn without_property(name: &str, text: &str, path: &str) -> Result<String, LookError> {
+    let mut document = parsed(name, text)?;
+    taken(document.as_table_mut(), &keys(path));
+    Ok(document.to_string())
+}
+
+/// The text with another name for an item of a section; place and comments are kept.
+///
+/// # Errors
+/// [`LookError::File`]: the text is not TOML.
+pub fn with_renamed_item(
+    name: &str,
+    text: &str,
+    section: &str,
+    [old, new]: [&str; 2],
+) -> Result<String, LookError> {
+    let mut document = parsed(name, text)?;
+    let items = document.as_table_mut().get_mut(section).and_then(Item::as_table_like_mut);
+    if let Some(items) = items
+        && let Some(item) = items.remove(old)
+    {
+        items.insert(new, item);
+    }
+    Ok(document.to_string())
+}

@@ -33,6 +33,14 @@ pub enum LookError {
         /// The nearest valid paths.
         nearest: String,
     },
+    /// No light of this address, which the look does not add either.
+    #[error("{}{path}.add = true adds a light of this name", no_light(.path, .nearest.as_deref()))]
+    UnknownLight {
+        /// Path of the light as written.
+        path: String,
+        /// The nearest valid paths; `None` in a scene without lights.
+        nearest: Option<String>,
+    },
     /// The value does not fit the property.
     #[error("{path}{}: {expected}", if value.is_empty() { String::new() } else { format!(" = {value}") })]
     BadValue {
@@ -69,6 +77,14 @@ pub enum LookError {
     Camera(#[from] CameraError),
 }
 
+/// The first sentence on an unknown light.
+fn no_light(path: &str, nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("no property '{path}'; did you mean {nearest}? "),
+        None => format!("{path}: the scene has no lights; "),
+    }
+}
+
 /// The error after its place: an argument states property and value already.
 fn after_origin(origin: &Origin, error: &LookError) -> String {
     match (origin, error) {
@@ -94,7 +110,9 @@ impl LookError {
     /// The property, address or section that the error is about, unless its place is known.
     fn property(&self) -> Option<String> {
         match self {
-            Self::UnknownPath { path, .. } | Self::BadValue { path, .. } => Some(path.clone()),
+            Self::UnknownPath { path, .. }
+            | Self::UnknownLight { path, .. }
+            | Self::BadValue { path, .. } => Some(path.clone()),
             Self::Light { name, .. } => Some(format!("lights.{name}")),
             Self::Input { property, .. } => Some(property.clone()),
             Self::Camera(error) => Some(error.property().into()),

@@ -11,7 +11,7 @@ use std::{
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{
-    LookError, light_modifiers::ModifierSettings, reader::Reader, suggestions::unknown_address,
+    LookError, light_modifiers::ModifierSettings, reader::Reader, suggestions::unknown_light,
 };
 use crate::{
     message::read_file,
@@ -54,6 +54,10 @@ section! {
     /// and suns in radians.
     pub struct LightLook in "lights.*" {
         enabled: bool = true, "true or false", affects Scene;
+        add: bool = false,
+            "true or false: adds a light of this name, which the file lacks, at its position or parent (a sun: with its aim or parent); by default a point light of 1000 lm, a sun of 10000 lx";
+        parent: String, accepts Accepts::Name,
+            "node of the file, by name or number (#0), that carries an added light: position and aim are then in the node's space, and the light moves with the node";
         shadow: bool,
             "true or false: surfaces cast shadows in this light; volumes attenuate it either way";
         visible: bool,
@@ -86,9 +90,9 @@ section! {
             "tilt of the luminaire in degrees, 0 to 180: scales candela by the file's TILT factor";
         shape: LightShape, "shape: point, spot, sphere, disk, rectangle, tube or sun";
         position: DVec3, accepts PLACE, unit "m",
-            "world position in meters: \"X Y Z\"; child nodes move along";
+            "world position in meters: \"X Y Z\"; child nodes move along; in the parent's space with lights.*.parent";
         aim: DVec3, accepts PLACE, unit "m",
-            "target in world space in meters: \"X Y Z\"; a sun's direction is from its node to the target";
+            "target in world space in meters: \"X Y Z\"; a sun's direction is from its node to the target; in the parent's space with lights.*.parent";
         radius: f64, accepts SIZE, unit "m",
             "radius in meters, 0.000001 to 10000 (sphere, disk, tube)";
         width: f64, accepts SIZE, unit "m",
@@ -226,23 +230,28 @@ impl LightLook {
         self.ies.is_some() || self.modifiers().is_some()
     }
 
+    /// A transform with the look's position and aim, in the same space.
+    pub(super) fn posed(&self, name: &str, transform: DMat4) -> Result<DMat4, LookError> {
+        let mut posed = transform;
+        if let Some(position) = self.position {
+            posed.w_axis = position.extend(1.0);
+        }
+        let Some(target) = self.aim else { return Ok(posed) };
+        aimed(posed, target).ok_or_else(|| LookError::BadValue {
+            path: format!("lights.{name}.aim"),
+            value: format!("{} {} {}", target.x, target.y, target.z),
+            expected: "the light is at this position; aim it at another point".into(),
+        })
+    }
+
     /// Moves and aims the light's node.
     fn place(&self, name: &str, scene: &mut Scene, index: usize) -> Result<(), LookError> {
         if self.position.is_none() && self.aim.is_none() {
             return Ok(());
         }
         let worlds = scene.world_transforms();
-        let Some(mut world) = worlds.get(index).copied() else { return Ok(()) };
-        if let Some(position) = self.position {
-            world.w_axis = position.extend(1.0);
-        }
-        if let Some(target) = self.aim {
-            world = aimed(world, target).ok_or_else(|| LookError::BadValue {
-                path: format!("lights.{name}.aim"),
-                value: format!("{} {} {}", target.x, target.y, target.z),
-                expected: "the light is at this position; aim it at another point".into(),
-            })?;
-        }
+        let Some(world) = worlds.get(index).copied() else { return Ok(()) };
+        let world = self.posed(name, world)?;
         let parent = scene
             .nodes
             .get(index)
@@ -370,8 +379,8 @@ impl LightLook {
         ModifierSettings { barn_doors, snoot: self.snoot, grid: self.grid, gobo: self.gobo.clone() }
     }
 
-    /// The properties that are set and have no effect on an emitter.
-    fn ignored(&self, emitter: Emitter) -> Vec<&'static str> {
+    /// Notes on the properties that are set and have no effect on an emitter.
+    pub(super) fn ignored(&self, name: &str, emitter: Emitter) -> Vec<Note> {
         use LightShape::{Disk, Rectangle, Sphere, Spot, Sun, Tube};
         let shape = LightShape::of(emitter);
         let properties: [(_, _, &[LightShape]); 9] = [
@@ -388,7 +397,12 @@ impl LightLook {
         let unused = properties
             .into_iter()
             .filter(|(_, is_set, shapes)| *is_set && !shapes.contains(&shape));
-        unused.map(|(property, ..)| property).collect()
+        let note = |property: &str| Note {
+            kind: NoteKind::Info,
+            location: format!("lights.{name}.{property}"),
+            message: format!("no effect on a {}", shape.name()),
+        };
+        unused.map(|(property, ..)| note(property)).collect()
     }
 
     /// Warning about a color outside of the gamut.
@@ -459,7 +473,7 @@ impl LightLook {
 
     /// Changes a light. Its strength is that of the whole light: a color that is set is normalized
     /// to luminance 1, so that a tinted light keeps its lumens.
-    fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
+    pub(super) fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
         let emitter = self.emitter(name, light.emitter())?;
         if let Some(file) = &self.ies {
             if !matches!(emitter, Emitter::Point | Emitter::Spot { .. }) {
@@ -541,7 +555,7 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
     IesProfile::parse(&bytes).map_err(|error| invalid(error.to_string()))
 }
 
-/// Applies the overrides to a scene.
+/// Applies the overrides of the scene's lights; those that the look adds are complete.
 ///
 /// # Errors
 /// A name that no light has; a unit that does not fit the emitter; a shape without sizes.
@@ -553,10 +567,10 @@ pub(super) fn apply(
     let mut found = Vec::new();
     if !looks.is_empty() {
         let things = AddressTable::lights(scene);
-        for (name, look) in looks {
+        for (name, look) in looks.iter().filter(|(_, look)| !look.add()) {
             let nodes = things.find(name);
             if nodes.is_empty() {
-                return Err(unknown_address("lights", name, &things));
+                return Err(unknown_light(name, &things));
             }
             found.push((name, look, nodes));
         }
@@ -575,12 +589,7 @@ pub(super) fn apply(
             // Other nodes may refer to the same light: this node gets its own copy.
             let mut own = light.clone();
             look.change(name, &mut own)?;
-            let emitter = own.emitter();
-            scene.notes.extend(look.ignored(emitter).into_iter().map(|property| Note {
-                kind: NoteKind::Info,
-                location: format!("lights.{name}.{property}"),
-                message: format!("no effect on a {}", LightShape::of(emitter).name()),
-            }));
+            scene.notes.extend(look.ignored(name, own.emitter()));
             node.light = Some(scene.lights.len());
             scene.lights.push(own);
         }

@@ -2,6 +2,8 @@
 //! and `--set PATH=VALUE` use the same tables, so that each property has one name and one check.
 //! One module per section.
 
+mod added_cameras;
+mod added_lights;
 mod camera;
 mod edit;
 mod effects;
@@ -32,13 +34,14 @@ mod camera_tests;
 
 pub use crate::scene::water::WaterLook;
 pub use crate::settings::{RefractionMethod, ShadowMethod, ShadowSampling};
+pub use added_cameras::AddedCameraLook;
 pub use camera::CameraLook;
-pub use edit::{edited, with_changes};
+pub use edit::{edited, with_changes, with_renamed_item, without_item, without_property};
 pub use environment::EnvironmentLook;
 pub use environment_suns::EnvironmentExtract;
 pub use error::LookError;
 pub use extras::water_from_extras;
-pub use lights::{LightLook, read_profile};
+pub use lights::{LightLook, LightShape, read_profile};
 pub use materials::MaterialLook;
 pub use origin::{Origin, Origins};
 pub use overrides::{Look, check_assignments, split_assignment};

@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook,
-    Spelling, Spellings, VolumeLook, WaterLook, current_path, current_value, lights, materials,
+    AddedCameraLook, CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook,
+    SceneLook, Spelling, Spellings, VolumeLook, WaterLook, added_cameras, added_lights,
+    current_path, current_value, lights, materials,
     origin::{Origin, Origins},
     probes,
     properties::{choices, description, range, unknown_property},
@@ -29,6 +30,8 @@ pub struct Look {
     pub quality: QualityLook,
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `cameras.NAME.*` by the name of the camera that the look adds.
+    pub cameras: BTreeMap<String, AddedCameraLook>,
     /// `environment.*`.
     pub environment: EnvironmentLook,
     /// `effects.*`.
@@ -283,6 +286,7 @@ impl Look {
             Some("quality") => read.set(&mut self.quality)?,
             Some("effects") => read.set(&mut self.effects)?,
             Some("camera") => self.camera.set(&read)?,
+            Some("cameras") => read.set_addressed("cameras", &mut self.cameras)?,
             Some("passes") => read.set(&mut self.passes)?,
             Some("gi") => read.set(&mut self.gi)?,
             Some("environment") => read.set(&mut self.environment)?,
@@ -297,14 +301,25 @@ impl Look {
         if set { Ok(()) } else { Err(unknown_property(path)) }
     }
 
-    /// The physical camera, with the look's effects. Reads the lens prescription.
+    /// The physical camera of the file's cameras, with the look's effects. Reads the lens
+    /// prescription.
     #[must_use]
     pub fn physical_camera(&self) -> Camera {
         self.camera.physical(self.effects)
     }
 
+    /// `camera.*` as they apply to a camera of the scene: an added camera has its own pose, and its
+    /// own lens and dials override the shared ones.
+    #[must_use]
+    pub fn camera_of(&self, name: &str) -> CameraLook {
+        match self.cameras.get(name).filter(|camera| camera.is_added()) {
+            Some(added) => added.over(&self.camera),
+            None => self.camera.clone(),
+        }
+    }
+
     /// Applies the overrides that change a scene: environment, probes, materials, water, volumes,
-    /// lights and `scene.*`. `lights.sun` and `lights.moon` are those of the sky.
+    /// added cameras, lights and `scene.*`. `lights.sun` and `lights.moon` are those of the sky.
     ///
     /// # Errors
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be
@@ -336,6 +351,8 @@ impl Look {
         materials::apply(&self.materials, scene)?;
         water::apply(&self.water, scene)?;
         volumes::apply(&self.volumes, scene)?;
+        added_cameras::apply(&self.cameras, scene)?;
+        added_lights::apply(&self.lights, scene)?;
         lights::apply(&self.lights, scene)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook, SceneLook,
-    VolumeLook, WaterLook, suggestions::nearest,
+    AddedCameraLook, CameraLook, EnvironmentLook, LightLook, LookError, MaterialLook, ProbeLook,
+    SceneLook, VolumeLook, WaterLook, suggestions::nearest,
 };
 use crate::{
     camera::EffectSettings,
@@ -21,6 +21,7 @@ pub fn properties() -> impl Iterator<Item = Property> {
             EffectSettings::properties(),
             PassesLook::properties(),
             GiLook::properties(),
+            AddedCameraLook::properties(),
             LightLook::properties(),
             MaterialLook::properties(),
             EnvironmentLook::properties(),
@@ -72,7 +73,7 @@ pub(super) fn description(path: &str) -> &'static str {
 
 /// The path with `*` in place of its address.
 fn generic_path(path: &str) -> String {
-    for section in ["lights", "materials", "probes", "volumes", "water"] {
+    for section in ["cameras", "lights", "materials", "probes", "volumes", "water"] {
         let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
             return format!("{section}.*.{property}");

@@ -1,7 +1,7 @@
 //! Suggestions for names that do not exist.
 
 use super::LookError;
-use crate::scene::address::AddressTable;
+use crate::scene::{Scene, address::AddressTable};
 
 /// Error for an address that no item of a section has.
 pub(super) fn unknown_address(
@@ -20,6 +20,44 @@ pub(super) fn unknown_address(
         };
     }
     LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
+}
+
+/// Error for an address that no light has; the look may add a light of this name.
+pub(super) fn unknown_light(address: &str, things: &AddressTable<'_>) -> LookError {
+    let path = format!("lights.{address}");
+    let names: Vec<String> =
+        things.suggestions().iter().map(|name| format!("lights.{name}")).collect();
+    let near = || nearest(&path, names.iter().map(String::as_str));
+    LookError::UnknownLight { nearest: (!names.is_empty()).then(near), path }
+}
+
+/// Index of the node that the parent of an item means; `item` is the item's path.
+///
+/// # Errors
+/// An address of no node or of several; a node that is not shown.
+pub(super) fn parent_node(scene: &Scene, item: &str, address: &str) -> Result<usize, LookError> {
+    let nodes = AddressTable::nodes(scene);
+    let wrong = |expected: String| {
+        Err(LookError::BadValue { path: format!("{item}.parent"), value: address.into(), expected })
+    };
+    let index = match nodes.find(address).as_slice() {
+        [index] => *index,
+        [] => {
+            let names = nodes.suggestions();
+            let near = nearest(address, names.iter().map(String::as_str));
+            return wrong(format!("expected the name of a node; the nearest: {near}"));
+        }
+        many => {
+            return wrong(format!(
+                "{} nodes have this name; expected one, e.g. '{address}#1' for the first",
+                many.len()
+            ));
+        }
+    };
+    if scene.walk().iter().all(|placed| placed.index != index) {
+        return wrong("this node is not in the shown scene; choose another".into());
+    }
+    Ok(index)
 }
 
 /// Maximum edit distance (Levenshtein) of close names.

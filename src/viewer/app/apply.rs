@@ -20,6 +20,7 @@ impl App {
     pub fn apply(&mut self, action: impl Into<Action>) {
         match action.into() {
             Action::Document(action) => self.apply_to_document(action),
+            Action::Item(action) => self.apply_to_items(action),
             Action::Scene(action) => self.apply_to_scene(action),
             Action::Selection(action) => self.apply_to_selection(action),
             Action::Camera(action) => self.apply_to_camera(action),

@@ -10,7 +10,11 @@ use crate::{
         look::{CameraLook, Look},
     },
     session::look_change::LookChange,
-    viewer::viewport::Viewport,
+    viewer::{
+        scene_items::{added_camera, camera_path, is_added, parent_space},
+        selection::Selection,
+        viewport::Viewport,
+    },
 };
 
 impl App {
@@ -26,9 +30,13 @@ impl App {
     /// Applies the document's look to the picture.
     pub(super) fn apply_document(&mut self) {
         let Some(work) = &mut self.state.workspace else { return };
-        let old = work.viewport.session.look.camera.clone();
+        let old = work.viewport.session.look.clone();
         let followed = work.shown_look().and_then(|look| {
             let moves = placed_elsewhere(&old, &look);
+            if old.camera.name != look.camera.name {
+                // The user's newer choice than that of the command line.
+                work.viewport.session.request.camera = None;
+            }
             if moves {
                 work.viewport.set_pose(None);
             }
@@ -40,6 +48,12 @@ impl App {
                 if change == LookChange::Scene {
                     // The reading was taken in other light.
                     work.pointer.incident = None;
+                }
+                let gone = |name: &str| work.viewport.light_nodes(name).is_empty();
+                let is_off = |name: &str| is_added(&work.viewport, name);
+                if work.selected.light_name().is_some_and(|name| gone(name) && !is_off(name)) {
+                    // Its step was undone.
+                    work.selected = Selection::default();
                 }
                 work.controller.set_fov(fov(&work.viewport));
                 if moved {
@@ -93,13 +107,16 @@ impl App {
         let pose = work.controller.pose();
         let target = pose.position
             + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
-        let text = |v: DVec3| format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z);
+        let parent = added_camera(&work.viewport).and_then(|(_, camera)| camera.parent.as_deref());
+        let to_look = parent_space(&work.viewport, parent).inverse();
+        let text = |v: DVec3| {
+            let v = to_look.transform_point3(v);
+            format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z)
+        };
         let (position, target) = (text(pose.position), text(target));
-        let changes = [
-            ("camera.position", Some(position.as_str())),
-            ("camera.target", Some(target.as_str())),
-        ];
-        self.set(&changes);
+        let paths = ["camera.position", "camera.target"];
+        let paths = paths.map(|path| camera_path(&work.viewport, path));
+        self.set(&[(&paths[0], Some(&position)), (&paths[1], Some(&target))]);
     }
 
     /// Isolates a light in the picture, or with none shows all lights again. The look is unchanged.
@@ -112,10 +129,14 @@ impl App {
 }
 
 /// True if a look places the camera elsewhere than the previous look.
-fn placed_elsewhere(old: &CameraLook, new: &Look) -> bool {
-    let new = &new.camera;
-    (&old.name, old.position, old.target, old.roll)
-        != (&new.name, new.position, new.target, new.roll)
+fn placed_elsewhere(old: &Look, new: &Look) -> bool {
+    let pose = |look: &Look| {
+        let CameraLook { name, position, target, roll, .. } = look.camera.clone();
+        let added: Vec<_> =
+            look.cameras.iter().map(|(name, camera)| (name.clone(), camera.in_scene())).collect();
+        (name, position, target, roll, added)
+    };
+    pose(old) != pose(new)
 }
 
 /// Vertical field of view (rad).

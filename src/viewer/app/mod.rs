@@ -2,6 +2,7 @@
 //! Every change by the user is an action, which `apply.rs` carries out.
 
 mod apply;
+mod items;
 mod look;
 mod mix;
 mod navigation;

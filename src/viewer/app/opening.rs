@@ -116,6 +116,8 @@ impl App {
             self.error(format!("cannot save the list of recent scenes: {error}"));
         }
         self.shown_limits = ShownLimits::default();
+        // A light can be pasted into another scene.
+        let copied = self.state.workspace.as_ref().and_then(|work| work.copied.clone());
         self.state.workspace = Some(Workspace {
             viewport,
             document,
@@ -129,6 +131,7 @@ impl App {
             misfit: None,
             walls: None,
             snapshots: Vec::new(),
+            copied,
             solo: None,
         });
         self.state.displayed_frame = None;

@@ -7,8 +7,13 @@ use crate::{
     frame::Aov,
     passes::gbuffer_channel::GbufferChannel,
     viewer::{
-        light_placement, pixel_reading::pixel_of, pointer::SurfacePoint, scene_items::light_world,
-        tool::Tool, viewport::Job,
+        light_placement,
+        number_text::place_text,
+        pixel_reading::pixel_of,
+        pointer::SurfacePoint,
+        scene_items::{camera_path, light_space, light_world},
+        tool::Tool,
+        viewport::Job,
     },
 };
 
@@ -69,7 +74,8 @@ impl App {
                 let along = (surface.point - pose.w_axis.truncate())
                     .dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
                 let text = format!("{along:.4}");
-                self.set(&[("camera.lens.focus", Some(&text))]);
+                let path = camera_path(&work.viewport, "camera.lens.focus");
+                self.set(&[(&path, Some(&text))]);
             }
             Tool::Aim | Tool::Highlight | Tool::Shadow => self.aim(surface),
         }
@@ -79,6 +85,9 @@ impl App {
     fn aim(&mut self, surface: SurfacePoint) {
         let Some(work) = &mut self.state.workspace else { return };
         let Some(name) = work.selected.light_name().map(str::to_owned) else {
+            if self.state.tool == Tool::Highlight {
+                return self.add_highlight(surface);
+            }
             return self.error("no light selected: select one first".into());
         };
         let Some(world) = light_world(&work.viewport, &name) else { return };
@@ -102,7 +111,8 @@ impl App {
         let Some(placed) = placed else {
             return self.error("no light position gives that; click elsewhere".into());
         };
-        let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
+        let to_look = light_space(&work.viewport, &name).inverse();
+        let text = |v: DVec3| place_text(to_look.transform_point3(v));
         let paths = [format!("lights.{name}.position"), format!("lights.{name}.aim")];
         let values = [text(placed.position), text(placed.aim)];
         let moved = self.state.tool != Tool::Aim;

@@ -126,6 +126,65 @@ impl Document {
         Ok(())
     }
 
+    /// Sets properties as `set` does, as an undo step of its own; `what` names the step.
+    ///
+    /// # Errors
+    /// An unknown property or an invalid value; nothing has changed then.
+    pub fn create(
+        &mut self,
+        changes: &[(&str, Option<&str>)],
+        what: &str,
+    ) -> Result<(), LookError> {
+        let text = look::with_changes(&self.location.name, &self.content.text, changes)?;
+        self.replace_checked(text, what)
+    }
+
+    /// Removes an item of a section, such as the light `Key` of `lights`, with its comments, as one
+    /// undo step.
+    ///
+    /// # Errors
+    /// A text that is not TOML; nothing has changed then.
+    pub fn remove_item(&mut self, section: &str, item: &str) -> Result<(), LookError> {
+        self.remove_item_and(section, item, &[])
+    }
+
+    /// The same, with further properties, which refer to the item.
+    ///
+    /// # Errors
+    /// A text that is not TOML; nothing has changed then.
+    pub fn remove_item_and(
+        &mut self,
+        section: &str,
+        item: &str,
+        properties: &[&str],
+    ) -> Result<(), LookError> {
+        let name = &self.location.name;
+        let mut text = look::without_item(name, &self.content.text, section, item)?;
+        for path in properties {
+            text = look::without_property(name, &text, path)?;
+        }
+        self.replace_checked(text, &format!("delete {item}"))
+    }
+
+    /// Renames an item of a section as one undo step; its comments are kept.
+    ///
+    /// # Errors
+    /// A name that the look rejects; nothing has changed then.
+    pub fn rename_item(&mut self, section: &str, names: [&str; 2]) -> Result<(), LookError> {
+        let (name, text) = (&self.location.name, &self.content.text);
+        let text = look::with_renamed_item(name, text, section, names)?;
+        self.replace_checked(text, &format!("rename {} to {}", names[0], names[1]))
+    }
+
+    /// Replaces the text as an undo step of its own, if it is a look.
+    fn replace_checked(&mut self, text: String, what: &str) -> Result<(), LookError> {
+        Look::default().parse(&self.location.name, &text)?;
+        self.end_gesture();
+        self.replace(text, what);
+        self.end_gesture();
+        Ok(())
+    }
+
     /// Sets a water's flow map as one undo step. The text names its file, which is written when the
     /// look is saved. `before` is the previous map, `rectangle` its extent (minimum x and z, size;
     /// m), `speed` the speed of a component of 1 (m/s), where it changes.

@@ -373,3 +373,33 @@ fn saving_is_atomic_and_a_crash_leaves_an_autosave() {
     document.save_as(dir.path().join("no/such/folder/b.toml")).unwrap_err();
     assert_eq!(document.file(), Some(file.as_path()), "a failed save does not change the file");
 }
+
+#[test]
+fn items_are_created_renamed_and_removed_as_single_steps() {
+    let mut document = Document::new(TEXT, "a.look.toml", None);
+    let [add, at] = ["lights.Rim.add", "lights.Rim.position"];
+    document.create(&[(add, Some("true")), (at, Some("0 1 0"))], "new light Rim").unwrap();
+    document.create(&[("lights.Rim.lumens", Some("5"))], "more").unwrap();
+    assert_eq!(document.steps()[0], Some("more"));
+    document.undo();
+    assert_eq!(document.steps()[0], Some("new light Rim"));
+    let whole = document.text().to_owned();
+    assert!(whole.starts_with(TEXT.split("[camera").next().unwrap()), "{whole}");
+    document.rename_item("lights", ["Key", "Main.001"]).unwrap();
+    let renamed = "# The key light is a 1200 lm bulb.\n[lights.\"Main.001\"]\nlumens = 1200 # from";
+    assert!(document.text().starts_with(renamed), "{}", document.text());
+    assert_eq!(document.look().unwrap().lights["Main.001"].lumens, Some(1200.0));
+    document.undo();
+    assert_eq!(document.text(), whole, "one step");
+    document.remove_item("lights", "Key").unwrap();
+    let left = document.text();
+    assert!(!left.contains("Key") && !left.contains("bulb"), "{left}");
+    assert!(left.contains("[lights.Rim]") && left.contains("f_stop = 2.8"), "{left}");
+    document.remove_item("lights", "Rim").unwrap();
+    assert!(!document.text().contains("lights"), "{}", document.text());
+    document.remove_item("lights", "Rim").unwrap();
+    assert_eq!(document.steps()[0], Some("delete Rim"), "nothing more to remove");
+    document.undo();
+    document.undo();
+    assert_eq!(document.text(), whole);
+}

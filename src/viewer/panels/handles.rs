@@ -9,7 +9,10 @@ use crate::{
         action::{Actions, SelectionAction},
         handles::{DragHandle, DragMode, Handle, HandleTarget, ScreenProjection},
         light_placement,
-        scene_items::{light_of, light_worlds, lights},
+        number_text::place_text,
+        scene_items::{
+            added_camera, camera_path, light_of, light_space, light_worlds, lights, parent_space,
+        },
         selection::Selection,
         state::{PanelState, ViewState},
         sun::{Sun, SunAxis, SunDragHandle},
@@ -74,7 +77,8 @@ pub(super) fn rings(
                 let delta = ring.drag_delta();
                 let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * scale;
                 let place = middle + rotation * by;
-                let text = format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z);
+                let to_look = light_space(&work.viewport, &name).inverse();
+                let text = place_text(to_look.transform_point3(place));
                 actions.set(vec![(format!("lights.{name}.position"), Some(text))]);
             }
         }
@@ -197,6 +201,7 @@ pub(super) fn light_handles(
             .and_then(|name| Some((name.to_owned(), light_target(work, name)?))),
     };
     let Some((name, drag_target)) = drag_target else { return panels.drag_handle = None };
+    let drag_space = drag_target.space;
     let is_other = |held: &DragHandle| held.name != name;
     if !picture.down || panels.drag_handle.as_ref().is_some_and(is_other) {
         panels.drag_handle = None;
@@ -218,11 +223,13 @@ pub(super) fn light_handles(
         // The camera turns to the target from its current position, also if the user has moved
         // it.
         Some((_, value)) if name == CAMERA => {
-            let eye = work.viewport.pose().w_axis;
+            let to_look = drag_space.inverse();
+            let eye = to_look * work.viewport.pose().w_axis;
             let eye = format!("{:.6} {:.6} {:.6}", eye.x, eye.y, eye.z);
+            let path = |shared| camera_path(&work.viewport, shared);
             actions.set(vec![
-                ("camera.position".into(), Some(eye)),
-                ("camera.target".into(), Some(value)),
+                (path("camera.position"), Some(eye)),
+                (path("camera.target"), Some(value)),
             ]);
         }
         Some((property, value)) => {
@@ -239,12 +246,14 @@ const CAMERA: &str = "";
 fn light_target(work: &Workspace, name: &str) -> Option<HandleTarget> {
     let (light, world) = light_of(&work.viewport, name)?;
     let look = work.viewport.session.look.lights.get(name);
+    let space = light_space(&work.viewport, name);
     Some(HandleTarget {
         world,
         emitter: light.emitter(),
         directed: light.profile.is_some(),
         inner: look.and_then(|look| look.inner_half_angle).unwrap_or(0.0),
-        aim: look.and_then(|look| look.aim),
+        aim: look.and_then(|look| look.aim).map(|aim| space.transform_point3(aim)),
+        space,
     })
 }
 
@@ -255,7 +264,9 @@ fn target_of(work: &Workspace) -> HandleTarget {
     let distance = eye.distance(work.controller.target()).max(0.1);
     let target = eye - pose.z_axis.truncate().normalize_or(DVec3::Z) * distance;
     let world = DMat4::from_translation(target);
-    HandleTarget { world, emitter: Emitter::Point, directed: false, inner: 0.0, aim: None }
+    let parent = added_camera(&work.viewport).and_then(|(_, camera)| camera.parent.as_deref());
+    let space = parent_space(&work.viewport, parent);
+    HandleTarget { world, emitter: Emitter::Point, directed: false, inner: 0.0, aim: None, space }
 }
 
 /// The sky's sun, set by the look or by place and time.

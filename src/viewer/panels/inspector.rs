@@ -18,9 +18,11 @@ use crate::{
     scene::{Projection, address::AddressTable, look},
     settings::{Choice, Property, Quality, QualityLook},
     viewer::{
-        action::{Actions, DocumentAction, SelectionAction},
+        action::{Actions, DocumentAction, ItemAction, SelectionAction},
         light_strength::{authored, strengths},
-        scene_items::light_of,
+        scene_items::{
+            added_camera, camera_path, cameras, is_added, light_of, light_space, parent_space,
+        },
         state::ViewState,
         viewport::Viewport,
         workspace::Workspace,
@@ -42,8 +44,14 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         let Some(work) = &state.workspace else { return };
         let values = work.document.values();
         match work.selected.clone() {
-            Selection::Camera => camera(ui, &work.viewport, &values, &mut changes),
-            Selection::Light(name) => light(ui, &work.viewport, &name, &values, &mut changes),
+            Selection::Camera => {
+                camera(ui, &work.viewport, &values, &mut changes);
+                camera_actions(ui, &work.viewport, actions);
+            }
+            Selection::Light(name) => {
+                light_actions(ui, &work.viewport, &name, actions);
+                light(ui, &work.viewport, &name, &values, &mut changes);
+            }
             Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
             Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
             Selection::Water(name) => {
@@ -82,12 +90,36 @@ fn snapshots(ui: &mut Ui, work: &Workspace) -> Option<DocumentAction> {
     action
 }
 
+/// Cameras of the look: a new one at the current view, and deletion.
+fn camera_actions(ui: &mut Ui, viewport: &Viewport, actions: &mut Actions) {
+    let mut typed = Changes::new();
+    grid(ui, "cameras", |ui| {
+        text(ui, "Add from view", "", "a name; Enter adds", "new camera", &mut typed);
+    });
+    if let Some((_, Some(name))) = typed.pop() {
+        actions.push(ItemAction::AddCamera(name));
+    }
+    if let Some((name, _)) = added_camera(viewport) {
+        let delete = ui.button(format!("Delete {name}"));
+        if delete.on_hover_text("Del: removes the camera from the look").clicked() {
+            actions.push(ItemAction::Delete);
+        }
+    }
+}
+
 fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     let camera = &viewport.session.physical_camera;
     let dials = &camera.dials;
+    let path = |shared: &str| camera_path(viewport, shared);
     ui.heading("Camera");
-    ui.weak(&viewport.session.camera_name);
     grid(ui, "dials", |ui| {
+        ui.label("Camera");
+        let (chosen, names) = (&viewport.session.camera_name, cameras(viewport));
+        let entry = |name: &String| {
+            Entry::new(name.clone(), name == chosen, "camera.name", Some(name.clone()))
+        };
+        choice(ui, "camera.name", (chosen, None), names.iter().map(entry).collect(), changes);
+        ui.end_row();
         let solved = viewport
             .exposed()
             .and_then(|exposed| exposed.solved.as_ref())
@@ -97,16 +129,23 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             solved.map(|dials| dials.shutter_s),
             solved.map(|dials| dials.iso),
         ];
-        dial(ui, "Aperture f/", Dial::FStop, [dials.f_stop, f_stop], "camera.lens.f_stop", changes);
+        dial(
+            ui,
+            "Aperture f/",
+            Dial::FStop,
+            [dials.f_stop, f_stop],
+            &path("camera.lens.f_stop"),
+            changes,
+        );
         dial(
             ui,
             "Shutter",
             Dial::Shutter,
             [dials.shutter_s, shutter],
-            "camera.body.shutter",
+            &path("camera.body.shutter"),
             changes,
         );
-        dial(ui, "ISO", Dial::Iso, [dials.iso, iso], "camera.body.iso", changes);
+        dial(ui, "ISO", Dial::Iso, [dials.iso, iso], &path("camera.body.iso"), changes);
         number(
             ui,
             "Compensation",
@@ -122,12 +161,12 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         text(
             ui,
             "Sensor",
-            set(values, "camera.body.sensor"),
+            set(values, &path("camera.body.sensor")),
             "full-frame, 36x24",
-            "camera.body.sensor",
+            &path("camera.body.sensor"),
             changes,
         );
-        let focal = "camera.lens.focal_length";
+        let focal = &path("camera.lens.focal_length");
         match camera.lens.focal_length {
             Some(length) => number(
                 ui,
@@ -153,10 +192,10 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         }
         match camera.lens.focus.filter(|focus| focus.is_finite()) {
             Some(focus) => {
-                let path = "camera.lens.focus";
+                let path = &path("camera.lens.focus");
                 number(ui, "Focus", (focus, 0.02, look::range(path)), " m", path, changes)
             }
-            None => unset(ui, "Focus", "infinity", 10.0, "m", "camera.lens.focus", changes),
+            None => unset(ui, "Focus", "infinity", 10.0, "m", &path("camera.lens.focus"), changes),
         }
         text(
             ui,
@@ -174,8 +213,9 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             "camera.white_balance",
             changes,
         );
-        let pose = viewport.pose();
-        place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
+        let parent = added_camera(viewport).and_then(|(_, camera)| camera.parent.as_deref());
+        let pose = parent_space(viewport, parent).inverse() * viewport.pose();
+        place(ui, "Position", pose.w_axis.truncate(), &path("camera.position"), changes);
     });
     if let Some(exposed) = viewport.exposed() {
         ui.add_space(6.0);
@@ -212,8 +252,36 @@ fn file_focal(viewport: &Viewport) -> Option<f64> {
     Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
 }
 
-fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
+/// Heading of a light, and what can be done with it as a whole.
+fn light_actions(ui: &mut Ui, viewport: &Viewport, name: &str, actions: &mut Actions) {
     ui.heading(name);
+    let is_added = is_added(viewport, name);
+    ui.horizontal_wrapped(|ui| {
+        let delete = if is_added {
+            "Del: removes the light from the look"
+        } else {
+            "Del: switches the light off in the look (enabled = false); the scene file keeps it"
+        };
+        for (label, hint, action) in [
+            ("Duplicate", "Ctrl+D: adds a copy beside it", ItemAction::Duplicate),
+            ("Copy", "copies the light as text of a look; Ctrl+V adds it", ItemAction::Copy),
+            ("Delete", delete, ItemAction::Delete),
+        ] {
+            if ui.button(label).on_hover_text(hint).clicked() {
+                actions.push(action);
+            }
+        }
+    });
+    if is_added {
+        let mut typed = Changes::new();
+        grid(ui, "name", |ui| text(ui, "Name", name, "a name of your own", name, &mut typed));
+        if let Some((_, Some(new))) = typed.pop() {
+            actions.push(ItemAction::Rename(new));
+        }
+    }
+}
+
+fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
     let path = |property: &str| format!("lights.{name}.{property}");
     let range = |property: &str| look::range(&path(property));
     let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
@@ -270,7 +338,10 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             }
             None => {
                 let [r, g, b] = light.color.to_array();
-                let stands = format!("the file's {r:.2} {g:.2} {b:.2}");
+                let stands = match is_added(viewport, name) {
+                    true => "white".to_owned(),
+                    false => format!("the file's {r:.2} {g:.2} {b:.2}"),
+                };
                 unset(ui, "Color", &stands, 6500.0, "K", &path("kelvin"), changes);
             }
         }
@@ -348,8 +419,14 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
         if source.emitter().area().is_some() {
             switch(ui, "Visible", light.visible, &path("visible"), changes);
         }
-        place(ui, "Position", world.w_axis.truncate(), &path("position"), changes);
-        let aim = set.aim.unwrap_or_else(|| crate::viewer::light_placement::target_of(world, 1.0));
+        let local = light_space(viewport, name).inverse() * world;
+        if let Some(parent) = set.parent.as_ref().filter(|_| set.add()) {
+            ui.label("Parent");
+            ui.weak(format!("{parent}: position and aim are in its space"));
+            ui.end_row();
+        }
+        place(ui, "Position", local.w_axis.truncate(), &path("position"), changes);
+        let aim = set.aim.unwrap_or_else(|| crate::viewer::light_placement::target_of(local, 1.0));
         place(ui, "Aim", aim, &path("aim"), changes);
     });
     if let Some(profile) = &light.profile {

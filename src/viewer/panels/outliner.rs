@@ -4,8 +4,11 @@ use egui::{RichText, Ui};
 
 use crate::{
     frame::Aov,
+    scene::look::LightShape,
+    settings::Choice,
     viewer::{
-        action::{Actions, Changes, SelectionAction, ViewAction},
+        action::{Actions, Changes, ItemAction, SelectionAction, ViewAction},
+        rig::Rig,
         scene_items::{lights, materials, volumes, waters},
         selection::Selection,
         state::ViewState,
@@ -36,6 +39,32 @@ fn pace(ui: &mut Ui, state: &ViewState, viewport: &Viewport) {
         .on_hover_text("frames longer than twice the median");
 }
 
+/// Menu that adds lights.
+fn add_menu(ui: &mut Ui, has_copied: bool, actions: &mut Actions) {
+    ui.menu_button("Add", |ui| {
+        for shape in LightShape::NAMES {
+            if ui.button(*shape).clicked()
+                && let Some(shape) = LightShape::from_name(shape)
+            {
+                actions.push(ItemAction::AddLight(shape));
+            }
+        }
+        ui.separator();
+        for (name, rig) in Rig::ALL {
+            if ui.button(name).on_hover_text("a rig of rectangle lights").clicked() {
+                actions.push(ItemAction::AddRig(rig));
+            }
+        }
+        ui.separator();
+        let paste = ui.add_enabled(has_copied, egui::Button::new("Paste    Ctrl+V"));
+        if paste.on_disabled_hover_text("copy a light first").clicked() {
+            actions.push(ItemAction::Paste(None));
+        }
+    })
+    .response
+    .on_hover_text("adds a light to the look, aimed at the center of orbit");
+}
+
 /// The outliner.
 pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
@@ -53,7 +82,10 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         let lights = lights(&work.viewport);
         // The look's own switches; those of the picture follow a soloed light.
         let switches: std::collections::BTreeMap<String, String> = work.document.values();
-        ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
+            add_menu(ui, work.copied.is_some(), actions);
+        });
         let mut changes = Changes::new();
         for name in &lights {
             let on = switches

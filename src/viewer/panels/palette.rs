@@ -3,11 +3,15 @@
 use egui::{Key, Ui};
 
 use crate::{
-    scene::look,
+    scene::look::{self, LightShape},
+    settings::Choice,
     viewer::{
-        action::{Action, Actions, DocumentAction, SelectionAction, ViewAction, WindowAction},
+        action::{
+            Action, Actions, DocumentAction, ItemAction, SelectionAction, ViewAction, WindowAction,
+        },
         palette::Palette,
         reference_view::CompareMode,
+        rig::Rig,
         scene_items,
         selection::Selection,
         settings::{self, WindowSettings},
@@ -19,7 +23,7 @@ use crate::{
 
 /// Actions of the window that are not saved, with their accepted values: all of them work without a
 /// pointer.
-const ACTIONS: [(&str, &str); 4] = [
+const ACTIONS: [(&str, &str); 10] = [
     (
         "view.select",
         "camera, environment, effects, or the name of a light, water, volume or material",
@@ -30,6 +34,15 @@ const ACTIONS: [(&str, &str); 4] = [
     ),
     ("view.solo", "name of a light to isolate in the picture; empty shows all lights"),
     ("view.compare", "raster, reference, wipe, side by side, flicker, stops or flip"),
+    (
+        "view.add_light",
+        "point, spot, sphere, disk, rectangle, tube or sun: adds a light to the look",
+    ),
+    ("view.add_rig", "three-point, softbox left, softbox right or rim pair: adds its lights"),
+    ("view.add_camera", "name of a new camera at the current view"),
+    ("view.duplicate", "no value: adds a copy of the selected light"),
+    ("view.rename", "a new name for the selected light, which the look adds"),
+    ("view.delete", "no value: deletes the selected light, or switches off one of the file"),
 ];
 
 /// The selection of a name.
@@ -96,6 +109,18 @@ fn view_action(path: &str, value: Option<&str>, names: Option<&Names>) -> Result
             let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
             SelectionAction::Tool(found.ok_or_else(invalid)?.0).into()
         }
+        "view.add_light" => {
+            ItemAction::AddLight(LightShape::from_name(&plain).ok_or_else(invalid)?).into()
+        }
+        "view.add_rig" => {
+            let found = Rig::ALL.into_iter().find(|(name, _)| *name == plain);
+            ItemAction::AddRig(found.ok_or_else(invalid)?.1).into()
+        }
+        "view.add_camera" => ItemAction::AddCamera(value.ok_or_else(invalid)?.to_owned()).into(),
+        "view.rename" => ItemAction::Rename(value.ok_or_else(invalid)?.to_owned()).into(),
+        "view.duplicate" | "view.delete" if value.is_some() => return Err(invalid()),
+        "view.duplicate" => ItemAction::Duplicate.into(),
+        "view.delete" => ItemAction::Delete.into(),
         "view.solo" => {
             let light = match value {
                 Some(_) => Some(named("lights").ok_or_else(invalid)?.1.clone()),
@@ -259,6 +284,14 @@ mod tests {
         }
         assert_eq!(of("view.solo=Key"), Ok(SelectionAction::Solo(Some("Key".into())).into()));
         assert_eq!(of("view.solo="), Ok(SelectionAction::Solo(None).into()));
+        let shape = LightShape::Rectangle;
+        assert_eq!(of("view.add_light=Rectangle"), Ok(ItemAction::AddLight(shape).into()));
+        for (name, rig) in Rig::ALL {
+            assert_eq!(of(&format!("view.add_rig={name}")), Ok(ItemAction::AddRig(rig).into()));
+        }
+        assert_eq!(of("view.rename=Rim"), Ok(ItemAction::Rename("Rim".into()).into()));
+        assert_eq!(of("view.duplicate="), Ok(ItemAction::Duplicate.into()));
+        assert_eq!(of("view.delete="), Ok(ItemAction::Delete.into()));
         let hdr = WindowSettings { hdr: true, ..settings };
         assert_eq!(of("window.hdr=true"), Ok(WindowAction::Settings(hdr).into()));
         let set =
@@ -268,6 +301,9 @@ mod tests {
         for wrong in [
             "view.select=Lamp",
             "view.tool=hammer",
+            "view.add_light=hammer",
+            "view.rename=",
+            "view.delete=Key",
             "view.solo=Pool",
             "view.zoom=2",
             "window.hdr=1",

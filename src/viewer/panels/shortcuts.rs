@@ -6,8 +6,8 @@ use crate::{
     camera_control::NavigationMode,
     viewer::{
         action::{
-            Action, Actions, CameraAction, DocumentAction, EngineAction, SelectionAction,
-            ViewAction, WindowAction,
+            Action, Actions, CameraAction, DocumentAction, EngineAction, ItemAction,
+            SelectionAction, ViewAction, WindowAction,
         },
         tool::Tool,
     },
@@ -32,17 +32,19 @@ const UNDO: [(KeyboardShortcut, DocumentAction); 3] = [
 ];
 
 /// Shortcuts that always count.
-const COMMANDS: [(KeyboardShortcut, Action); 4] = [
+const COMMANDS: [(KeyboardShortcut, Action); 5] = [
     (command(Key::S), Action::Document(DocumentAction::Save)),
     (command(Key::Q), Action::Window(WindowAction::Close)),
     (command(Key::P), Action::Window(WindowAction::TogglePalette)),
     (command(Key::Space), Action::View(ViewAction::ToggleSides)),
+    (command(Key::D), Action::Item(ItemAction::Duplicate)),
 ];
 
 /// Unmodified keys, which count while a scene is open and no text field has the focus.
-const KEYS: [(Key, Action); 20] = [
+const KEYS: [(Key, Action); 21] = [
     (Key::F5, Action::Engine(EngineAction::ReloadShaders)),
     (Key::Home, Action::Camera(CameraAction::Home)),
+    (Key::Delete, Action::Item(ItemAction::Delete)),
     (Key::F, Action::Camera(CameraAction::FrameSelected)),
     (Key::V, Action::View(ViewAction::NextCompare)),
     (Key::H, Action::View(ViewAction::ToggleScopes)),
@@ -89,6 +91,16 @@ pub(super) fn pressed(ui: &Ui, scene_is_open: bool, actions: &mut Actions) {
     if copies && !marked {
         actions.push(WindowAction::CopyReading);
     }
+    let pasted = ctx.input(|input| {
+        let text = |event: &Event| match event {
+            Event::Paste(text) => Some(text.clone()),
+            _ => None,
+        };
+        input.events.iter().find_map(text)
+    });
+    if let Some(text) = pasted {
+        actions.push(ItemAction::Paste(Some(text)));
+    }
     for (key, action) in KEYS {
         if ctx.input(|input| input.key_pressed(key) && input.modifiers.is_none()) {
             actions.push(action);
@@ -132,6 +144,8 @@ mod tests {
             [ViewAction::MoveWipe(-WIPE_STEP).into()]
         );
         assert_eq!(test.frame(vec![Event::Copy]), [WindowAction::CopyReading.into()]);
+        let paste = Event::Paste("[lights.A]".into());
+        assert_eq!(test.frame(vec![paste]), [ItemAction::Paste(Some("[lights.A]".into())).into()]);
     }
 
     #[test]

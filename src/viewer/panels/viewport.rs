@@ -37,7 +37,8 @@ pub(super) fn fit(ui: &Ui, whole: Rect, state: &ViewState, actions: &mut Actions
     let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
     // A look with its own resolution always keeps its aspect ratio.
     let session = &work.viewport.session;
-    let gate = state.settings().guides.gate || session.look.camera.body.resolution.is_some();
+    let camera = session.look.camera_of(&session.camera_name);
+    let gate = state.settings().guides.gate || camera.body.resolution.is_some();
     let size = match gate.then_some(f64::from(session.default_aspect_ratio)) {
         Some(aspect) => {
             let fit = f64::from(pixels[0]).min(f64::from(pixels[1]) * aspect);
@@ -198,6 +199,9 @@ fn hint_text(state: &ViewState) -> Option<String> {
     let aims = matches!(state.tool, Tool::Aim | Tool::Highlight | Tool::Shadow);
     let step = match (aims, work.selected.light_name()) {
         (false, _) => None,
+        (true, None) if state.tool == Tool::Highlight => {
+            Some("click where the highlight of a new light goes".to_owned())
+        }
         (true, None) => Some("no light selected: select a light in the outliner".to_owned()),
         (true, Some(light)) => Some(match (state.tool, work.pointer.occluder) {
             (Tool::Shadow, None) => format!("Shadow of {light}: click the occluder"),

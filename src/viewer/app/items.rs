@@ -1,0 +1,323 @@
+//! Lights and cameras that the user adds, copies, renames and deletes.
+
+use glam::{DMat4, DVec3};
+
+use super::{App, look::fov};
+use crate::{
+    photometry::Lux,
+    scene::look::{self, LightShape, Look},
+    viewer::{
+        action::{Changes, ItemAction},
+        document::Document,
+        light_placement::highlight,
+        new_light::{Properties, Subject, copied, free_name, name_of},
+        number_text::{place_text, short},
+        pointer::SurfacePoint,
+        rig::Rig,
+        scene_items::{added_camera, cameras, is_added, light_of, light_space, lights},
+        selection::Selection,
+        workspace::Workspace,
+    },
+};
+
+/// Illuminance that a new light gives its subject before the first picture is metered.
+const DEFAULT_ILLUMINANCE: Lux = Lux(1000.0);
+
+/// Part of the saturation luminance that a new light gives a white surface.
+const WHITE: f64 = 0.5;
+
+/// Maximum radius of a subject as part of half the view's smaller side, which leaves room for the
+/// light in the picture.
+const VISIBLE: f64 = 0.8;
+
+/// Offset of a copy to the camera's right, as part of the distance to the center of orbit.
+const COPY_OFFSET: f64 = 0.1;
+
+impl App {
+    pub(super) fn apply_to_items(&mut self, action: ItemAction) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let done = match action {
+            ItemAction::AddLight(shape) => add_light(work, shape),
+            ItemAction::AddRig(rig) => add_rig(work, rig),
+            ItemAction::AddCamera(name) => add_camera(work, &name),
+            ItemAction::Duplicate => duplicate(work),
+            ItemAction::Copy => match copy(work) {
+                Ok(text) => {
+                    self.ctx.copy_text(text);
+                    return;
+                }
+                Err(error) => Err(error),
+            },
+            ItemAction::Paste(text) => paste(work, text),
+            ItemAction::Rename(name) => rename(work, &name),
+            ItemAction::Delete => delete(work),
+        };
+        self.finish(done);
+    }
+
+    /// Adds a rectangle light whose highlight falls on a surface point, and selects it.
+    pub(super) fn add_highlight(&mut self, surface: SurfacePoint) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let done = add_highlight(work, surface);
+        self.finish(done);
+    }
+
+    /// Shows the changed look, with the new selection.
+    fn finish(&mut self, done: Result<Selection, String>) {
+        match done {
+            Ok(selected) => {
+                self.apply_document();
+                if let Some(work) = &mut self.state.workspace {
+                    work.selected = selected;
+                }
+            }
+            Err(error) => self.error(error),
+        }
+    }
+}
+
+/// Name of the selected light.
+fn selected(work: &Workspace) -> Result<String, String> {
+    let name = work.selected.light_name().map(str::to_owned);
+    name.ok_or_else(|| "no light selected: select one first".into())
+}
+
+/// True if a light of the scene or of the look has this address.
+fn is_taken(work: &Workspace, name: &str) -> bool {
+    !work.viewport.light_nodes(name).is_empty()
+        || lights(&work.viewport).iter().any(|known| known == name)
+        || work.document.look().is_ok_and(|look| look.lights.contains_key(name))
+}
+
+/// The center of orbit, and what is around it.
+fn subject(work: &Workspace) -> Subject {
+    let camera = work.viewport.pose();
+    let center = work.controller.target();
+    let [width, height] = work.viewport.full_size().map(f64::from);
+    let half_height = camera.w_axis.truncate().distance(center) * (fov(&work.viewport) / 2.0).tan();
+    let visible = VISIBLE * half_height * (width / height).min(1.0);
+    let bounds = work.viewport.current_scene().bounds();
+    let size = bounds.map_or(f64::INFINITY, |(low, high)| (high - low).length() / 2.0);
+    let white = work.viewport.exposed().map(|exposed| exposed.exposure.saturation_luminance());
+    Subject {
+        center,
+        radius: size.min(visible).max(1e-3),
+        camera,
+        // Of a white diffuse surface: E = pi L.
+        illuminance: white
+            .map_or(DEFAULT_ILLUMINANCE, |white| Lux(std::f64::consts::PI * WHITE * white.get())),
+    }
+}
+
+/// Changes that add a light of these properties.
+fn changes(name: &str, properties: &Properties) -> Changes {
+    let path = |property: &str| format!("lights.{name}.{property}");
+    let all = properties.iter().map(|(property, value)| (path(property), Some(value.clone())));
+    std::iter::once((path("add"), Some("true".into()))).chain(all).collect()
+}
+
+fn create(document: &mut Document, changes: &Changes, what: &str) -> Result<(), String> {
+    let changes: Vec<(&str, Option<&str>)> =
+        changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
+    document.create(&changes, what).map_err(|error| error.to_string())
+}
+
+fn add_light(work: &mut Workspace, shape: LightShape) -> Result<Selection, String> {
+    let name = free_name(name_of(shape), |name| is_taken(work, name));
+    let changes = changes(&name, &subject(work).light(shape));
+    create(&mut work.document, &changes, &format!("new light {name}"))?;
+    Ok(Selection::Light(name))
+}
+
+fn add_rig(work: &mut Workspace, rig: Rig) -> Result<Selection, String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut all = Changes::new();
+    for (name, properties) in rig.around(&subject(work)) {
+        let taken = |name: &str| is_taken(work, name) || names.iter().any(|known| known == name);
+        let name = free_name(name, taken);
+        all.extend(changes(&name, &properties));
+        names.push(name);
+    }
+    let first = names.first().cloned().unwrap_or_default();
+    create(&mut work.document, &all, &format!("new lights {}", names.join(", ")))?;
+    Ok(Selection::Light(first))
+}
+
+fn add_highlight(work: &mut Workspace, surface: SurfacePoint) -> Result<Selection, String> {
+    let shape = LightShape::Rectangle;
+    let subject = Subject { center: surface.point, ..subject(work) };
+    let eye = subject.camera.w_axis.truncate();
+    // At the distance of a new light.
+    let at = DMat4::from_translation(subject.place());
+    let placed = highlight(at, eye, surface.point, surface.normal)
+        .ok_or("no light position gives that; click elsewhere")?;
+    let name = free_name(name_of(shape), |name| is_taken(work, name));
+    let changes = changes(&name, &subject.light_at(shape, placed.position));
+    create(&mut work.document, &changes, &format!("new light {name}"))?;
+    Ok(Selection::Light(name))
+}
+
+/// The properties that give the selected light again, and its position in the look's space.
+fn properties(work: &Workspace, name: &str) -> Result<(Changes, DVec3), String> {
+    let Some((light, world)) = light_of(&work.viewport, name) else {
+        return Err(format!("{name} is switched off: switch it on to copy it"));
+    };
+    let world = light_space(&work.viewport, name).inverse() * world;
+    let mut of_light = copied(light, world);
+    let prefix = format!("lights.{name}.");
+    let values = work.document.values();
+    let set: Vec<(&str, &String)> = values
+        .iter()
+        .filter_map(|(path, value)| Some((path.strip_prefix(&prefix)?, value)))
+        .filter(|(property, _)| !matches!(*property, "add" | "enabled"))
+        .collect();
+    let strengths = ["lumens", "candela", "lux", "nits", "ev100"];
+    if set.iter().any(|(property, _)| strengths.contains(property)) {
+        of_light.retain(|property, _| !strengths.contains(property));
+    }
+    let mut all = changes("", &of_light);
+    for (property, value) in set {
+        let path = format!("lights..{property}");
+        all.retain(|(known, _)| *known != path);
+        all.push((path, Some(value.clone())));
+    }
+    Ok((all, world.w_axis.truncate()))
+}
+
+/// The changes for a light of another name.
+fn named(changes: Changes, name: &str) -> Changes {
+    let path = |path: String| path.replacen("lights..", &format!("lights.{name}."), 1);
+    changes.into_iter().map(|(of, value)| (path(of), value)).collect()
+}
+
+fn duplicate(work: &mut Workspace) -> Result<Selection, String> {
+    let old = selected(work)?;
+    let (properties, place) = properties(work, &old)?;
+    let name = free_name(&old, |name| is_taken(work, name));
+    let camera = work.viewport.pose();
+    let distance = camera.w_axis.truncate().distance(work.controller.target());
+    let right = camera.x_axis.truncate().normalize_or(DVec3::X) * (COPY_OFFSET * distance);
+    let aside = light_space(&work.viewport, &old).inverse().transform_vector3(right);
+    let mut changes = named(properties, &name);
+    let position = format!("lights.{name}.position");
+    changes.retain(|(path, _)| *path != position);
+    changes.push((position, Some(place_text(place + aside))));
+    create(&mut work.document, &changes, &format!("duplicate {old}"))?;
+    Ok(Selection::Light(name))
+}
+
+/// Text of a look that adds the selected light.
+fn copy(work: &mut Workspace) -> Result<String, String> {
+    let name = selected(work)?;
+    let (properties, _) = properties(work, &name)?;
+    let mut text = Document::new("", "the copied light", None);
+    create(&mut text, &named(properties, &name), "copy")?;
+    work.copied = Some(text.text().to_owned());
+    Ok(text.text().to_owned())
+}
+
+fn paste(work: &mut Workspace, text: Option<String>) -> Result<Selection, String> {
+    let text = text.or_else(|| work.copied.clone());
+    let text = text.ok_or("nothing to paste: copy a light first")?;
+    let expected = "the clipboard holds no lights: copy one, or the [lights.NAME] of a look file";
+    if Look::default().parse("the clipboard", &text).is_err() {
+        return Err(expected.into());
+    }
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    let mut changes = Changes::new();
+    for (path, value) in look::flattened(&text) {
+        let parts = path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
+        let (old, property) = parts.ok_or(expected)?;
+        let known = renamed.iter().find(|(of, _)| of == old).map(|(_, new)| new.clone());
+        let name = known.unwrap_or_else(|| {
+            let taken =
+                |name: &str| is_taken(work, name) || renamed.iter().any(|(_, other)| other == name);
+            let name = if taken(old) { free_name(old, taken) } else { old.to_owned() };
+            renamed.push((old.to_owned(), name.clone()));
+            changes.push((format!("lights.{name}.add"), Some("true".into())));
+            name
+        });
+        if property != "add" {
+            changes.push((format!("lights.{name}.{property}"), Some(value)));
+        }
+    }
+    let last = renamed.last().map(|(_, name)| name.clone()).ok_or(expected)?;
+    let names: Vec<&str> = renamed.iter().map(|(_, name)| name.as_str()).collect();
+    create(&mut work.document, &changes, &format!("paste {}", names.join(", ")))?;
+    Ok(Selection::Light(last))
+}
+
+fn rename(work: &mut Workspace, name: &str) -> Result<Selection, String> {
+    let old = selected(work)?;
+    if !is_added(&work.viewport, &old) {
+        return Err(format!("{old} is named by the scene file: rename it there"));
+    }
+    if name.is_empty() || is_taken(work, name) {
+        return Err(format!("'{name}' is taken or empty: choose another name"));
+    }
+    work.document.rename_item("lights", [&old, name]).map_err(|error| error.to_string())?;
+    if work.solo.as_ref() == Some(&old) {
+        work.solo = Some(name.to_owned());
+    }
+    Ok(Selection::Light(name.to_owned()))
+}
+
+/// Adds a camera at the current view, with the dials and the lens in use.
+fn add_camera(work: &mut Workspace, name: &str) -> Result<Selection, String> {
+    if name.is_empty() || cameras(&work.viewport).iter().any(|known| known == name) {
+        return Err(format!("'{name}' is taken or empty: choose another name"));
+    }
+    let pose = work.controller.pose();
+    let distance = (work.controller.target() - pose.position).length().max(0.1);
+    let camera = &work.viewport.session.physical_camera;
+    let fov = camera.lens.focal_length.is_none().then(|| fov(&work.viewport).to_degrees());
+    let path = |property: &str| format!("cameras.{name}.{property}");
+    let mut changes = vec![
+        (path("add"), Some("true".to_owned())),
+        (path("position"), Some(place_text(pose.position))),
+        (path("target"), Some(place_text(pose.position + pose.forward() * distance))),
+    ];
+    let own = [
+        ("vertical_fov", fov),
+        ("focal_length", camera.lens.focal_length.map(|length| length * 1e3)),
+        ("focus", camera.lens.focus.filter(|focus| focus.is_finite())),
+        ("f_stop", camera.dials.f_stop),
+        ("shutter", camera.dials.shutter_s),
+        ("iso", camera.dials.iso),
+    ];
+    let set = own.into_iter().filter_map(|(property, value)| Some((property, value?)));
+    changes.extend(set.map(|(property, value)| (path(property), Some(short(value)))));
+    changes.push(("camera.name".into(), Some(name.to_owned())));
+    create(&mut work.document, &changes, &format!("new camera {name}"))?;
+    Ok(Selection::Camera)
+}
+
+/// Deletes the chosen camera, which the look adds.
+fn delete_camera(work: &mut Workspace) -> Result<Selection, String> {
+    let Some((name, _)) = added_camera(&work.viewport) else {
+        return Err("the camera is of the scene file: only those of the look can be deleted".into());
+    };
+    let name = name.to_owned();
+    let chosen = work.document.values().get("camera.name") == Some(&name);
+    work.document
+        .remove_item_and("cameras", &name, if chosen { &["camera.name"] } else { &[] })
+        .map_err(|error| error.to_string())?;
+    Ok(Selection::Camera)
+}
+
+fn delete(work: &mut Workspace) -> Result<Selection, String> {
+    if work.selected == Selection::Camera {
+        return delete_camera(work);
+    }
+    let name = selected(work)?;
+    if is_added(&work.viewport, &name) {
+        work.document.remove_item("lights", &name).map_err(|error| error.to_string())?;
+        if work.solo.as_ref() == Some(&name) {
+            work.solo = None;
+        }
+        return Ok(Selection::default());
+    }
+    let off = vec![(format!("lights.{name}.enabled"), Some("false".to_owned()))];
+    create(&mut work.document, &off, &format!("switch {name} off"))?;
+    Ok(Selection::Light(name))
+}
