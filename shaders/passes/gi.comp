@@ -48,6 +48,7 @@ layout(set = 0, binding = 9, scalar) readonly buffer node_block { LightNode node
 #include "lib/noise.glsl"
 #include "lib/ycocg.glsl"
 #include "lib/vpls.glsl"
+#define DIFFUSE_LIGHT_TREE
 #include "lib/light_tree.glsl"
 #include "lib/limit_counters.glsl"
 
@@ -484,22 +485,19 @@ bool all_lights() {
 // that of the few lights nearby.
 uint choose_hit_light(float u, out float probability) {
     probability = 1.0;
-    Reflector reflector = Reflector(vertex.diffuse_part ? vertex.diffuse / PI : vec3(0.0),
-        vertex.specular_part ? vertex.s.base_color : vec3(0.0), false);
-    vec2 colors = vec2(luminance(reflector.diffuse), luminance(reflector.specular));
     float suns = 0.0;
     for (uint i = 0u; i < frame.directional_count; ++i) {
         suns += luminance(lights[i].intensity);
     }
-    float local = frame.node_count > 0u ? 1.0 : 0.0;
-    if (frame.node_count > 0u && suns > 0.0) {
-        vec3 light = node_light(nodes[0], 0u, vertex.s, false);
-        local = luminance(nodes[0].intensity) * dot(light.xy, colors) * light.z;
+    float local = 0.0;
+    if (frame.node_count > 0u) {
+        vec3 to = nodes[0].center - vertex.s.position;
+        local = luminance(nodes[0].intensity)
+            / max(max(dot(to, to), nodes[0].radius * nodes[0].radius), 1e-12);
     }
-    // Estimates of the sum of many lights are rough.
-    float sun = suns * dot(vec2(1.0), colors);
-    float share = local > 0.0 ? clamp(sun / (sun + local), sun > 0.0 ? 0.25 : 0.0, 0.75)
-        : sun > 0.0 ? 1.0 : 0.0;
+    // The estimate of the sum of many lights is rough.
+    float share = local > 0.0 ? clamp(suns / (suns + local), suns > 0.0 ? 0.25 : 0.0, 0.75)
+        : suns > 0.0 ? 1.0 : 0.0;
     if (u < share) {
         u *= suns / share;
         for (uint i = 0u; i < frame.directional_count; ++i) {
@@ -515,8 +513,8 @@ uint choose_hit_light(float u, out float probability) {
         return NONE;
     }
     probability = 1.0 - share;
-    return sample_node(0u, clamp((u - share) / (1.0 - share), 0.0, 0.99999994), vertex.s, reflector,
-        probability);
+    return sample_node(0u, clamp((u - share) / (1.0 - share), 0.0, 0.99999994), vertex.s,
+        Reflector(vec3(1.0), vec3(0.0), false), probability);
 }
 
 // Evaluates the lights at the vertex, without shadows.
