@@ -151,7 +151,7 @@ fn small_lamps_have_their_light_in_a_still_of_few_frames() {
     }
     let scene = Scene { emissive_lights: false, ..builder.build().unwrap() };
     let on_device = renderer.upload(&scene).unwrap();
-    let view = perspective(DVec3::Z * away, DVec3::ZERO, field_of_view, 0.1, size);
+    let view = perspective(DVec3::Z * away, DVec3::ZERO, field_of_view as f32, 0.1, size);
     let picture = renderer.render_still(&on_device, &view, &exposed(1.0, 0.18), 4).unwrap();
     let (mut sum, mut square) = (0.0, 0.0);
     for index in 0..LAMPS * LAMPS {
