@@ -1,5 +1,6 @@
 // Sampling of the local lights by their light tree (docs/clustered-lights.md, "Light cuts"). The
-// including shader declares `frame` and `nodes`, and has the BRDF.
+// including shader declares `frame` and `nodes`, and has the BRDF. DIFFUSE_LIGHT_TREE estimates
+// diffuse light alone, with less code.
 #ifndef LIB_LIGHT_TREE
 #define LIB_LIGHT_TREE
 #include "lib/cone_angles.glsl"
@@ -55,12 +56,16 @@ vec3 node_light(LightNode node, uint index, Surface s, bool any_direction) {
     float cosine = mean_cosine(middle, wide);
     bool reaches = any_direction || cosine > 0.0 && !is_outside_cone(node, l, wide);
     cosine = max(cosine, MIN_NODE_COSINE);
+#ifdef DIFFUSE_LIGHT_TREE
+    float shine = 0.0;
+#else
     vec3 h = l + s.view;
     h *= inversesqrt(max(dot(h, h), 1e-12));
     float alpha = min(s.alpha + 0.5 * wide, 1.0);
     float nh = clamp(dot(s.normal, h), 0.0, 1.0);
     float nv = max(dot(s.normal, s.view), 1e-2);
     float shine = d_ggx(s.normal, h, nh, alpha) * v_smith(cosine, nv, alpha);
+#endif
     return vec3(falloff * cosine * vec2(1.0, shine), reaches ? 1.0 : 0.0);
 }
 

@@ -1,6 +1,6 @@
 #version 460
 // Background pixels: the environment, and the disks of suns and moons. Output: pre-exposed
-// luminance.
+// luminance, which is added to that of lamps that cover a part of the pixel.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -60,5 +60,5 @@ void main() {
         }
     }
     count_clamped_light(nits * frame.pre_exposure);
-    out_light = vec4(to_half_range(nits * frame.pre_exposure), 1.0);
+    out_light = vec4(to_half_range(nits * frame.pre_exposure), 0.0);
 }

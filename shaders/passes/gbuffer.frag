@@ -8,6 +8,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #define TEXTURE_SCALE frame.texture_scale
 #include "lib/surface.glsl"
+#include "lib/shown_emission.glsl"
 
 layout(location = 0) out uvec2 out_surface;
 layout(location = 1) out uint out_normal;
@@ -21,16 +22,10 @@ void main() {
     }
 #endif
     uint flags = materials[material_index].flags;
-    bool unlit = (flags & MATERIAL_UNLIT) != 0u;
     bool unlightable = (flags & (MATERIAL_UNLIT | MATERIAL_LIGHT_SURFACE)) != 0u;
     vec2 metallic_roughness = fragment_metallic_roughness();
-    vec3 emission = fragment_emission() * frame.pre_exposure;
     out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y,
         fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
-    // An unlit surface shows its base color at any exposure, as if it emitted that fraction of the
-    // luminance of white. Light meters ignore it.
-    vec3 shown = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
-    out_emission = vec4(to_half_range(unlit ? shown : emission),
-        materials[material_index].forward_mark);
+    out_emission = shown_emission(base.rgb, flags);
 }

@@ -1,6 +1,7 @@
 #version 460
-// variants: EXTENDED_MATERIALS
-// Scene vertices to clip space and camera-relative world space (m).
+// variants: EXTENDED_MATERIALS SUPERSAMPLED
+// Scene vertices to clip space and camera-relative world space (m). SUPERSAMPLED: for an image of
+// twice the resolution.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 
@@ -38,6 +39,9 @@ void main() {
     out_color = color;
 #ifdef EXTENDED_MATERIALS
     out_scale = pow(abs(determinant(mat3(instance.to_world))), 1.0 / 3.0);
+#endif
+#ifdef SUPERSAMPLED
+    place.xy += frame.supersampling_shift * place.w;
 #endif
     gl_Position = place;
 }

@@ -35,6 +35,9 @@ layout(set = 0, binding = 7, rgba16f) uniform writeonly image2D diffuse_image;
 // Pre-exposed specular luminance over the lobe's approximate albedo.
 layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 
+// Light tree of the local lights.
+layout(set = 0, binding = 9, scalar) readonly buffer node_block { LightNode nodes[]; };
+
 #include "lib/lights.glsl"
 #include "lib/ies_profiles.glsl"
 #include "lib/sun_disk.glsl"
@@ -45,10 +48,14 @@ layout(set = 0, binding = 8, rgba32f) uniform writeonly image2D specular_image;
 #include "lib/noise.glsl"
 #include "lib/ycocg.glsl"
 #include "lib/vpls.glsl"
+#define DIFFUSE_LIGHT_TREE
+#include "lib/light_tree.glsl"
 #include "lib/limit_counters.glsl"
 
-// Maximum lights evaluated at a hit; with more, one is sampled.
+// Maximum lights evaluated at a hit; with more, one is chosen.
 const uint MAX_HIT_LIGHTS = 4u;
+// The upper bits of a random number choose a light, the lower ones a point of it.
+const float CHOICE_BITS = 4096.0;
 // Shadow rays from a hit to an area light.
 const uint HIT_SAMPLES = 4u;
 // Maximum clear panes that a ray passes.
@@ -269,7 +276,8 @@ struct VertexLights {
     bool seen;             // the vertex is the pixel's surface
     vec2 u;                // random numbers
     uint first;            // first light
-    uint count;            // lights: all, or one chosen at random
+    uint count;            // lights: all, or one chosen by its estimated light
+    float scale;           // of their light: the inverse of the choice's probability
     uint shadowed;         // bit i: light `first + i` needs shadow rays
     uint vpls;             // samples of VPLs
     bool all_vpls;         // sample i is VPL i
@@ -470,6 +478,45 @@ bool all_lights() {
     return frame.light_count <= MAX_HIT_LIGHTS;
 }
 
+// Chooses a light of the vertex by `u` in 0 to 1, with its probability: a sun, or a local light by
+// the light tree. NONE where no light reaches the vertex.
+//
+// A choice at random among many lights would be noise that no filter removes: most of the light is
+// that of the few lights nearby.
+uint choose_hit_light(float u, out float probability) {
+    probability = 1.0;
+    float suns = 0.0;
+    for (uint i = 0u; i < frame.directional_count; ++i) {
+        suns += luminance(lights[i].intensity);
+    }
+    float local = 0.0;
+    if (frame.node_count > 0u) {
+        vec3 to = nodes[0].center - vertex.s.position;
+        local = luminance(nodes[0].intensity)
+            / max(max(dot(to, to), nodes[0].radius * nodes[0].radius), 1e-12);
+    }
+    // The estimate of the sum of many lights is rough.
+    float share = local > 0.0 ? clamp(suns / (suns + local), suns > 0.0 ? 0.25 : 0.0, 0.75)
+        : suns > 0.0 ? 1.0 : 0.0;
+    if (u < share) {
+        u *= suns / share;
+        for (uint i = 0u; i < frame.directional_count; ++i) {
+            float own = luminance(lights[i].intensity);
+            if (u < own || i + 1u == frame.directional_count) {
+                probability = share * own / suns;
+                return own > 0.0 ? i : NONE;
+            }
+            u -= own;
+        }
+    }
+    if (!(local > 0.0)) {
+        return NONE;
+    }
+    probability = 1.0 - share;
+    return sample_node(0u, clamp((u - share) / (1.0 - share), 0.0, 0.99999994), vertex.s,
+        Reflector(vec3(1.0), vec3(0.0), false), probability);
+}
+
 // Evaluates the lights at the vertex, without shadows.
 void evaluate_lights() {
     bool seen = path.kind == RAY_TO_SURFACE;
@@ -477,9 +524,16 @@ void evaluate_lights() {
     bool lit = vertex.diffuse_part || vertex.specular_part;
     lit_by.seen = seen;
     lit_by.u = u;
-    lit_by.first = all_lights() ? 0u
-        : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
-    lit_by.count = !lit ? 0u : all_lights() ? frame.light_count : 1u;
+    lit_by.first = 0u;
+    lit_by.count = lit ? frame.light_count : 0u;
+    lit_by.scale = 1.0;
+    if (lit && !all_lights()) {
+        float probability;
+        uint chosen = choose_hit_light(u.x, probability);
+        lit_by.first = chosen == NONE ? 0u : chosen;
+        lit_by.count = chosen == NONE ? 0u : 1u;
+        lit_by.scale = 1.0 / max(probability, 1e-30);
+    }
     lit_by.shadowed = 0u;
     lit_by.all_vpls = seen && (gi.flags & GI_ALL_VPLS) != 0u;
     lit_by.vpls = gi.vpl_count == 0u ? 0u : lit_by.all_vpls ? gi.vpl_count
@@ -520,7 +574,7 @@ void trace_rays(bool continues) {
     uint shadow_rays = vpl_rays + (lit_by.sky ? 1u : 0u);
     uint candidates = lit_by.all_vpls || path.kind == RAY_DIFFUSE ? 1u : CANDIDATES;
     vec2 light_u = all_lights() ? lit_by.u
-        : fract(lit_by.u * vec2(float(frame.light_count), 1.0));
+        : fract(lit_by.u * vec2(CHOICE_BITS, 1.0));
     vec2 vpl_u = lit_by.seen ? texel_noise(texel) : lit_by.u.yx;
     uint number = 0u;
     uint panes = 0u;
@@ -611,13 +665,12 @@ void trace_rays(bool continues) {
 void add_vertex_light(vec3 sky_light) {
     vec3 sum = vec3(0.0);
     vec3 highlights = vec3(0.0);
-    float times = all_lights() ? 1.0 : float(frame.light_count);
     for (uint i = 0u; i < lit_by.count; ++i) {
         vec2 visibility = hit_visibility[i];
         float share = (lit_by.shadowed >> i & 1u) == 0u ? 1.0
             : visibility.x > 0.0 ? visibility.y / visibility.x : 0.0;
-        sum += hit_illuminance[i] * share * times;
-        highlights += hit_highlight[i] * share * times;
+        sum += hit_illuminance[i] * share * lit_by.scale;
+        highlights += hit_highlight[i] * share * lit_by.scale;
     }
     if (vertex.diffuse_part) {
         sum += lit_by.vpl_illuminance + PI * sky_light;

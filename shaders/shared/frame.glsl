@@ -41,6 +41,11 @@ struct FrameConstants {
     float smoothed_exposure_scale;
     // Scale of texture derivatives: below 1 if several frames accumulate.
     float texture_scale;
+    // Shift of the image at twice the resolution (normalized device coordinates), after which its
+    // sample offset is that of this image, in its own pixels.
+    vec2 supersampling_shift;
+    // Alignment.
+    vec2 pad0;
     // Offset of the pixel that seeds noise; differs per frame if several frames accumulate.
     float noise_shift;
     // Bits: `FRAME_AO` and the other `FRAME_` constants.

@@ -66,7 +66,10 @@ pub(super) fn declare_frame<'a>(
     let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
     let culling = passes.culling.get();
     let culled = culling.and_then(|pass| pass.declare(g, frame, inputs.culling.as_ref(), vertices));
-    let gbuffer = passes.gbuffer.declare(g, frame, culled, vertices);
+    let centered = passes.gbuffer.declare(g, frame, culled, vertices);
+    let emission = passes.emission.get().filter(|_| data.supersamples_emission);
+    let gbuffer =
+        emission.map_or(centered, |pass| pass.declare(g, frame, culled, vertices, centered));
     let lists = passes.clustered_lights.declare(g, frame, gbuffer);
     let atlas = passes.shadow_maps.get().and_then(|pass| {
         let camera = data.uniforms.camera;

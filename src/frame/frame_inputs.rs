@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use glam::Vec2;
+
 use super::{sampling::FrameSampling, settings::RenderSettings};
 use crate::{
     gpu::{
@@ -139,6 +141,8 @@ impl FrameInputs {
             history_scale: sampling.history_scale,
             smoothed_exposure_scale: sampling.smoothed_exposure_scale,
             texture_scale: sampling.texture_scale,
+            supersampling_shift: view.jitter.as_vec2()
+                / Vec2::new(view.width as f32, view.height as f32),
             noise_shift: sampling.noise_shift,
             multi_scatter: u32::from(scene.multiscatter),
             bits: frame_flags(scene, settings, visible.draws.iter().any(forward::is_forward)),
@@ -240,6 +244,8 @@ impl FrameInputs {
             probes: dynamic_buffer(gpu, "probes", &probes_for(&scene.probes, view.position))?,
             has_environment: scene.has_environment,
             has_background: scene.has_background,
+            supersamples_emission: settings.supersamples_emission(scene)
+                && 2 * view.width.max(view.height) <= gpu.limits().max_image_dimension2_d,
         };
         let ssr = FrameSsr::new(
             gpu,

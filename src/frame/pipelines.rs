@@ -15,6 +15,7 @@ use crate::{
         culling::CullingPass,
         denoiser::Denoiser,
         effects::make,
+        emission::EmissionPass,
         exposure_histogram::ExposureHistogramPass,
         gbuffer_channel::GbufferChannelPass,
         gi::GiPass,
@@ -61,6 +62,7 @@ pub(super) fn prepare(
     let jobs: Vec<PipelineJob<'_>> = [
         job(gpu, &passes.shadow_maps, mapped, ShadowMapsPass::new),
         job(gpu, &passes.background, scene.has_background, BackgroundPass::new),
+        job(gpu, &passes.emission, settings.supersamples_emission(scene), EmissionPass::new),
         job(gpu, &passes.ao, needs_ao(settings, scene.has_environment), AoPass::new),
         job(gpu, &passes.culling, culled, CullingPass::new),
         job(gpu, &passes.gi, gi, GiPass::new),

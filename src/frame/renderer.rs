@@ -160,7 +160,7 @@ impl Renderer {
         let (passes, wanted) = (&self.passes, (RayTracedLights::of(shadows), detail));
         let forward = || passes.forward.any_pipeline();
         let mut on_device =
-            GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &forward)?;
+            GpuScene::new(&self.gpu, scene, wanted, passes.gbuffer.opaque(), &forward)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }

@@ -7,7 +7,7 @@ use glam::Mat3;
 use super::aov::Aov;
 use crate::{
     camera::{CameraEffects, Exposure, ToneMapper},
-    gpu_scene::{GpuScenePose, scene_bvh::RayTracedLights},
+    gpu_scene::{GpuScene, GpuScenePose, scene_bvh::RayTracedLights},
     optics::{MountedLens, ghosts::LensGhosts},
     passes::shadow_rays::MAX_REUSE_FRAMES,
     settings::{
@@ -37,6 +37,10 @@ pub struct FrameSample {
     /// Number of frames.
     pub count: u32,
 }
+
+/// Stills of fewer frames have more samples of emission: with as many, the frames show small lamps
+/// well enough.
+const MAX_FEW_FRAMES: u32 = 16;
 
 /// All settings that an image is rendered with.
 #[derive(Clone, Debug, Default)]
@@ -118,6 +122,17 @@ impl RenderSettings {
     #[must_use]
     pub const fn is_averaged(&self) -> bool {
         self.sample.is_some() || self.accumulated_frames.is_some()
+    }
+
+    /// True if the frame has the mean emission of several samples of each pixel: in a still of few
+    /// frames, where lamps are brighter than white. Effects that blur by depth would give the part
+    /// of a lamp in a pixel the depth of another surface.
+    #[must_use]
+    pub fn supersamples_emission(&self, scene: &GpuScene) -> bool {
+        self.sample.is_some_and(|sample| sample.count < MAX_FEW_FRAMES)
+            && f64::from(scene.max_emission) * self.exposure.multiplier() > 1.0
+            && self.effects.depth_of_field.is_none()
+            && self.effects.motion_blur.is_none()
     }
 
     /// True if shadows have a fixed ray budget. Probes keep light of one frame, which must not be

@@ -25,10 +25,18 @@ static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 /// degrees of the mean normal of the microfacets, of 0.25 within 14.
 const DIFFUSE_ALPHA_RANGE: [f64; 2] = [0.05, 0.25];
 
+/// Minimum reflectance at normal incidence (greatest channel) of lobes that are traced from ray
+/// hits: metals. No ray of a pixel finds the light that a weaker lobe reflects to its surface.
+const MIN_TRACED_F0: f64 = 0.2;
+
 /// The fraction of specular reflection that counts as diffuse and is stored in VPLs, by alpha
-/// (roughness squared).
+/// (roughness squared) and the reflectance at normal incidence (greatest channel). Below
+/// `MIN_TRACED_F0` all does: the energy is right, the direction is not.
 #[must_use]
-pub fn diffuse_lobe_weight(alpha: f64) -> f64 {
+pub fn diffuse_lobe_weight(alpha: f64, f0: f64) -> f64 {
+    if f0 < MIN_TRACED_F0 {
+        return 1.0;
+    }
     ((alpha - DIFFUSE_ALPHA_RANGE[0]) / (DIFFUSE_ALPHA_RANGE[1] - DIFFUSE_ALPHA_RANGE[0]))
         .clamp(0.0, 1.0)
 }
@@ -92,7 +100,7 @@ impl SurfaceMaterial {
             }
         };
         let mut lobes = Lobes::default();
-        let mut gloss = DVec3::ZERO;
+        let (mut gloss, mut glass_gloss) = (DVec3::ZERO, DVec3::ZERO);
         if self.metallic > 0.0 {
             gloss += specular(self.base, 1.0) * self.metallic;
         }
@@ -111,12 +119,16 @@ impl SurfaceMaterial {
         }
         if glass > 0.0 {
             let reflected = self.glass_reflectance(cosine, front);
-            gloss += DVec3::splat(glass * reflected);
+            glass_gloss = DVec3::splat(glass * reflected);
             lobes.glass = self.base * (glass * (1.0 - reflected));
         }
-        let diffuse_weight = diffuse_lobe_weight(self.alpha);
-        lobes.diffuse += gloss * diffuse_weight;
-        lobes.specular = gloss * (1.0 - diffuse_weight);
+        let f0 = (self.base * self.metallic + self.f0 * opaque).max_element();
+        // Photons follow the reflections of glass, whose lobes are mirrors or nearly so.
+        for (gloss, f0) in [(gloss, f0), (glass_gloss, 1.0)] {
+            let diffuse_weight = diffuse_lobe_weight(self.alpha, f0);
+            lobes.diffuse += gloss * diffuse_weight;
+            lobes.specular += gloss * (1.0 - diffuse_weight);
+        }
         if self.coat > 0.0 {
             // KHR_materials_clearcoat, "Layering".
             let share = self.coat * (0.04 + 0.96 * schlick_weight(cosine));

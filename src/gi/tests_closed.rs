@@ -234,6 +234,21 @@ fn specular_photons_reach_the_diffuse_surface() {
     assert!(vpls_of(&SceneBuilder::new("empty").build().unwrap(), &plain(64, 2)).vpls.is_empty());
 }
 
+/// No ray of a pixel finds the light that polished dielectrics reflect, so their VPLs have it: 4 %
+/// of a sun overhead, the reflectance at normal incidence.
+#[test]
+fn polished_dielectrics_store_what_their_lobe_reflects() {
+    for roughness in [0.05, 0.3, 0.5] {
+        let mut builder = SceneBuilder::new("wet ground");
+        let material = builder.add_material(dielectric("wet", Vec3::ZERO, roughness));
+        let mesh = builder.add_mesh("ground", shapes::plane(Vec2::ONE, 1, 1), material);
+        builder.instance("ground", mesh, DMat4::IDENTITY);
+        builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
+        let stored = vpls_of(&builder.build().unwrap(), &plain(1024, 1)).stats.stored.x;
+        assert!((stored / 40.0 - 1.0).abs() < 0.06, "roughness {roughness}: {stored}");
+    }
+}
+
 /// Light without shadows falls on each of three sheets, one behind the other.
 #[test]
 fn light_without_shadows_falls_on_all() {

@@ -88,6 +88,8 @@ pub struct FrameData {
     pub has_environment: bool,
     /// True if the background is visible: an environment or a sun disk.
     pub has_background: bool,
+    /// True if the emission of a pixel is the mean of several samples.
+    pub supersamples_emission: bool,
     /// BVH of shadow rays; `None` unless shadows are ray traced.
     pub shadow_bvh: Option<FrameBvh>,
     /// Fixed ray budget of the lighting pass; `None` if it traces rays to every light. Only with

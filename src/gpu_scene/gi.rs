@@ -43,10 +43,6 @@ pub const VPL_LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [
     },
 ];
 
-/// Minimum specular reflectance at normal incidence of materials whose narrow lobes are traced from
-/// ray hits: metals.
-const CAUSTIC_FROM: f64 = 0.2;
-
 /// VPLs of a scene on the device.
 pub struct SceneGi {
     host: Radiosity,
@@ -251,7 +247,7 @@ fn hit_material(material: &Material, means: &TextureMeans, emissive_lights: bool
     let opaque = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
     let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
     let entry = dfg_lookup(0.7, roughness);
-    let wide = diffuse_lobe_weight(roughness * roughness);
+    let wide = diffuse_lobe_weight(roughness * roughness, f0.max_element());
     let diffuse_part =
         base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
     let emission = if emissive_lights {
@@ -259,11 +255,10 @@ fn hit_material(material: &Material, means: &TextureMeans, emissive_lights: bool
     } else {
         (means.emission * material.emission.as_dvec3()).as_vec3()
     };
-    let gloss = (f0 * (1.0 - wide)).as_vec3();
     HitMaterial {
         diffuse: diffuse_part.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
         alpha: (roughness * roughness) as f32,
-        specular: if f0.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
+        specular: (f0 * (1.0 - wide)).as_vec3(),
         emission,
         double_sided: u32::from(material.double_sided),
         ..HitMaterial::default()
@@ -316,5 +311,10 @@ mod tests {
         }
         let plastic = hit_alone(&dielectric("plastic", Vec3::splat(0.5), 0.2));
         assert!(plastic.specular == Vec3::ZERO && plastic.diffuse.x > 0.4);
+        // No ray traces the lobe of a dielectric: at any roughness its light counts as diffuse.
+        for roughness in [0.0, 0.2, 0.5] {
+            let wet = hit_alone(&dielectric("wet asphalt", Vec3::ZERO, roughness));
+            assert!(wet.specular == Vec3::ZERO && wet.diffuse.x > 0.035, "{}", wet.diffuse);
+        }
     }
 }

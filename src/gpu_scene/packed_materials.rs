@@ -7,7 +7,9 @@ use super::{
     materials::{materials_with_tangents, pack_material},
 };
 use crate::{
-    gpu::shader_structs::frame::{self, EMITTER_MARK, FORWARD_MARK, MATERIAL_LIGHT_SURFACE, NONE},
+    gpu::shader_structs::frame::{
+        self, EMITTER_MARK, FORWARD_MARK, MATERIAL_LIGHT_SURFACE, MATERIAL_UNLIT, NONE,
+    },
     scene::{self, Scene},
 };
 
@@ -55,4 +57,14 @@ pub(super) fn pack_all(
 /// True if any surface emission is also a light (`EMITTER_MARK`).
 pub(super) fn any_emitter(materials: &[frame::Material]) -> bool {
     materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
+}
+
+/// Greatest emission of a surface outside of the forward pass (nits by channel), without its
+/// texture; 0 for unlit surfaces.
+pub(super) fn max_emission(materials: &[frame::Material]) -> f32 {
+    let emits = |material: &&frame::Material| {
+        material.forward_mark < FORWARD_MARK && material.flags & MATERIAL_UNLIT == 0
+    };
+    let channels = |material: &frame::Material| material.emission.truncate().max_element();
+    materials.iter().filter(emits).map(channels).fold(0.0, f32::max)
 }

@@ -12,7 +12,7 @@ use super::{
     ies_profiles::Profiles,
     light_tree,
     lights::{tree_over, world_lights},
-    packed_materials::{all_materials, any_emitter, pack_all},
+    packed_materials::{all_materials, any_emitter, max_emission, pack_all},
     pose::{DeformPose, GpuScenePose, PrimitivePose},
     scene::{GpuScene, UPLOADS},
     water::PlacedWater,
@@ -142,6 +142,7 @@ impl GpuScene {
             }
             let packed = pack_all(scene, &described, scene.materials.len(), numbers);
             self.has_emitters = any_emitter(&packed);
+            self.max_emission = max_emission(&packed);
             let bytes = bytemuck::cast_slice(&packed);
             self.materials = uploaded_buffer(gpu, &mut uploader, ("materials", 0), bytes)?;
             if let Some(indirect) = &mut self.gi {

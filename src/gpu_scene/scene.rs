@@ -25,7 +25,7 @@ use super::{
     lights::{tree_over, world_lights},
     materials::{self, materials_with_tangents, texture_image, upload_textures},
     mips::TextureSemantic,
-    packed_materials::{all_materials, any_emitter, pack_all},
+    packed_materials::{all_materials, any_emitter, max_emission, pack_all},
     pose::GpuScenePose,
     probes::{Capture, PlacedProbe},
     scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
@@ -86,6 +86,8 @@ pub struct GpuScene {
     pub has_background: bool,
     /// True if any surface emission is also a light.
     pub has_emitters: bool,
+    /// Greatest emission of an opaque surface (nits by channel), without its texture.
+    pub max_emission: f32,
     /// Participating volumes.
     pub volumes: SceneVolumes,
     /// BVH for rays, if requested.
@@ -315,6 +317,7 @@ impl GpuScene {
             has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             has_emitters: any_emitter(&packed),
+            max_emission: max_emission(&packed),
             volumes,
             bvh: trees,
             gi: None,

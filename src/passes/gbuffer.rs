@@ -9,9 +9,9 @@ use super::{
     scene_frame::SceneFrame,
 };
 use crate::{
-    gpu::{Gpu, GpuResult, GraphicsPipeline},
+    gpu::{Gpu, GpuResult, GraphicsPipeline, GraphicsState},
     gpu_scene::RenderQueue,
-    graph::{BufferHandle, Graph, ImageHandle},
+    graph::{BoundPass, BufferHandle, Graph, ImageHandle},
 };
 
 /// Images of the G-buffer.
@@ -60,13 +60,77 @@ impl Gbuffer {
 const CULLED: &str = "culled";
 const HOST: &str = "host";
 
-/// Pipelines of the G-buffer pass.
-pub struct GbufferPass {
-    /// Pipeline without alpha test; its set 1 is the layout of material textures.
-    pub opaque: Arc<GraphicsPipeline>,
-    plain: Arc<GraphicsPipeline>,
-    mask: Arc<GraphicsPipeline>,
+/// Pipelines of surfaces without textures, with them, and with an alpha test.
+pub(super) struct OpaquePipelines {
+    pub(super) plain: Arc<GraphicsPipeline>,
+    pub(super) opaque: Arc<GraphicsPipeline>,
+    pub(super) mask: Arc<GraphicsPipeline>,
 }
+
+impl OpaquePipelines {
+    /// Creates the pipelines of a pass, from a vertex shader and a fragment shader with the variants
+    /// `UNTEXTURED` and `ALPHA_TEST`.
+    ///
+    /// # Errors
+    /// `GpuError` if the driver rejects a pipeline.
+    pub(super) fn new(
+        gpu: &Gpu,
+        name: &str,
+        [vertex, fragment]: [&str; 2],
+        state: &GraphicsState,
+    ) -> GpuResult<Self> {
+        let make = |what: &str, variant: &str| {
+            let (name, fragment) = (format!("{name}{what}"), format!("{fragment}{variant}"));
+            GraphicsPipeline::new(gpu, &name, vertex, &fragment, state)
+        };
+        Ok(Self {
+            opaque: make("", "")?,
+            plain: make(" plain", "+UNTEXTURED")?,
+            mask: make(" mask", "+ALPHA_TEST")?,
+        })
+    }
+}
+
+/// Adds the draws of all opaque surfaces to a pass. `culled`: draws that the device selected;
+/// `moved`: deformed vertices, if a pass deforms them.
+pub(super) fn draw_opaque<'a>(
+    pass: BoundPass<'_, 'a>,
+    frame: SceneFrame<'a>,
+    culled: Option<CullingOutput>,
+    moved: Option<BufferHandle>,
+    pipelines: &'a OpaquePipelines,
+) {
+    let SceneFrame { scene, data, .. } = frame;
+    pass.vertices(moved)
+        .binds([data.uniform()])
+        .storage("material_block", &scene.materials)
+        .group(HOST, |pass| pass.vertex_storage("instance_block", &data.draws.instances))
+        .with(culled, |pass, culled| {
+            pass.group(CULLED, |pass| pass.vertex_storage("instance_block", culled.instances))
+                .commands(culled.commands)
+        })
+        .record(move |cx, bindings| {
+            let layers = [
+                (RenderQueue::Untextured, &pipelines.plain),
+                (RenderQueue::Opaque, &pipelines.opaque),
+                (RenderQueue::Mask, &pipelines.mask),
+            ];
+            for (layer, pipeline) in layers {
+                if let Some(culled) = culled {
+                    let commands = cx.buffer(culled.commands);
+                    cx.rec.bind_graphics(pipeline, &bindings.with_group(CULLED))?;
+                    cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                    draw_culled(cx.rec, scene, &commands, culled.levels, layer, pipeline);
+                }
+                // All draws, or those that the device leaves to the host.
+                draw_layer(cx.rec, frame, layer, pipeline, &bindings.with_group(HOST))?;
+            }
+            Ok(())
+        });
+}
+
+/// Pipelines of the G-buffer pass.
+pub struct GbufferPass(OpaquePipelines);
 
 impl GbufferPass {
     /// Creates the pipelines.
@@ -75,14 +139,13 @@ impl GbufferPass {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
-        let make = |name: &str, fragment: &str| {
-            GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
-        };
-        Ok(Self {
-            opaque: make("gbuffer", "gbuffer.frag")?,
-            plain: make("gbuffer plain", "gbuffer.frag+UNTEXTURED")?,
-            mask: make("gbuffer mask", "gbuffer.frag+ALPHA_TEST")?,
-        })
+        OpaquePipelines::new(gpu, "gbuffer", ["geometry.vert", "gbuffer.frag"], &state).map(Self)
+    }
+
+    /// Pipeline without alpha test; its set 1 is the layout of material textures.
+    #[must_use]
+    pub const fn opaque(&self) -> &Arc<GraphicsPipeline> {
+        &self.0.opaque
     }
 
     /// Declares the pass. `culled`: draws that the device selected; `moved`: deformed vertices, if
@@ -94,45 +157,20 @@ impl GbufferPass {
         culled: Option<CullingOutput>,
         moved: Option<BufferHandle>,
     ) -> Gbuffer {
-        let SceneFrame { scene, data, .. } = frame;
-        let [width, height] = data.uniforms.values.size;
+        let [width, height] = frame.data.uniforms.values.size;
         let out = Gbuffer {
             depth: g.image("depth", width, height, DEPTH),
             surface: g.image("gbuffer surface", width, height, SURFACE),
             normal: g.image("gbuffer normal", width, height, NORMAL),
             emission: g.image("gbuffer emission", width, height, LIGHT),
         };
-        g.draws("gbuffer")
-            .vertices(moved)
-            .binds([data.uniform()])
-            .storage("material_block", &scene.materials)
-            .group(HOST, |pass| pass.vertex_storage("instance_block", &data.draws.instances))
-            .with(culled, |pass, culled| {
-                pass.group(CULLED, |pass| pass.vertex_storage("instance_block", culled.instances))
-                    .commands(culled.commands)
-            })
+        let pass = g
+            .draws("gbuffer")
             .depth_cleared(out.depth)
             .target(out.surface)
             .target(out.normal)
-            .target(out.emission)
-            .record(move |cx, bindings| {
-                let pipelines = [
-                    (RenderQueue::Untextured, &self.plain),
-                    (RenderQueue::Opaque, &self.opaque),
-                    (RenderQueue::Mask, &self.mask),
-                ];
-                for (layer, pipeline) in pipelines {
-                    if let Some(culled) = culled {
-                        let commands = cx.buffer(culled.commands);
-                        cx.rec.bind_graphics(pipeline, &bindings.with_group(CULLED))?;
-                        cx.rec.bind_geometry(&scene.vertices, &scene.indices);
-                        draw_culled(cx.rec, scene, &commands, culled.levels, layer, pipeline);
-                    }
-                    // All draws, or those that the device leaves to the host.
-                    draw_layer(cx.rec, frame, layer, pipeline, &bindings.with_group(HOST))?;
-                }
-                Ok(())
-            });
+            .target(out.emission);
+        draw_opaque(pass, frame, culled, moved, &self.0);
         out
     }
 }

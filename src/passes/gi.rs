@@ -337,6 +337,7 @@ impl GiPass {
             .sampled_each(gbuffer.all())
             .uniform("gi_block", &frame.constants)
             .storage("light_block", &data.lights)
+            .storage("node_block", &data.nodes)
             .storage("profile_block", &data.profiles)
             .storage("environment_block", &data.environment)
             .storage("hit_material_block", &frame.hit_materials)

@@ -14,6 +14,7 @@ pub mod culling;
 pub mod denoiser;
 pub mod depth_of_field;
 pub mod effects;
+pub mod emission;
 pub mod exposure_histogram;
 pub mod flare_sources;
 pub mod formats;

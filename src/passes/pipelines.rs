@@ -4,8 +4,9 @@ use std::sync::OnceLock;
 
 use super::{
     accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling,
-    denoiser, effects, exposure_histogram, forward, gbuffer, gbuffer_channel, gi, lighting,
-    limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap, velocity, volumes,
+    denoiser, effects, emission, exposure_histogram, forward, gbuffer, gbuffer_channel, gi,
+    lighting, limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap, velocity,
+    volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
 
@@ -19,6 +20,8 @@ pub struct Passes {
     pub refit: refit::RefitPass,
     /// Geometry into the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
+    /// Emission at four samples a pixel; created on first use.
+    pub emission: OnceLock<emission::EmissionPass>,
     /// Light lists per cluster; pipelines are created on first use.
     pub clustered_lights: clustered_lights::ClusteredLightsPass,
     /// Shadow maps; created on first use.
@@ -77,6 +80,7 @@ impl Passes {
             skin: skin::SkinPass::default(),
             refit: refit::RefitPass::default(),
             gbuffer: gbuffer?,
+            emission: OnceLock::new(),
             blend: blend::BlendPass::new(gpu),
             forward: forward::ForwardPass::new(gpu),
             volumes: volumes::VolumesPass::new(gpu),

@@ -1,15 +1,15 @@
 //! Anti-aliasing against pictures of 64 samples per pixel: still views, a moving camera with an
 //! exposure step, lower resolutions; velocities against closed forms.
 
-use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
+use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{Exposure, ToneMapper},
     frame::{AntiAliasing, Aov, RenderSettings, RenderedImage, Renderer, TemporalSettings},
     gpu_scene::{GpuScene, View},
     photometry::Ev100,
     scene::{
-        Scene,
-        build::{SceneBuilder, look_at_transform},
+        Material, Scene,
+        build::{SceneBuilder, dielectric, look_at_transform},
         procedural::{shapes, still_life},
     },
 };
@@ -117,6 +117,60 @@ fn still_view_converges_to_64_samples_per_pixel() {
     assert!(morphological < none, "{morphological} of {none}");
     // Half the resolution per side, the same number of samples in the end.
     assert!(half < 0.012, "{half}");
+}
+
+/// Lamps of a third of a pixel, hundreds of times as bright as white, in a still of four frames.
+/// Closed form: the light of each is its area times its luminance.
+#[test]
+fn small_lamps_have_their_light_in_a_still_of_few_frames() {
+    const LAMPS: usize = 8;
+    const NITS: f64 = 1000.0;
+    // Pixels.
+    const SIDE: f64 = 0.55;
+    const STEP: f64 = 7.37;
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let size = (64u32, 64u32);
+    let (away, field_of_view) = (10.0, 0.5);
+    let pixel = 2.0 * away * f64::tan(0.5 * field_of_view) / f64::from(size.1);
+    let mut builder = SceneBuilder::new("lamps");
+    let lamp = builder.add_material(Material {
+        emission: Vec3::splat(NITS as f32),
+        ..dielectric("lamp", Vec3::ZERO, 1.0)
+    });
+    let side = (SIDE * pixel) as f32;
+    // The lower left corner of a lamp in pixels from the middle: at another place of its pixel each.
+    let corner = |index: usize| {
+        let (x, y) = ((index % LAMPS) as f64, (index / LAMPS) as f64);
+        let middle = DVec2::splat(0.5 * LAMPS as f64);
+        (DVec2::new(x, y) - middle) * STEP + 2.0 + DVec2::new(0.377 * y, 0.213 * x)
+    };
+    for index in 0..LAMPS * LAMPS {
+        let at = corner(index).extend(0.0) * pixel;
+        let quad = shapes::quad(Vec3::Y * side, Vec3::X * side, Vec3::NEG_Y * side, 1, 1);
+        builder.place(quad, lamp, at);
+    }
+    let scene = Scene { emissive_lights: false, ..builder.build().unwrap() };
+    let on_device = renderer.upload(&scene).unwrap();
+    let view = perspective(DVec3::Z * away, DVec3::ZERO, field_of_view as f32, 0.1, size);
+    let picture = renderer.render_still(&on_device, &view, &exposed(1.0, 0.18), 4).unwrap();
+    let (mut sum, mut square) = (0.0, 0.0);
+    for index in 0..LAMPS * LAMPS {
+        // The middle of the lamp, in pixels from the top left corner.
+        let DVec2 { x, y } =
+            DVec2::new(32.0, 32.0) + (corner(index) + 0.5 * SIDE) * DVec2::new(1.0, -1.0);
+        let around = |middle: f64| middle as usize - 2..middle as usize + 3;
+        let light: f64 = around(y)
+            .flat_map(|row| around(x).map(move |column| (row, column)))
+            .map(|(row, column)| f64::from(picture.nits[row * size.0 as usize + column][1]))
+            .sum();
+        let ratio = light / (NITS * SIDE * SIDE);
+        (sum, square) = (sum + ratio, square + (ratio - 1.0).powi(2));
+    }
+    let count = (LAMPS * LAMPS) as f64;
+    let (mean, rms) = (sum / count, (square / count).sqrt());
+    println!("small lamps: mean {mean:.3}, rms {rms:.3}");
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    assert!(rms < 0.25, "{rms}");
 }
 
 #[test]

@@ -395,6 +395,33 @@ fn compare_gi_settings() {
     room(&asked, &ALL, gi, frames);
 }
 
+/// Lights that give a room no light must not take its compensated light: a ray's hit that chooses
+/// among all lights evenly finds the lamp nearby so rarely that the bound on outliers removes it.
+#[test]
+fn faint_lights_leave_indirect_light_unchanged() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    // A clamp that takes most of the VPLs' light.
+    let gi = GiSettings { enabled: true, clamp_radius: 24.0, ..GiSettings::default() };
+    let mut mean_with = |faint: u32| {
+        let mut builder = cornell();
+        builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.5, 0.3));
+        for index in 0..faint {
+            let at = DVec3::new(40.0 + f64::from(index % 8), 1.0, f64::from(index / 8));
+            builder.point_light_lumens("faint", Lumen(0.1), Vec3::ONE, at);
+        }
+        let scene = builder.build().unwrap();
+        let (pose, projection) = room_pose();
+        let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+        let settings = settings(gi, 20.0);
+        let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+        on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
+        mean(&indirect(&after(&mut renderer, &on_device, &view, &settings, 4)))
+    };
+    let (alone, among) = (mean_with(0), mean_with(100));
+    println!("indirect light {alone:.3} nits, among faint lights {among:.3}");
+    assert!((among / alone - 1.0).abs() < 0.03, "{among} of {alone}");
+}
+
 /// Metal balls against the path tracer, ball by ball: with lobes too narrow for the few VPLs within
 /// them, and on the floor with highlights of VPLs, whose clamp takes much of their light.
 #[test]
