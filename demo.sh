@@ -25,7 +25,7 @@ render() { "$sunny16" render "$out/still_life.glb" --camera Hero "$@"; }
 say "looking for what is missing: packages, Rust (minutes if something must be installed)"
 setup demo
 
-step "building: about ten minutes the first time, seconds later; cargo shows what it compiles" \
+step "building: about seven minutes the first time, seconds later; cargo shows what it compiles" \
     cargo build --locked --release --bin sunny16 "${CARGO_FLAGS[@]}"
 
 mkdir -p "$out"
@@ -34,10 +34,10 @@ step "writing the demo scene and its look to $out (seconds)" "$sunny16" demos st
 step "rendering the camera 'Hero', 1280x720: half a minute, a second on a graphics card; the first run of all compiles
    shaders for another half minute" \
     render --size 1280x720 -o "$out/still_life.png" --times
-step "rendering it in nits at 640x360, with all layers, to $out/raster.exr (ten seconds)" \
-    render --size 640x360 -o "$out/raster.exr" --aov all --quiet
-step "path tracing it at 640x360, 64 samples a pixel (a minute)" \
-    render --size 640x360 -o "$out/path.exr" --renderer path --spp 64
+step "rendering it in nits at 480x270, with all layers, to $out/raster.exr (ten seconds)" \
+    render --size 480x270 -o "$out/raster.exr" --aov all --quiet
+step "path tracing it at 480x270, 64 samples a pixel (half a minute)" \
+    render --size 480x270 -o "$out/path.exr" --renderer path --spp 64
 step "comparing the two (seconds)" \
     "$sunny16" compare "$out/raster.exr" "$out/path.exr" --max-flip 0.05 --html "$out/report.html"
 
