@@ -13,9 +13,10 @@ use super::{
     source::{files_of, read},
 };
 use crate::{
+    image_io::split_layer,
     output::OutputError,
     scene::{
-        gltf::{self, ExternalFile, ImportError, MAX_FILE_BYTES, NoFiles},
+        gltf::{self, ExternalFile, ImportError, MAX_FILE_BYTES},
         look::{self, Look, LookError},
         procedural::PREFIX,
     },
@@ -47,7 +48,7 @@ impl From<LookError> for CollectError {
     }
 }
 
-/// What [`collect`] has written.
+/// Result of [`collect`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// Files with their bytes, relative to the folder; the scene comes first.
@@ -97,6 +98,10 @@ impl Draft {
 
     /// Prepares the place of a file; the error names the final path.
     fn place(&self, file: &Path) -> Result<PathBuf, OutputError> {
+        if !keeps_place(file) {
+            // Never written to, whatever the document names.
+            return Err(output_error(file, "the path leaves the folder"));
+        }
         let place = self.at.join(file);
         let folder = place.parent().unwrap_or(&self.at);
         fs::create_dir_all(folder).map_err(|error| output_error(&self.folder.join(file), error))?;
@@ -133,7 +138,8 @@ fn last_folders(document: &Path, levels: usize) -> Result<PathBuf, SessionError>
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().map_err(|error| {
         SessionError::InvalidRequest(format!("{}: {error}; check the path", document.display()))
     })?;
-    let names: Vec<Component<'_>> = folder.components().collect();
+    let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let names: Vec<Component<'_>> = folder.components().filter(is_name).collect();
     Ok(names.iter().skip(names.len().saturating_sub(levels)).collect())
 }
 
@@ -142,9 +148,9 @@ fn keeps_place(file: &Path) -> bool {
     file.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Writes the scene, its look and all files that they refer to into `folder`, which must be empty or
-/// not exist. The scene's references stay as they are; those of the look that leave its folder are
-/// changed to [`LOOK_FILES`]. Files that are named but cannot be read are listed.
+/// Writes the scene, its look and all files that they refer to into `folder`, which must be empty
+/// or not exist. The scene's references stay as they are; those of the look that leave its folder are
+/// changed to `look_files/`. Files that are named but cannot be read are listed.
 ///
 /// # Errors
 /// [`CollectError::Session`] if the scene or the look cannot be read or the scene is built-in,
@@ -161,9 +167,12 @@ pub fn collect(request: &OpenRequest, folder: &Path) -> Result<Collected, Collec
     };
     let source = read(request)?;
     Look::default().parse(&source.look_name, &source.look)?;
+    let resolver = files_of(document, request.root.as_deref())?;
     let mut levels = 0;
-    gltf::external_files::<CollectError>(document, &NoFiles, 0, |file| {
-        levels = levels.max(file.path.split('/').take_while(|part| *part == "..").count());
+    gltf::external_files::<CollectError>(document, &resolver, MAX_FILE_BYTES, |file| {
+        if file.bytes.is_ok() {
+            levels = levels.max(gltf::ups(&file.path));
+        }
         Ok(())
     })?;
     let sub = last_folders(document, levels)?;
@@ -171,12 +180,11 @@ pub fn collect(request: &OpenRequest, folder: &Path) -> Result<Collected, Collec
     let mut draft = Draft::new(folder)?;
     draft.copy(document, &sub.join(&name))?;
     draft.collected.scene = sub.join(&name);
-    let resolver = files_of(document, request.root.as_deref())?;
     gltf::external_files::<CollectError>(document, &resolver, MAX_FILE_BYTES, |file| {
         let ExternalFile { path, bytes } = file;
         match bytes {
             Ok(bytes) => {
-                let ups = path.split('/').take_while(|part| *part == "..").count();
+                let ups = gltf::ups(&path);
                 let mut place = sub.clone();
                 for _ in 0..ups {
                     place.pop();
@@ -190,6 +198,11 @@ pub fn collect(request: &OpenRequest, folder: &Path) -> Result<Collected, Collec
     })?;
     collect_look(&mut draft, (&source.look_name, &source.look), &sub, &name)?;
     Ok(draft.finish()?)
+}
+
+/// A file property's value without the layer that it selects.
+fn without_layer<'a>(value: &'a str, layer: Option<&str>) -> &'a str {
+    layer.and_then(|layer| value.strip_suffix(layer)?.strip_suffix(':')).unwrap_or(value)
 }
 
 /// Writes the look beside the scene, and its files.
@@ -209,7 +222,7 @@ fn collect_look(
         if !look::is_file_property(&path, &value) {
             continue;
         }
-        let file = from.join(&value);
+        let (file, layer) = split_layer(&from.join(&value));
         if !file.is_file() {
             let why = format!("'{value}' of {path}: not a file");
             draft.collected.missing.push(why);
@@ -218,14 +231,19 @@ fn collect_look(
         let place = match places.get(&file) {
             Some(place) => place.clone(),
             None => {
-                let place = free_place(draft, sub, Path::new(&value));
+                let named = without_layer(&value, layer.as_deref());
+                let place = free_place(draft, sub, Path::new(named));
                 draft.copy(&file, &sub.join(&place))?;
                 places.insert(file, place.clone());
                 place
             }
         };
-        if place != value {
-            changes.push((path, place));
+        let named = match layer {
+            Some(layer) => format!("{place}:{layer}"),
+            None => place,
+        };
+        if named != value {
+            changes.push((path, named));
         }
     }
     let changes: Vec<(&str, Option<&str>)> =

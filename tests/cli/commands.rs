@@ -840,7 +840,7 @@ fn a_collected_scene_needs_nothing_else() {
     nameless(&inner, "../shared.bin");
     // A picture of twice its height is an environment map.
     let env = dir.at("env.exr");
-    let map = "render small.glb -o env.exr --size 32x16 --renderer path --spp 4";
+    let map = "render small.glb -o env.exr --size 32x16 --renderer path --spp 4 --aov all";
     dir.run(map).ok();
     let (outside, beside) = (env.display(), "maps/own.ies");
     let look = format!(
@@ -875,4 +875,14 @@ fn a_collected_scene_needs_nothing_else() {
     run(&dir.at("moved"), "collect out/scenes/a.gltf --root out -o b/c").fails(4, &["shared.bin"]);
     assert!(!dir.has("moved/b"));
     run(dir.path(), "collect builtin:street -o a").fails(2, &["sunny16 demos"]);
+
+    // A reference beyond the root of the file system is left out, and the original stays.
+    let picture = "../".repeat(60) + "x.png";
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "images": [{{"uri": "{picture}"}}], "nodes": [{{}}]}}"#
+    );
+    dir.write("far.gltf", &text);
+    let run = run(dir.path(), "collect far.gltf -o far").ok();
+    assert!(run.err.contains("x.png") && run.out.contains("1 files"), "{run:?}");
+    assert_eq!((dir.text("far.gltf"), dir.text("far/far.gltf")), (text.clone(), text));
 }

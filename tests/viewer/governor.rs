@@ -104,7 +104,7 @@ fn quality_falls_in_motion_and_returns_at_rest() {
     let Some(guard) = crate::common::gpu() else { return };
     // Slow at full quality on software devices.
     let (_dir, file) = lights_scene(
-        "[passes.shadows]\nsamples = 32\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n",
+        "[passes.shadows]\nsamples = 64\n[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n",
     );
     let mut bench = HeadlessViewer::new(&guard.gpu, request(&file));
     bench.rest();

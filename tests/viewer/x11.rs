@@ -428,6 +428,10 @@ fn xdotool_opens_aims_meters_compares_resizes_hides_saves_closes_and_reopens() {
     let middle = [360, 260];
     driver.point(middle);
     driver.reading("the first picture", whole);
+    // The picture fills its panel: more of the room than the camera's frame.
+    let framed = driver.look();
+    driver.palette("window.gate=false", || driver.look().pixels != framed.pixels);
+    driver.reading("the picture of the panel", whole);
 
     // A camera setting, by the palette.
     driver.palette("camera.lens.f_stop=4", || driver.title().contains('*'));

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    files::Resolver,
+    files::{FoundName, Resolver, locate},
+    json::items,
     uri::{self, Target},
 };
 
@@ -35,28 +36,23 @@ pub(super) fn visit<E>(
             continue;
         }
         let read = |path: &str| resolver.read(path, limit);
-        // As the importer: the name as it is, then without decoding, then in other case.
-        let file = match read(&path) {
-            Ok(bytes) => ExternalFile { path, bytes: Ok(bytes) },
-            Err(why) => match literal.as_deref().map(|literal| (literal, read(literal))) {
-                Some((literal, Ok(bytes))) => {
-                    ExternalFile { path: literal.to_owned(), bytes: Ok(bytes) }
-                }
-                _ => {
-                    let other = resolver.other_case(&path).and_then(|other| read(&other).ok());
-                    let bytes = other.ok_or_else(|| format!("'{path}': {why}"));
-                    ExternalFile { path, bytes }
-                }
-            },
+        let file = match locate(resolver, &path, literal.as_deref(), read) {
+            Ok((bytes, FoundName::Literal(path))) => ExternalFile { path, bytes: Ok(bytes) },
+            // A copy has the name that the document gives.
+            Ok((bytes, _)) => ExternalFile { path, bytes: Ok(bytes) },
+            Err(why) => ExternalFile { bytes: Err(format!("'{path}': {why}")), path },
         };
         each(file)?;
     }
     Ok(())
 }
 
-/// All texts under the key `uri`, wherever an extension may have it.
+/// All texts under the key `uri`, wherever an extension may have it, and the flow maps of water.
 fn uris(root: &Value) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
+    let flow = |material: &'_ Value| -> Option<&str> {
+        material.get("extras")?.get("water")?.get("flow")?.as_str()
+    };
+    let mut found: BTreeSet<&str> = items(root, "materials").iter().filter_map(flow).collect();
     let mut open = vec![root];
     while let Some(value) = open.pop() {
         match value {

@@ -100,7 +100,8 @@ pub fn contains(root: &Path, document: &Path) -> bool {
 }
 
 /// Number of `..` at the beginning of a path.
-fn ups(path: &str) -> usize {
+#[must_use]
+pub fn ups(path: &str) -> usize {
     path.split('/').take_while(|part| *part == "..").count()
 }
 
@@ -247,6 +248,37 @@ impl Fetched {
     }
 }
 
+/// Name under which a file was found.
+pub(super) enum FoundName {
+    /// The decoded path.
+    Same,
+    /// The URI without decoding.
+    Literal(String),
+    /// A name that differs in the case of letters.
+    OtherCase(String),
+}
+
+/// Reads the file that a URI names: by its decoded path, by the URI as it is, or by a name that
+/// differs in the case of letters. The error is that of the decoded path.
+pub(super) fn locate<T>(
+    resolver: &dyn Resolver,
+    path: &str,
+    literal: Option<&str>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<(T, FoundName), String> {
+    let problem = match read(path) {
+        Ok(found) => return Ok((found, FoundName::Same)),
+        Err(problem) => problem,
+    };
+    if let Some(literal) = literal
+        && let Ok(found) = read(literal)
+    {
+        return Ok((found, FoundName::Literal(literal.to_owned())));
+    }
+    let other = resolver.other_case(path).and_then(|other| Some((read(&other).ok()?, other)));
+    other.map(|(found, other)| (found, FoundName::OtherCase(other))).ok_or(problem)
+}
+
 /// All files of one import.
 pub(super) struct Files<'a> {
     resolver: &'a dyn Resolver,
@@ -267,24 +299,19 @@ impl<'a> Files<'a> {
                 let odd = odd.or_else(|| coding.map(str::to_owned)).map(Odd::Form);
                 Ok(Fetched { bytes: bytes.into(), mime: Some(mime.to_ascii_lowercase()), odd })
             }
-            Target::File { path, literal } => match (self.read(&path), literal) {
-                (Ok(bytes), _) => {
-                    let odd = path.starts_with("../").then_some(Odd::Outside(path));
-                    Ok(Fetched { bytes, mime: None, odd })
-                }
-                (Err(problem), literal) => {
-                    let odd = |path: String, what: &str| {
-                        let bytes = self.read(&path).ok()?;
-                        let odd = Some(Odd::Form(format!("the file's name '{path}' {what}")));
-                        Some(Fetched { bytes, mime: None, odd })
-                    };
-                    let other_case = || self.resolver.other_case(&path);
-                    literal
-                        .and_then(|literal| odd(literal, "is not encoded"))
-                        .or_else(|| odd(other_case()?, "differs in the case of letters"))
-                        .ok_or(problem)
-                }
-            },
+            Target::File { path, literal } => {
+                let read = |path: &str| self.read(path);
+                let (bytes, name) = locate(self.resolver, &path, literal.as_deref(), read)?;
+                let named = |name: &str, what: &str| {
+                    Some(Odd::Form(format!("the file's name '{name}' {what}")))
+                };
+                let odd = match name {
+                    FoundName::Same => path.starts_with("../").then_some(Odd::Outside(path)),
+                    FoundName::Literal(name) => named(&name, "is not encoded"),
+                    FoundName::OtherCase(name) => named(&name, "differs in the case of letters"),
+                };
+                Ok(Fetched { bytes, mime: None, odd })
+            }
         }
     }
 

@@ -39,7 +39,7 @@ use std::{
 };
 
 pub use external::ExternalFile;
-pub use files::{Folder, NoFiles, Resolver, contains};
+pub use files::{Folder, NoFiles, Resolver, contains, ups};
 pub use limits::{
     MAX_CHECKED_BYTES, MAX_DECODED_BYTES, MAX_FILE_BYTES, MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE,
     MAX_INSTANCED_TRIANGLES, MAX_JSON_BYTES, MAX_JSON_VALUES, MAX_NODES, MAX_PIXEL_BYTES,
@@ -196,8 +196,8 @@ pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     Ok(scene)
 }
 
-/// Calls `each` with every file that a document refers to, shown or not, once. `resolver` reads them;
-/// each may have up to `limit` bytes.
+/// Calls `each` with every file that a document refers to, shown or not, once. `resolver` reads
+/// them; each may have up to `limit` bytes.
 ///
 /// # Errors
 /// [`ImportError`] if the document cannot be read, and the error of `each`.

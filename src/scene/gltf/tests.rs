@@ -859,6 +859,7 @@ fn every_file_beside_a_document_is_found_once() {
         "buffers": [{"uri": "a.bin"}, {"uri": "data:;base64,AA=="}, {"uri": "./a.bin"}],
         "images": [{"uri": "maps/wood%201.png"}, {"uri": "../b.png"}, {"uri": "none.png"},
             {"uri": "file:///etc/passwd"}],
+        "materials": [{"extras": {"water": {"flow": "flow.png"}}}],
         "extensions": {"EXT_lights_ies": {"lights": [{"uri": "lamp.ies"}]}}}"#;
     let document = at("scene/a.gltf");
     std::fs::write(&document, text).unwrap();
@@ -875,6 +876,7 @@ fn every_file_beside_a_document_is_found_once() {
         [
             file("../b.png", Some(b"b")),
             file("a.bin", Some(b"a")),
+            file("flow.png", None),
             file("lamp.ies", None),
             file("maps/wood 1.png", Some(b"w")),
             file("none.png", None),
