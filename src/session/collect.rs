@@ -149,8 +149,8 @@ fn keeps_place(file: &Path) -> bool {
 }
 
 /// Writes the scene, its look and all files that they refer to into `folder`, which must be empty
-/// or not exist. The scene's references stay as they are; those of the look that leave its folder are
-/// changed to `look_files/`. Files that are named but cannot be read are listed.
+/// or not exist. The scene's references stay as they are; those of the look that leave its folder
+/// are changed to `look_files/`. Files that are named but cannot be read are listed.
 ///
 /// # Errors
 /// [`CollectError::Session`] if the scene or the look cannot be read or the scene is built-in,

@@ -1,6 +1,6 @@
 //! An asset without lights, lit in the window by input events alone: three lights by their data
-//! sheets, a map, focus, exposure by the meter, frame, save, export. The saved look renders the same
-//! picture.
+//! sheets, a map, focus, exposure by the meter, frame, save, export. The saved look renders the
+//! same picture.
 
 use std::{fs, path::PathBuf};
 
@@ -119,6 +119,7 @@ fn an_asset_is_lit_from_nothing() {
     artist.press(Key::S, Modifiers::COMMAND);
     artist.press(Key::F12, Modifiers::NONE);
     println!("{} inputs from an asset without lights to files", artist.steps);
+    assert!(artist.steps < 60, "a palette entry is three inputs: {}", artist.steps);
 
     let Artist { bench, .. } = &artist;
     assert!(!bench.workspace().document.changed(), "it is saved");
