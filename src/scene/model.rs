@@ -676,6 +676,8 @@ pub struct Light {
     /// True if the horizon clips the disk of a sun: the part below gives no light. Its strength is
     /// that of the whole disk. A sky's sun and moon are clipped; a file's suns may emit from below.
     pub clip_at_horizon: bool,
+    /// The light without gel and modifiers, if a look puts any in front of it.
+    pub bare: Option<Arc<Self>>,
 }
 
 impl Light {
@@ -691,7 +693,14 @@ impl Light {
             shadow: true,
             visible: true,
             clip_at_horizon: false,
+            bare: None,
         }
+    }
+
+    /// The light without gel and modifiers: its strength and color are those of its author.
+    #[must_use]
+    pub fn bare(&self) -> &Self {
+        self.bare.as_deref().unwrap_or(self)
     }
 
     /// The emitter.
