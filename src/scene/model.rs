@@ -19,7 +19,7 @@ use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
     ies::IesProfile,
-    lights::{Emitter, LightStrength, PhysicalLight, SunDisk},
+    lights::{Cone, Emitter, LightStrength, PhysicalLight, SunDisk},
 };
 
 /// A scene: nodes with meshes, lights and cameras, and the resources that they refer to.
@@ -756,21 +756,7 @@ impl Light {
         let Emitter::Spot { cone, .. } = self.emitter() else {
             return Steradian(profile.lumens().get() / peak);
         };
-        let (rows, columns) = (1024, 180);
-        let mut sum = 0.0;
-        for row in 0..rows {
-            // Equal steps of angle up to the cone's edge.
-            let theta = (f64::from(row) + 0.5) / f64::from(rows) * cone.outer();
-            let (sin, cos) = theta.sin_cos();
-            let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
-            for column in 0..columns {
-                let (s, c) = (std::f64::consts::TAU * (f64::from(column) + 0.5)
-                    / f64::from(columns))
-                .sin_cos();
-                sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
-            }
-        }
-        Steradian(sum * std::f64::consts::TAU / f64::from(columns) / peak)
+        profile.flux_within([cone.inner(), cone.outer()], || cone_flux(cone, profile))
     }
 
     /// Fraction of its photometric profile's flux that a spot's cone removes; `None` without a
@@ -788,6 +774,25 @@ impl Light {
     pub fn color_luminance(&self) -> f64 {
         crate::photometry::color::luminance(self.color.as_dvec3())
     }
+}
+
+/// Flux over maximum intensity of a profile within a cone, by the midpoint rule. The profile's peak
+/// is above 0.
+fn cone_flux(cone: Cone, profile: &IesProfile) -> Steradian {
+    let (rows, columns) = (1024, 180);
+    let mut sum = 0.0;
+    for row in 0..rows {
+        // Equal steps of angle up to the cone's edge.
+        let theta = (f64::from(row) + 0.5) / f64::from(rows) * cone.outer();
+        let (sin, cos) = theta.sin_cos();
+        let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
+        for column in 0..columns {
+            let (s, c) =
+                (std::f64::consts::TAU * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+            sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
+        }
+    }
+    Steradian(sum * std::f64::consts::TAU / f64::from(columns) / profile.peak().get())
 }
 
 /// Environment light: an equirectangular map (image-based lighting).

@@ -148,7 +148,8 @@ fn modifiers_leave_the_flux_of_their_closed_forms() {
     assert!(bare.profile.is_none() && bare.candela() == Some(Candela(100.0)));
     // The table is there for a strength to come.
     let dark = spot(60.0, &["lights.Key.candela=0", "lights.Key.barn_door_left=20"]).unwrap();
-    assert_eq!((flux(&dark), dark.profile.unwrap().peak()), (0.0, Candela(1.0)));
+    assert_eq!(flux(&dark), 0.0);
+    assert!((dark.profile.unwrap().peak().get() - 1.0).abs() < 1e-12);
     // A look that states lumens states those of the lamp.
     let stated = spot(60.0, &["lights.Key.lumens=1000", "lights.Key.barn_door_left=0"]).unwrap();
     let off = flux(&stated) / 500.0 - 1.0;
