@@ -15,6 +15,7 @@
 //! - type A (vehicle lamps): both angles 0 is -Z; the planes turn around Y by the horizontal angle,
 //!   towards +X; the vertical angle rises towards +Y.
 
+mod derived;
 mod eulumdat;
 mod lm63;
 mod numbers;

@@ -536,7 +536,7 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<ListedLi
     let copies: BTreeSet<usize> = made.values().flatten().copied().collect();
     let added: BTreeSet<usize> =
         scene.nodes.iter().skip(before.len()).filter_map(|node| node.light).collect();
-    let strength = |i: usize| scene.lights.get(i).map(|light| light.source.authored());
+    let strength = |i: usize| scene.lights.get(i).map(|light| light.bare().source.authored());
     let at = |number: usize, i: usize| {
         Some(ListedLight {
             number,
@@ -590,9 +590,13 @@ fn one_light(text: &mut Text, address: Option<String>, listed: &ListedLight<'_>)
         ),
     );
     text.addressed("lights", address);
-    let authored = source.authored();
+    let authored = light.bare().source.authored();
     let source_of_strength = if by_look { "as the look sets it" } else { "as its author wrote it" };
-    text.line(2, format!("{} {} {source_of_strength}", digits(authored.value()), authored.unit()));
+    let bare = if light.bare.is_some() { ", without gel and modifiers" } else { "" };
+    text.line(
+        2,
+        format!("{} {} {source_of_strength}{bare}", digits(authored.value()), authored.unit()),
+    );
     if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
@@ -655,7 +659,7 @@ fn one_light(text: &mut Text, address: Option<String>, listed: &ListedLight<'_>)
         }
         _ => {}
     }
-    if let Some(profile) = light.profile.as_ref().filter(|profile| !profile.is_computed()) {
+    if let Some(profile) = &light.bare().profile {
         let (peak, lumens) = (profile.peak().get(), profile.lumens().get());
         text.line(2, format!("IES profile: {} cd at most, {} lm", digits(peak), digits(lumens)));
     }

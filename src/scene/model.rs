@@ -19,7 +19,7 @@ use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
     ies::IesProfile,
-    lights::{Emitter, LightStrength, PhysicalLight, SunDisk},
+    lights::{Cone, Emitter, LightStrength, PhysicalLight, SunDisk},
 };
 
 /// A scene: nodes with meshes, lights and cameras, and the resources that they refer to.
@@ -676,6 +676,8 @@ pub struct Light {
     /// True if the horizon clips the disk of a sun: the part below gives no light. Its strength is
     /// that of the whole disk. A sky's sun and moon are clipped; a file's suns may emit from below.
     pub clip_at_horizon: bool,
+    /// The light without gel and modifiers, if a look puts any in front of it.
+    pub bare: Option<Arc<Self>>,
 }
 
 impl Light {
@@ -691,7 +693,14 @@ impl Light {
             shadow: true,
             visible: true,
             clip_at_horizon: false,
+            bare: None,
         }
+    }
+
+    /// The light without gel and modifiers: its strength and color are those of its author.
+    #[must_use]
+    pub fn bare(&self) -> &Self {
+        self.bare.as_deref().unwrap_or(self)
     }
 
     /// The emitter.
@@ -747,21 +756,7 @@ impl Light {
         let Emitter::Spot { cone, .. } = self.emitter() else {
             return Steradian(profile.lumens().get() / peak);
         };
-        let (rows, columns) = (1024, 180);
-        let mut sum = 0.0;
-        for row in 0..rows {
-            // Equal steps of angle up to the cone's edge.
-            let theta = (f64::from(row) + 0.5) / f64::from(rows) * cone.outer();
-            let (sin, cos) = theta.sin_cos();
-            let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
-            for column in 0..columns {
-                let (s, c) = (std::f64::consts::TAU * (f64::from(column) + 0.5)
-                    / f64::from(columns))
-                .sin_cos();
-                sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
-            }
-        }
-        Steradian(sum * std::f64::consts::TAU / f64::from(columns) / peak)
+        profile.flux_within([cone.inner(), cone.outer()], || cone_flux(cone, profile))
     }
 
     /// Fraction of its photometric profile's flux that a spot's cone removes; `None` without a
@@ -779,6 +774,25 @@ impl Light {
     pub fn color_luminance(&self) -> f64 {
         crate::photometry::color::luminance(self.color.as_dvec3())
     }
+}
+
+/// Flux over maximum intensity of a profile within a cone, by the midpoint rule. The profile's peak
+/// is above 0.
+fn cone_flux(cone: Cone, profile: &IesProfile) -> Steradian {
+    let (rows, columns) = (1024, 180);
+    let mut sum = 0.0;
+    for row in 0..rows {
+        // Equal steps of angle up to the cone's edge.
+        let theta = (f64::from(row) + 0.5) / f64::from(rows) * cone.outer();
+        let (sin, cos) = theta.sin_cos();
+        let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
+        for column in 0..columns {
+            let (s, c) =
+                (std::f64::consts::TAU * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+            sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
+        }
+    }
+    Steradian(sum * std::f64::consts::TAU / f64::from(columns) / profile.peak().get())
 }
 
 /// Environment light: an equirectangular map (image-based lighting).

@@ -107,9 +107,12 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
                 let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
                 light.is_some_and(|light| light.emitter().area().is_some())
             });
-        old.changed(new).iter().all(|property| {
-            let switch = property.path == "lights.*.enabled" && !(shaped || steady);
-            property.affects == Affects::Lights || switch
+        // The table of modifiers spans the cone.
+        let table = [old, new].iter().any(|look| look.has_modifiers());
+        old.changed(new).iter().all(|property| match property.path {
+            "lights.*.enabled" => !(shaped || steady),
+            "lights.*.outer_half_angle" => !table,
+            _ => property.affects == Affects::Lights,
         })
     });
     // Probes are captured in the light of the upload.
@@ -118,8 +121,13 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use glam::{DVec3, Vec3};
+
     use super::*;
-    use crate::scene::look::properties;
+    use crate::{
+        photometry::Candela,
+        scene::{build::SceneBuilder, look::properties},
+    };
 
     fn look(settings: &[&str]) -> Look {
         Look::of(settings).unwrap()
@@ -171,6 +179,41 @@ mod tests {
         assert_eq!(classify_change(&old, &coarse), LookChange::Scene);
         assert!(!relights(&old, &bright, &Scene::default()));
         assert!(relights(&with(&[]), &with(&["lights.Key.lumens=900"]), &Scene::default()));
+    }
+
+    #[test]
+    fn the_cone_of_a_spot_with_modifiers_is_uploaded_and_its_strength_is_not() {
+        let spot = |settings: &[&str]| {
+            let cone = ["lights.Key.shape=spot", "lights.Key.outer_half_angle=40"];
+            look(&[&cone, settings].concat())
+        };
+        let of_key = |settings: &[&str]| {
+            let mut builder = SceneBuilder::new("one lamp");
+            builder.point_light_candela("Key", Candela(100.0), Vec3::ONE, DVec3::Y);
+            let mut scene = builder.build().unwrap();
+            spot(settings).apply(&mut scene).unwrap();
+            scene.lights.pop().unwrap()
+        };
+        let base = Scene::default();
+        let (plain, snoot) = (spot(&[]), "lights.Key.snoot=1");
+        assert!(relights(&plain, &spot(&["lights.Key.outer_half_angle=30"]), &base));
+        let old = spot(&[snoot]);
+        for (setting, relit) in [
+            ("lights.Key.candela=900", true),
+            ("lights.Key.candela=0", true),
+            ("lights.Key.inner_half_angle=10", true),
+            ("lights.Key.spot_flux=phi-over-pi", true),
+            ("lights.Key.gel=CTO", true),
+            ("lights.Key.outer_half_angle=30", false),
+            ("lights.Key.snoot=2", false),
+        ] {
+            let new = spot(&[snoot, setting]);
+            assert_eq!(relights(&old, &new, &base), relit, "{setting}");
+            assert_eq!(relights(&new, &old, &base), relit, "back from {setting}");
+            // An upload is needed just if the table differs.
+            let [old, new] = [&[snoot][..], &[snoot, setting]].map(|of| of_key(of).profile);
+            assert_eq!(old == new, relit, "{setting}");
+        }
     }
 
     /// Values of which each property of the sections below takes at least one.

@@ -238,8 +238,8 @@ macro_rules! lift {
 }
 
 lift! {
-    Document(DocumentAction), Item(ItemAction), Scene(SceneAction), Selection(SelectionAction), Camera(CameraAction),
-    View(ViewAction), Engine(EngineAction), Window(WindowAction),
+    Document(DocumentAction), Item(ItemAction), Scene(SceneAction), Selection(SelectionAction),
+    Camera(CameraAction), View(ViewAction), Engine(EngineAction), Window(WindowAction),
 }
 
 /// Actions in the order in which they were made.

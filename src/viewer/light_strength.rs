@@ -2,13 +2,18 @@
 
 use super::number_text::short;
 use crate::{
-    photometry::lights::{Emitter, LightStrength, PhysicalLight},
+    photometry::{
+        Candela, Lumen,
+        lights::{Emitter, LightStrength},
+    },
     scene::{Light, look},
 };
 
-/// Strengths of a light in each unit that applies: property, unit, value. A file's color scales the
-/// light, so its luminance is included; strengths set by a look do not depend on the color.
+/// Strengths of a light in each unit that applies: property, unit, value. They are those that a
+/// look sets: without gel and modifiers. A file's color scales the light, so its luminance is
+/// included; strengths set by a look do not depend on the color.
 pub(super) fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
+    let light = light.bare();
     let (source, luminance) = (light.source, light.color_luminance());
     let mut all = Vec::new();
     // With a measured distribution: the light's own lumens, not those of a bare source.
@@ -40,16 +45,31 @@ pub(super) fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)>
 
 /// Strength of a light in its author's unit: property and value.
 pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
-    let unit = authored(light.source);
+    let unit = authored(light);
     strengths(light)
         .into_iter()
         .find(|(property, ..)| *property == unit)
         .map(|(property, _, value)| (property, value))
 }
 
+/// Light behind its gel and modifiers, read-only: unit and value. Empty for a light without any.
+pub(super) fn effective(light: &Light) -> Vec<(&'static str, f64)> {
+    if light.bare.is_none() {
+        return Vec::new();
+    }
+    let weight = light.color_luminance();
+    let lux = light.is_directional().then(|| light.source.lux(1.0).get());
+    let all = [
+        ("lm", light.lumens().map(Lumen::get)),
+        ("cd", light.candela().map(Candela::get)),
+        ("lx", lux),
+    ];
+    all.into_iter().filter_map(|(unit, value)| Some((unit, value? * weight))).collect()
+}
+
 /// The author's unit.
-pub(super) fn authored(source: PhysicalLight) -> &'static str {
-    match source.authored() {
+pub(super) fn authored(light: &Light) -> &'static str {
+    match light.bare().source.authored() {
         LightStrength::Lumens(_) => "lumens",
         LightStrength::Candela(_) => "candela",
         LightStrength::Lux(_) => "lux",
@@ -60,8 +80,54 @@ pub(super) fn authored(source: PhysicalLight) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use glam::{DVec3, Vec3};
+
     use super::*;
-    use crate::photometry::{Candela, IesProfile, Lumen};
+    use crate::{
+        photometry::{IesProfile, lights::PhysicalLight},
+        scene::{build::SceneBuilder, look::Look},
+    };
+
+    #[test]
+    fn writing_the_strength_of_a_light_with_gel_and_modifiers_keeps_it() {
+        let of = |settings: &[&str]| {
+            let mut builder = SceneBuilder::new("one lamp");
+            builder.point_light_candela("Key", Candela(100.0), Vec3::new(1.0, 0.5, 0.2), DVec3::Y);
+            let mut scene = builder.build().unwrap();
+            Look::of(settings).unwrap().apply(&mut scene).unwrap();
+            scene.lights.pop().unwrap()
+        };
+        let spot =
+            ["lights.Key.shape=spot", "lights.Key.outer_half_angle=40", "lights.Key.lumens=1000"];
+        let plain = of(&spot);
+        assert!(effective(&plain).is_empty());
+        for front in [
+            &["lights.Key.gel=CTO"][..],
+            &["lights.Key.snoot=1"],
+            &["lights.Key.gel=CTO", "lights.Key.barn_door_left=0"],
+        ] {
+            let light = of(&[&spot[..], front].concat());
+            let (unit, value) = strength(&light).unwrap();
+            assert_eq!(unit, "lumens", "{front:?}");
+            assert!((value / 1000.0 - 1.0).abs() < 1e-6, "{front:?}: {value}");
+            assert_eq!(strengths(&light), strengths(&plain), "{front:?}");
+            let seen = effective(&light);
+            assert_eq!(seen.iter().map(|(unit, _)| *unit).collect::<Vec<_>>(), ["lm", "cd"]);
+            assert!(seen[0].1 < 900.0, "{front:?}: {seen:?}");
+            // Each unit that the inspector offers, as a new setting.
+            for (property, _, value) in strengths(&light) {
+                let written = format!("lights.Key.{property}={}", short(value));
+                let again = of(&[&spot[..2], front, &[&written]].concat());
+                for ((unit, one), (_, two)) in seen.iter().zip(effective(&again)) {
+                    assert!((two / one - 1.0).abs() < 1e-3, "{written}: {two} for {one} {unit}");
+                }
+            }
+        }
+        // A color of the file scales the strength, the gel does not.
+        let (file, gelled) = (of(&["lights.Key.shadow=true"]), of(&["lights.Key.gel=0.5 0.5 0.5"]));
+        assert_eq!(strength(&gelled), strength(&file));
+        assert!((gelled.color_luminance() / file.color_luminance() - 0.5).abs() < 1e-6);
+    }
 
     #[test]
     fn a_light_under_a_profile_is_the_same_in_each_unit() {

@@ -28,9 +28,11 @@ const DISTANCE: f64 = 1.2;
 /// Angular diameter of the sun (degrees), seen from the Earth.
 const SUN_DIAMETER: f64 = 0.533;
 
-/// The first of `base`, `base2`, `base3` and so on that is free.
+/// The first of `base`, `base2`, `base3` and so on that is free, without the number that ends the
+/// base: `Key2`, `Key.001`, and the addresses `Key#1` and `#0`.
 pub(super) fn free_name(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let base = base.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '#' | '.' | '_' | '-' | ' ');
+    let base = base.trim_end_matches(is_number);
     let base = if base.is_empty() { "Light" } else { base };
     let numbered = |number: usize| match number {
         1 => base.to_owned(),
@@ -52,7 +54,7 @@ pub(super) fn name_of(shape: LightShape) -> &'static str {
     }
 }
 
-/// What a new light shines on.
+/// Subject of a new light.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject {
     /// Center (m, world space).
@@ -170,9 +172,11 @@ fn shape_of(emitter: Emitter, digits: fn(f64) -> f64) -> Properties {
     all.into_iter().filter(|(_, value)| value != "one").collect()
 }
 
-/// Properties of a look that give a light again, in its place. The look has no colors off the
-/// daylight and black-body loci: the nearest color temperature and tint stand for others.
+/// Properties of a look that give a light again, in its place, without its gel and modifiers. The
+/// look has no colors off the daylight and black-body loci: the nearest color temperature and tint
+/// stand for others.
 pub(super) fn copied(light: &Light, world: DMat4) -> Properties {
+    let light = light.bare();
     let emitter = light.emitter();
     let mut set = shape_of(emitter, |value| value);
     set.insert("position", place_text(world.w_axis.truncate()));
@@ -277,6 +281,29 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_behind_the_same_gel_and_modifiers_is_the_same_light() {
+        for shape in SHAPES {
+            let front = |mut set: Properties| {
+                set.insert("gel", "CTO + 0.3 ND".into());
+                if shape == LightShape::Spot {
+                    set.insert("snoot", "1.5".into());
+                }
+                set
+            };
+            let mut set = subject().light(shape);
+            set.insert("kelvin", "5600".into());
+            let (light, world) = added(&front(set));
+            let (copy, _) = added(&front(copied(&light, world)));
+            let [one, two] =
+                [&light, &copy].map(|light| light.source.lux(1.0).get() * light.color_luminance());
+            assert!((two / one - 1.0).abs() < 1e-3, "{shape:?}: {two} for {one}");
+            let [one, two] = [&light, &copy].map(|light| light.color / light.color.x);
+            assert!((one - two).abs().max_element() < 0.01, "{shape:?}: {two} for {one}");
+            assert_eq!(copy.profile.is_some(), shape == LightShape::Spot);
+        }
+    }
+
+    #[test]
     fn names_are_counted() {
         let taken = ["Key", "Key2", "Fill"];
         let free = |base: &str| free_name(base, |name| taken.contains(&name));
@@ -285,5 +312,12 @@ mod tests {
         assert_eq!(free("Fill"), "Fill2");
         assert_eq!(free("Rim"), "Rim");
         assert_eq!(free("001"), "Light");
+        assert_eq!(free("#0"), "Light");
+        assert_eq!(free("Twin#1"), "Twin");
+        assert_eq!(free("Key#12"), "Key3");
+        assert_eq!(free("Light.001"), "Light");
+        assert_eq!(free("Lamp_L-2"), "Lamp_L");
+        assert_eq!(free("Lamp 2"), "Lamp");
+        assert_eq!(free("C#m"), "C#m");
     }
 }

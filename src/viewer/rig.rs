@@ -104,6 +104,8 @@ mod tests {
                 }
                 let mut scene = Scene::default();
                 look.apply(&mut scene).unwrap();
+                let [nodes, lights] = [scene.nodes.len(), scene.lights.len()];
+                assert_eq!([nodes, lights], [rig.lights().len(); 2], "{name}");
                 for ((node, light), of_rig) in
                     scene.nodes.iter().zip(&scene.lights).zip(rig.lights())
                 {

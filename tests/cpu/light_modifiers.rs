@@ -143,6 +143,13 @@ fn modifiers_leave_the_flux_of_their_closed_forms() {
     let off = flux(&doors) / (100.0 * pyramid) - 1.0;
     assert!(off.abs() < 0.01, "barn doors: {off}");
     assert!((doors.candela().unwrap().get() - 100.0).abs() < 1e-9);
+    assert!((doors.profile.as_ref().unwrap().peak().get() - 1.0).abs() < 1e-12, "relative");
+    let bare = doors.bare();
+    assert!(bare.profile.is_none() && bare.candela() == Some(Candela(100.0)));
+    // The table is there for a strength to come.
+    let dark = spot(60.0, &["lights.Key.candela=0", "lights.Key.barn_door_left=20"]).unwrap();
+    assert_eq!(flux(&dark), 0.0);
+    assert!((dark.profile.unwrap().peak().get() - 1.0).abs() < 1e-12);
     // A look that states lumens states those of the lamp.
     let stated = spot(60.0, &["lights.Key.lumens=1000", "lights.Key.barn_door_left=0"]).unwrap();
     let off = flux(&stated) / 500.0 - 1.0;
@@ -191,7 +198,7 @@ fn the_table_follows_the_edge_of_a_barn_door() {
             for up in [-0.4, 0.0, 0.23] {
                 let across = edge + f64::to_radians(penumbra) * (f64::from(i) / 200.0 - 1.0);
                 let direction = dvec3(across.tan(), up, -1.0).normalize();
-                let got = profile.candela_towards(direction).get() / 100.0;
+                let got = profile.candela_towards(direction).get();
                 worst = worst.max((got - doors.transmittance(direction)).abs());
             }
         }
@@ -228,7 +235,7 @@ fn a_gobo_of_a_file_is_linear_and_is_found_beside_the_look() {
     assert!(off.abs() < 0.01, "{off}");
     let profile = light.profile.unwrap();
     let [left, right] = [-0.2, 0.2].map(|x| profile.candela_towards(dvec3(x, 0.1, -1.0)).get());
-    assert!((left - 100.0).abs() < 1e-6 && (right - 50.2).abs() < 0.5, "{left} {right}");
+    assert!((left - 1.0).abs() < 1e-8 && (right - 0.502).abs() < 0.005, "{left} {right}");
     std::fs::write(dir.path().join("text.png"), "hello").unwrap();
     for bad in ["none.png", "text.png"] {
         let error = read(bad).unwrap_err();

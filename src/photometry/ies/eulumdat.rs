@@ -10,6 +10,7 @@
 //! of lamps are alternatives: the first is used.
 
 use super::{
+    derived::Derived,
     numbers::{Listed, finite, snapped},
     profile::{
         IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, StatedRatios,
@@ -365,6 +366,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
         candela: rows.concat(),
         notes,
         is_computed: false,
+        derived: Derived::default(),
     };
     let output = profile.lumens().get() / lamps.flux;
     let said = stated.light_output / 100.0;

@@ -1,6 +1,7 @@
 //! The parser of LM-63 files.
 
 use super::{
+    derived::Derived,
     numbers::{Listed, finite, snapped},
     profile::{
         IesError, IesProfile, IesVersion, MAX_ANGLES, MAX_VALUES, PhotometricType, Symmetry, Tilt,
@@ -266,6 +267,7 @@ pub(super) fn parse(
         candela,
         notes,
         is_computed: false,
+        derived: Derived::default(),
     })
 }
 

@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use glam::DVec3;
 
-use super::numbers::TooLow;
-use crate::photometry::units::{Candela, Lumen};
+use super::{derived::Derived, numbers::TooLow};
+use crate::photometry::units::{Candela, Lumen, Steradian};
 
 /// Maximum file size in bytes.
 pub const MAX_BYTES: usize = 64 << 20;
@@ -254,6 +254,7 @@ pub struct IesProfile {
     pub(super) candela: Vec<f64>,
     pub(super) notes: Vec<String>,
     pub(super) is_computed: bool,
+    pub(super) derived: Derived,
 }
 
 impl IesProfile {
@@ -332,7 +333,8 @@ impl IesProfile {
     /// The maximum listed intensity.
     #[must_use]
     pub fn peak(&self) -> Candela {
-        Candela(self.candela.iter().copied().fold(0.0, f64::max))
+        let peak = || Candela(self.candela.iter().copied().fold(0.0, f64::max));
+        *self.derived.peak.get_or_init(peak)
     }
 
     /// The listed value at indices of the lists; 0 beyond them.
@@ -411,10 +413,22 @@ impl IesProfile {
     /// (LM-75-01).
     #[must_use]
     pub fn lumens(&self) -> Lumen {
-        let rows: Vec<Vec<f64>> = (0..self.horizontal.len())
-            .map(|h| (0..self.vertical.len()).map(|v| self.listed(h, v)).collect())
-            .collect();
-        self.integral(&self.vertical, &rows)
+        *self.derived.lumens.get_or_init(|| {
+            let rows: Vec<Vec<f64>> = (0..self.horizontal.len())
+                .map(|h| (0..self.vertical.len()).map(|v| self.listed(h, v)).collect())
+                .collect();
+            self.integral(&self.vertical, &rows)
+        })
+    }
+
+    /// Flux over maximum intensity within a cone of these half angles (rad, inner and outer), which
+    /// `integrate` computes. The profile keeps that of the last cone.
+    pub(crate) fn flux_within(
+        &self,
+        half_angles: [f64; 2],
+        integrate: impl FnOnce() -> Steradian,
+    ) -> Steradian {
+        self.derived.within(half_angles, integrate)
     }
 
     /// Fraction of the flux below the horizon, in type C coordinates (DFF of EULUMDAT); `None` for

@@ -3,7 +3,10 @@
 use glam::{DVec3, dvec3};
 use rayon::prelude::*;
 
-use super::profile::{IesProfile, IesVersion, PhotometricType, Symmetry, Tilt};
+use super::{
+    derived::Derived,
+    profile::{IesProfile, IesVersion, PhotometricType, Symmetry, Tilt},
+};
 use crate::photometry::units::Lumen;
 
 impl IesProfile {
@@ -40,6 +43,7 @@ impl IesProfile {
             candela: values.collect(),
             notes: Vec::new(),
             is_computed: true,
+            derived: Derived::default(),
         }
     }
 }

@@ -96,7 +96,7 @@ fn light(listed: &ListedLight<'_>, addresses: &AddressTable<'_>) -> Value {
     let &ListedLight { number: index, light, uses, by_look } = listed;
     let source = light.source;
     let weight = light.color_luminance();
-    let authored = source.authored();
+    let authored = light.bare().source.authored();
     let has_surface = light.emitter().area().is_some() || light.is_directional();
     let facing = light.is_directional().then(|| source.lux(1.0).get() * weight);
     json!({
@@ -118,7 +118,7 @@ fn light(listed: &ListedLight<'_>, addresses: &AddressTable<'_>) -> Value {
         "nits": source.nits().filter(|_| has_surface).map(|nits| nits.get() * weight),
         "color": color(light.color),
         "range": light.range.map(number),
-        "profile": light.profile.as_ref().map(|profile| json!({
+        "profile": light.bare().profile.as_ref().map(|profile| json!({
             "candela": profile.peak().get(),
             "lumens": profile.lumens().get(),
         })),

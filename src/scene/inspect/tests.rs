@@ -93,3 +93,28 @@ fn lights_are_told_in_all_units() {
         assert!(text.contains(wanted), "{wanted} in\n{text}");
     }
 }
+
+#[test]
+fn a_light_behind_gel_and_modifiers_is_told_with_its_own_strength() {
+    let strength = LightStrength::Lumens(Lumen(1000.0));
+    let cone = Cone::new(0.5, 0.5).unwrap();
+    let spot = Emitter::Spot { cone, flux: SpotFlux::Exact };
+    let lights = vec![Light::new("Key", PhysicalLight::new(spot, strength).unwrap())];
+    let nodes = vec![Node { name: "Key".into(), light: Some(0), ..Node::default() }];
+    let mut scene = Scene { lights, nodes, roots: vec![0], ..Scene::default() };
+    let before = node_lights(&scene);
+    let look = Look::of(["lights.Key.gel=0.5 0.5 0.5", "lights.Key.barn_door_left=0"]).unwrap();
+    look.apply(&mut scene).unwrap();
+    let text = report_with_original_lights(&scene, &before);
+    assert!(text.contains("1000.0 lm as its author wrote it, without gel and modifiers"), "{text}");
+    assert!(!text.contains("IES profile"), "{text}");
+    let report = json::report(&scene, &before);
+    let light = &report["lights"][0];
+    assert_eq!(light["authored"]["value"].as_f64(), Some(1000.0));
+    assert_eq!(light["authored"]["unit"].as_str(), Some("lm"));
+    assert_eq!(light["authored"]["by"].as_str(), Some("file"));
+    assert!(light["profile"].is_null());
+    // Half of the cone, behind a stop.
+    let lumens = light["lumens"].as_f64().unwrap();
+    assert!((lumens / 250.0 - 1.0).abs() < 0.02, "{lumens}");
+}

@@ -1,5 +1,5 @@
 //! Modifiers of spots (`lights.NAME.barn_door_*`, `snoot`, `grid`, `gobo`), as a table of intensity
-//! by direction: renderers read it like a photometric file.
+//! by direction, relative to the spot's own maximum: renderers read it like a photometric file.
 
 use std::{
     path::{Path, PathBuf},
@@ -98,9 +98,9 @@ impl ModifierSettings {
             let grid = self.grid.map_or(1.0, |ratio| grid_transmittance(ratio, direction));
             let gobo =
                 gobo.as_ref().map_or(1.0, |gobo| gobo.transmittance(direction, half_angle, width));
-            peak * base * doors * snoot * grid * gobo
+            base * doors * snoot * grid * gobo
         });
-        let strength = LightStrength::Candela(table.peak());
+        let strength = LightStrength::Candela(Candela(peak * table.peak().get()));
         light.source = PhysicalLight::new(light.emitter(), strength)
             .map_err(|error| LookError::Light { name: name.into(), error })?;
         light.profile = Some(Arc::new(table));

@@ -227,7 +227,13 @@ impl LightLook {
     /// True if it gives the light a table of intensity: a photometric file or modifiers.
     #[must_use]
     pub fn has_profile(&self) -> bool {
-        self.ies.is_some() || self.modifiers().is_some()
+        self.ies.is_some() || self.has_modifiers()
+    }
+
+    /// True if it puts modifiers in front of the light: barn doors, a snoot, a grid or a gobo.
+    #[must_use]
+    pub fn has_modifiers(&self) -> bool {
+        self.modifiers().is_some()
     }
 
     /// A transform with the look's position and aim, in the same space.
@@ -513,13 +519,16 @@ impl LightLook {
         light.source = PhysicalLight::new(emitter, strength)
             .map_err(|error| LookError::Light { name: name.into(), error })?;
         self.reachable(name, light)?;
-        // The strength is that of the light without gel and modifiers.
-        self.modifiers().modify(name, light)?;
-        if let Some(gel) = self.gel.as_deref().and_then(Gel::parse) {
-            light.color = gel.filtered(light.color.as_dvec3()).as_vec3();
-        }
         light.shadow = self.shadow.unwrap_or(light.shadow);
         light.visible = self.visible.unwrap_or(light.visible);
+        // The strength is that of the light without gel and modifiers.
+        let gel = self.gel.as_deref().and_then(Gel::parse);
+        light.bare = None;
+        light.bare = (gel.is_some() || self.has_modifiers()).then(|| Arc::new(light.clone()));
+        self.modifiers().modify(name, light)?;
+        if let Some(gel) = gel {
+            light.color = gel.filtered(light.color.as_dvec3()).as_vec3();
+        }
         Ok(())
     }
 }

@@ -30,6 +30,14 @@ const WHITE: f64 = 0.5;
 /// light in the picture.
 const VISIBLE: f64 = 0.8;
 
+/// Error of an empty name.
+const EMPTY: &str = "the name is empty: type one";
+
+/// Error of a name that is in use.
+fn taken(name: &str) -> String {
+    format!("the name '{name}' is taken: choose another")
+}
+
 /// Offset of a copy to the camera's right, as part of the distance to the center of orbit.
 const COPY_OFFSET: f64 = 0.1;
 
@@ -157,6 +165,19 @@ fn add_highlight(work: &mut Workspace, surface: SurfacePoint) -> Result<Selectio
     Ok(Selection::Light(name))
 }
 
+/// The properties of one light that a look sets, but for those that add or enable it. A name may
+/// contain dots, so that another light's may start with it.
+fn properties_of<'v>(
+    name: &str,
+    values: impl Iterator<Item = (&'v str, &'v String)>,
+) -> Vec<(&'v str, &'v String)> {
+    let prefix = format!("lights.{name}.");
+    values
+        .filter_map(|(path, value)| Some((path.strip_prefix(&prefix)?, value)))
+        .filter(|(property, _)| !property.contains('.') && !matches!(*property, "add" | "enabled"))
+        .collect()
+}
+
 /// The properties that give the selected light again, and its position in the look's space.
 fn properties(work: &Workspace, name: &str) -> Result<(Changes, DVec3), String> {
     let Some((light, world)) = light_of(&work.viewport, name) else {
@@ -164,16 +185,15 @@ fn properties(work: &Workspace, name: &str) -> Result<(Changes, DVec3), String> 
     };
     let world = light_space(&work.viewport, name).inverse() * world;
     let mut of_light = copied(light, world);
-    let prefix = format!("lights.{name}.");
     let values = work.document.values();
-    let set: Vec<(&str, &String)> = values
-        .iter()
-        .filter_map(|(path, value)| Some((path.strip_prefix(&prefix)?, value)))
-        .filter(|(property, _)| !matches!(*property, "add" | "enabled"))
-        .collect();
+    let set = properties_of(name, values.iter().map(|(path, value)| (path.as_str(), value)));
     let strengths = ["lumens", "candela", "lux", "nits", "ev100"];
     if set.iter().any(|(property, _)| strengths.contains(property)) {
         of_light.retain(|property, _| !strengths.contains(property));
+    }
+    // The computed tint is that of the black-body locus.
+    if set.iter().any(|(property, _)| *property == "kelvin") {
+        of_light.retain(|property, _| !matches!(*property, "kelvin" | "tint"));
     }
     let mut all = changes("", &of_light);
     for (property, value) in set {
@@ -252,8 +272,11 @@ fn rename(work: &mut Workspace, name: &str) -> Result<Selection, String> {
     if !is_added(&work.viewport, &old) {
         return Err(format!("{old} is named by the scene file: rename it there"));
     }
-    if name.is_empty() || is_taken(work, name) {
-        return Err(format!("'{name}' is taken or empty: choose another name"));
+    if name.is_empty() {
+        return Err(EMPTY.into());
+    }
+    if is_taken(work, name) {
+        return Err(taken(name));
     }
     work.document.rename_item("lights", [&old, name]).map_err(|error| error.to_string())?;
     if work.solo.as_ref() == Some(&old) {
@@ -264,8 +287,11 @@ fn rename(work: &mut Workspace, name: &str) -> Result<Selection, String> {
 
 /// Adds a camera at the current view, with the dials and the lens in use.
 fn add_camera(work: &mut Workspace, name: &str) -> Result<Selection, String> {
-    if name.is_empty() || cameras(&work.viewport).iter().any(|known| known == name) {
-        return Err(format!("'{name}' is taken or empty: choose another name"));
+    if name.is_empty() {
+        return Err(EMPTY.into());
+    }
+    if cameras(&work.viewport).iter().any(|known| known == name) {
+        return Err(taken(name));
     }
     let pose = work.controller.pose();
     let distance = (work.controller.target() - pose.position).length().max(0.1);
@@ -320,4 +346,28 @@ fn delete(work: &mut Workspace) -> Result<Selection, String> {
     let off = vec![(format!("lights.{name}.enabled"), Some("false".to_owned()))];
     create(&mut work.document, &off, &format!("switch {name} off"))?;
     Ok(Selection::Light(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_those_of_one_light() {
+        let values = [
+            ("lights.Light.001.gel", "CTO"),
+            ("lights.Light.001.lumens", "5"),
+            ("lights.Light.add", "true"),
+            ("lights.Light.enabled", "false"),
+            ("lights.Light.lumens", "800"),
+            ("lights.Lightning.lumens", "7"),
+        ]
+        .map(|(path, value)| (path, value.to_owned()));
+        let of = |name: &str| -> Vec<(&str, String)> {
+            let all = properties_of(name, values.iter().map(|(path, value)| (*path, value)));
+            all.into_iter().map(|(property, value)| (property, value.clone())).collect()
+        };
+        assert_eq!(of("Light"), [("lumens", "800".to_owned())]);
+        assert_eq!(of("Light.001"), [("gel", "CTO".to_owned()), ("lumens", "5".to_owned())]);
+    }
 }

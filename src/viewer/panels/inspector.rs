@@ -19,7 +19,7 @@ use crate::{
     settings::{Choice, Property, Quality, QualityLook},
     viewer::{
         action::{Actions, DocumentAction, ItemAction, SelectionAction},
-        light_strength::{authored, strengths},
+        light_strength::{authored, effective, strengths},
         scene_items::{
             added_camera, camera_path, cameras, is_added, light_of, light_space, parent_space,
         },
@@ -296,7 +296,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
     ui.weak(source.emitter().name());
     grid(ui, "light", |ui| {
         let all = strengths(light);
-        let unit = authored(source);
+        let unit = authored(light);
         if let Some(&(property, short_unit, value)) =
             all.iter().find(|(property, ..)| *property == unit)
         {
@@ -332,12 +332,20 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.weak(format!("= {} {unit}", short(*value)));
             ui.end_row();
         }
+        let seen = effective(light);
+        if !seen.is_empty() {
+            let seen: Vec<String> =
+                seen.into_iter().map(|(unit, value)| format!("{} {unit}", short(value))).collect();
+            ui.label("");
+            ui.weak(format!("behind gel and modifiers: {}", seen.join(", ")));
+            ui.end_row();
+        }
         match set.kelvin {
             Some(kelvin) => {
                 number(ui, "Color", (kelvin, 10.0, range("kelvin")), " K", &path("kelvin"), changes)
             }
             None => {
-                let [r, g, b] = light.color.to_array();
+                let [r, g, b] = light.bare().color.to_array();
                 let stands = match is_added(viewport, name) {
                     true => "white".to_owned(),
                     false => format!("the file's {r:.2} {g:.2} {b:.2}"),
@@ -429,7 +437,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
         let aim = set.aim.unwrap_or_else(|| crate::viewer::light_placement::target_of(local, 1.0));
         place(ui, "Aim", aim, &path("aim"), changes);
     });
-    if let Some(profile) = &light.profile {
+    if let Some(profile) = &light.bare().profile {
         ui.add_space(4.0);
         ui.weak(format!("profile of {} lm", short(profile.lumens().get())));
         polar(ui, profile);
