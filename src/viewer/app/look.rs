@@ -12,7 +12,8 @@ use crate::{
     },
     session::look_change::LookChange,
     viewer::{
-        scene_items::{added_camera, camera_path, is_added, parent_space},
+        number_text::view_text,
+        scene_items::{added_camera, camera_path, lights, parent_space},
         selection::Selection,
         viewport::Viewport,
         workspace::{CameraChoice, Workspace},
@@ -54,7 +55,7 @@ impl App {
                     work.pointer.incident = None;
                 }
                 let gone = |name: &str| work.viewport.light_nodes(name).is_empty();
-                let is_off = |name: &str| is_added(&work.viewport, name);
+                let is_off = |name: &str| lights(&work.viewport).iter().any(|known| known == name);
                 if work.selected.light_name().is_some_and(|name| gone(name) && !is_off(name)) {
                     // Its step was undone.
                     work.selected = Selection::default();
@@ -113,10 +114,7 @@ impl App {
             + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
         let parent = added_camera(&work.viewport).and_then(|(_, camera)| camera.parent.as_deref());
         let to_look = parent_space(&work.viewport, parent).inverse();
-        let text = |v: DVec3| {
-            let v = to_look.transform_point3(v);
-            format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z)
-        };
+        let text = |v: DVec3| view_text(to_look.transform_point3(v));
         let (position, target) = (text(pose.position), text(target));
         let paths = ["camera.position", "camera.target"];
         let paths = paths.map(|path| camera_path(&work.viewport, path));
