@@ -218,6 +218,7 @@ fn assemble(
         camera,
         size,
         default_aspect_ratio,
+        fixed_resolution: camera_look.body.resolution.is_some(),
         physical_camera,
         effects,
         lens,
@@ -264,6 +265,7 @@ impl OpenScene {
         let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
         physical_camera.ghosts(lens.as_deref())?;
         self.default_aspect_ratio = default_aspect_ratio;
+        self.fixed_resolution = camera.body.resolution.is_some();
         (self.camera_name, self.camera, self.effects, self.lens) =
             (camera_name, (world, projection), effects, lens);
         (self.look, self.physical_camera, self.size) = (look, physical_camera, size);
