@@ -102,7 +102,7 @@ fn open(args: &BenchArgs) -> Result<(OpenScene, Map<String, Value>), CliError> {
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
     look.assign_all(&request.set)?;
-    let opened = session::apply_look(&request, source.scene, look, source.warnings)?;
+    let opened = session::open_read(&request, source.scene, look, source.warnings)?;
     for warning in &opened.warnings {
         eprintln!("{warning}");
     }

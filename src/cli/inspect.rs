@@ -73,8 +73,8 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .chain(scene.material_warnings())
         .chain(scene.water_warnings())
         .chain(hidden_caustics(&look, &scene))
-        .chain(plausibility::findings(&scene, &look).iter().map(ToString::to_string))
-        .chain(plausibility::enclosed(&scene).iter().map(ToString::to_string))
+        .chain(plausibility::findings(&scene, &look, &before).iter().map(ToString::to_string))
+        .chain(plausibility::enclosed(&scene, &before).iter().map(ToString::to_string))
         .collect();
     let look_name = by.map(|(name, _)| name);
     if args.json {

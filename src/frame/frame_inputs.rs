@@ -244,7 +244,8 @@ impl FrameInputs {
             probes: dynamic_buffer(gpu, "probes", &probes_for(&scene.probes, view.position))?,
             has_environment: scene.has_environment,
             has_background: scene.has_background,
-            supersamples_emission: settings.supersamples_emission(scene)
+            supersamples_emission: settings
+                .supersamples_emission(scene.max_emission, [view.width, view.height])
                 && 2 * view.width.max(view.height) <= gpu.limits().max_image_dimension2_d,
         };
         let ssr = FrameSsr::new(

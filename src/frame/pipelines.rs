@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::{aov::Aov, declare::needs_ao, frame_inputs::FrameInputs, settings::RenderSettings};
 use crate::{
     gpu::{Gpu, GpuResult},
-    gpu_scene::{GpuScene, scene_bvh::RayTracedLights},
+    gpu_scene::{GpuScene, View, scene_bvh::RayTracedLights},
     passes::{
         Passes, SceneFrame,
         accumulate::AccumulatePass,
@@ -34,7 +34,7 @@ use crate::{
 pub(super) fn prepare(
     passes: &Passes,
     gpu: &Gpu,
-    scene: &GpuScene,
+    (scene, view): (&GpuScene, &View),
     settings: &RenderSettings,
 ) -> GpuResult<()> {
     passes.skin.prepare(gpu, scene)?;
@@ -59,10 +59,12 @@ pub(super) fn prepare(
     let culled = settings.culling.enabled && scene.gpu_instances.is_some();
     let accumulated = settings.accumulated_frames.is_some();
     let channels = settings.aovs.iter().any(|aov| matches!(aov, Aov::Channel(_)));
+    let supersamples_emission =
+        settings.supersamples_emission(scene.max_emission, [view.width, view.height]);
     let jobs: Vec<PipelineJob<'_>> = [
         job(gpu, &passes.shadow_maps, mapped, ShadowMapsPass::new),
         job(gpu, &passes.background, scene.has_background, BackgroundPass::new),
-        job(gpu, &passes.emission, settings.supersamples_emission(scene), EmissionPass::new),
+        job(gpu, &passes.emission, supersamples_emission, EmissionPass::new),
         job(gpu, &passes.ao, needs_ao(settings, scene.has_environment), AoPass::new),
         job(gpu, &passes.culling, culled, CullingPass::new),
         job(gpu, &passes.gi, gi, GiPass::new),

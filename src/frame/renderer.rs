@@ -241,7 +241,7 @@ impl Renderer {
         wanted: Readback,
     ) -> GpuResult<PendingFrame> {
         self.check_size(view)?;
-        pipelines::prepare(&self.passes, &self.gpu, scene, settings)?;
+        pipelines::prepare(&self.passes, &self.gpu, (scene, view), settings)?;
         let held =
             |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let cached_shadow_maps = self
@@ -471,7 +471,7 @@ impl Renderer {
         view: &View,
         settings: &RenderSettings,
     ) -> GpuResult<Prepared> {
-        pipelines::prepare(&self.passes, &self.gpu, scene, settings)?;
+        pipelines::prepare(&self.passes, &self.gpu, (scene, view), settings)?;
         let kept = (self.list_capacity, None);
         let sampling = FrameSampling::new(&self.history, scene, view, settings);
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;

@@ -7,7 +7,7 @@ use glam::Mat3;
 use super::aov::Aov;
 use crate::{
     camera::{CameraEffects, Exposure, ToneMapper},
-    gpu_scene::{GpuScene, GpuScenePose, scene_bvh::RayTracedLights},
+    gpu_scene::{GpuScenePose, scene_bvh::RayTracedLights},
     optics::{MountedLens, ghosts::LensGhosts},
     passes::shadow_rays::MAX_REUSE_FRAMES,
     settings::{
@@ -38,9 +38,13 @@ pub struct FrameSample {
     pub count: u32,
 }
 
-/// Stills of fewer frames have more samples of emission: with as many, the frames show small lamps
-/// well enough.
-const MAX_FEW_FRAMES: u32 = 16;
+/// Minimum number of frames of a still whose frames show small lamps well enough with one sample of
+/// emission each.
+const MIN_FRAMES_WITHOUT_SUPERSAMPLING: u32 = 16;
+
+/// Maximum number of pixels of a picture with more samples of emission, whose images take 48 bytes
+/// a pixel: 201 MB.
+const MAX_SUPERSAMPLED_PIXELS: u64 = 1 << 22;
 
 /// All settings that an image is rendered with.
 #[derive(Clone, Debug, Default)]
@@ -125,12 +129,16 @@ impl RenderSettings {
     }
 
     /// True if the frame has the mean emission of several samples of each pixel: in a still of few
-    /// frames, where lamps are brighter than white. Effects that blur by depth would give the part
-    /// of a lamp in a pixel the depth of another surface.
+    /// frames and at most `MAX_SUPERSAMPLED_PIXELS`, where lamps are brighter than white. Effects
+    /// that blur by depth would give the part of a lamp in a pixel the depth of another surface.
+    /// `max_emission`: greatest emission of a shown surface (nits). `size`: of the picture in
+    /// pixels.
     #[must_use]
-    pub fn supersamples_emission(&self, scene: &GpuScene) -> bool {
-        self.sample.is_some_and(|sample| sample.count < MAX_FEW_FRAMES)
-            && f64::from(scene.max_emission) * self.exposure.multiplier() > 1.0
+    pub fn supersamples_emission(&self, max_emission: f32, size: [u32; 2]) -> bool {
+        let few = |sample: FrameSample| sample.count < MIN_FRAMES_WITHOUT_SUPERSAMPLING;
+        self.sample.is_some_and(few)
+            && f64::from(max_emission) * self.exposure.multiplier() > 1.0
+            && size.map(u64::from).iter().product::<u64>() <= MAX_SUPERSAMPLED_PIXELS
             && self.effects.depth_of_field.is_none()
             && self.effects.motion_blur.is_none()
     }
@@ -176,5 +184,32 @@ impl RenderSettings {
     pub fn splits_lighting(&self) -> bool {
         let whole = |aov: &Aov| matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Ssr(_));
         !self.aovs.iter().all(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::photometry::Ev100;
+
+    #[test]
+    fn emission_has_more_samples_in_small_stills_of_few_frames_with_bright_lamps() {
+        let decides = |count: u32, nits: f32, size: [u32; 2]| {
+            let settings = RenderSettings {
+                exposure: Exposure::from_ev100(Ev100(10.0)).unwrap(),
+                sample: Some(FrameSample { number: 0, count }),
+                ..RenderSettings::default()
+            };
+            settings.supersamples_emission(nits, size)
+        };
+        // White is 1.2 * 2^10 nits.
+        assert!(decides(4, 5000.0, [1920, 1080]) && decides(15, 5000.0, [1920, 1080]));
+        assert!(!decides(16, 5000.0, [1920, 1080]), "many frames");
+        assert!(!decides(4, 100.0, [1920, 1080]), "darker than white");
+        assert!(!decides(4, 0.0, [1920, 1080]), "no lamp is shown");
+        assert!(decides(4, 5000.0, [2048, 2048]) && !decides(4, 5000.0, [2049, 2048]));
+        assert!(!decides(4, 5000.0, [3840, 2160]), "4K");
+        let moving = RenderSettings { exposure: Exposure::default(), ..RenderSettings::default() };
+        assert!(!moving.supersamples_emission(1e9, [64, 64]), "no still");
     }
 }

@@ -41,6 +41,16 @@ pub fn diffuse_lobe_weight(alpha: f64, f0: f64) -> f64 {
         .clamp(0.0, 1.0)
 }
 
+/// The fraction that the specular lobe of a dielectric leaves for diffuse reflection. `left` is
+/// that of `dfg_lookup`, for an `f0` (greatest channel) of 0.04 and an `f90` of 1.
+#[must_use]
+pub fn diffuse_fraction(f0: f64, f90: f64, left: f64) -> f64 {
+    // Diffuse loss to Schlick's fifth power: the table holds it for 0.04 and 1.
+    let rise = ((0.96 - left) / 0.96).clamp(0.0, 1.0);
+    let left = if f90 > 0.0 { 1.0 - f0 - (f90 - f0) * rise } else { 1.0 - f0 };
+    left.max(0.0)
+}
+
 /// Below this alpha, specular reflection is a perfect mirror.
 const MIRROR_ALPHA: f64 = 0.002;
 
@@ -106,15 +116,12 @@ impl SurfaceMaterial {
         }
         if opaque > 0.0 {
             gloss += specular(self.f0, self.f90) * opaque;
-            // Diffuse loss to Schlick's fifth power: the table holds it for 0.04 and 1.
-            let rise = ((0.96 - entry.z) / 0.96).clamp(0.0, 1.0);
-            let f0 = self.f0.max_element();
-            let left = if self.f90 > 0.0 { 1.0 - f0 - (self.f90 - f0) * rise } else { 1.0 - f0 };
-            let diffuse = self.base * (opaque * left.max(0.0));
+            let left = diffuse_fraction(self.f0.max_element(), self.f90, entry.z);
+            let diffuse = self.base * (opaque * left);
             lobes.diffuse = diffuse * (1.0 - self.diffuse_transmission);
             if self.diffuse_transmission > 0.0 {
-                lobes.diffuse_transmission = self.diffuse_transmission_color
-                    * (opaque * left.max(0.0) * self.diffuse_transmission);
+                lobes.diffuse_transmission =
+                    self.diffuse_transmission_color * (opaque * left * self.diffuse_transmission);
             }
         }
         if glass > 0.0 {

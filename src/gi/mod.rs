@@ -33,9 +33,10 @@ mod surface_hit;
 mod tree;
 mod vpl;
 
-pub use lobes::{dfg_lookup, diffuse_lobe_weight};
+pub use lobes::{dfg_lookup, diffuse_fraction, diffuse_lobe_weight};
 pub use photon_budget::MAX_VPLS;
 pub use radiosity::{ChangedFraction, Radiosity};
+pub use surface_hit::{dielectric_f0, dielectric_f90};
 pub use tree::{MAX_DEPTH, light_tree};
 pub use vpl::{Vpl, VplNode, VplSet, VplStats};
 

@@ -31,6 +31,20 @@ pub(super) struct SurfaceHit {
     pub material: SurfaceMaterial,
 }
 
+/// Reflectance of a dielectric at normal incidence, by its index, specular tint and
+/// `dielectric_f90` (KHR_materials_specular, "Implementation").
+#[must_use]
+pub fn dielectric_f0(ior: f64, tint: DVec3, f90: f64) -> DVec3 {
+    (((ior - 1.0) / (ior + 1.0)).powi(2) * tint).clamp(DVec3::ZERO, DVec3::ONE) * f90
+}
+
+/// Reflectance of a dielectric at grazing incidence: its specular factor. An index of 1 reflects
+/// nothing at any angle.
+#[must_use]
+pub fn dielectric_f90(ior: f64, factor: f64) -> f64 {
+    if ior == 1.0 { 0.0 } else { factor.clamp(0.0, 1.0) }
+}
+
 /// Material parameters at a point.
 #[derive(Clone, Copy)]
 pub(super) struct SurfaceMaterial {
@@ -208,12 +222,9 @@ impl<'a> TraceScene<'a> {
         let mixed = plain(material.metallic_roughness_texture);
         let ior = f64::from(material.ior);
         let specular = &material.specular;
-        let factor = (f64::from(specular.factor) * plain(specular.texture).w).clamp(0.0, 1.0);
-        // KHR_materials_specular, "Implementation". An index of 1 reflects nothing at any angle.
-        let factor = if ior == 1.0 { 0.0 } else { factor };
+        let factor = dielectric_f90(ior, f64::from(specular.factor) * plain(specular.texture).w);
         let tint = specular.color.as_dvec3() * color(specular.color_texture);
-        let f0 =
-            (((ior - 1.0) / (ior + 1.0)).powi(2) * tint).clamp(DVec3::ZERO, DVec3::ONE) * factor;
+        let f0 = dielectric_f0(ior, tint, factor);
         let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
         let part = |wanted: bool, factor: f32, texel: f64| {
             if wanted { (f64::from(factor) * texel).clamp(0.0, 1.0) } else { 0.0 }

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, DVec4, Vec3};
 
 use super::buffers::storage_buffer;
 use crate::{
     bvh::SceneBvh,
-    gi::{Radiosity, Vpl, VplNode, VplSet, dfg_lookup, diffuse_lobe_weight},
+    gi::{
+        Radiosity, Vpl, VplNode, VplSet, dfg_lookup, dielectric_f0, dielectric_f90,
+        diffuse_fraction, diffuse_lobe_weight,
+    },
     gpu::{Buffer, Gpu, GpuResult, shader_structs::gi::HitMaterial, upload::Uploader},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
@@ -195,20 +198,26 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 /// Approximate number of texels that a texture mean samples.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// Means of a material's textures: linear light of colors, roughness (y) and metallic (z).
+/// Means of a material's textures: linear light of colors, roughness (y) and metallic (z), specular
+/// factor.
 #[derive(Clone, Copy)]
 struct TextureMeans {
     base_color: DVec3,
     metallic_roughness: DVec3,
     emission: DVec3,
+    specular_color: DVec3,
+    specular: f64,
 }
 
 impl TextureMeans {
     fn of(scene: &Scene, material: &Material) -> Self {
         Self {
-            base_color: mean_of(scene, material.base_color_texture, true),
-            metallic_roughness: mean_of(scene, material.metallic_roughness_texture, false),
-            emission: mean_of(scene, material.emissive_texture, true),
+            base_color: mean_of(scene, material.base_color_texture, true).truncate(),
+            metallic_roughness: mean_of(scene, material.metallic_roughness_texture, false)
+                .truncate(),
+            emission: mean_of(scene, material.emissive_texture, true).truncate(),
+            specular_color: mean_of(scene, material.specular.color_texture, true).truncate(),
+            specular: mean_of(scene, material.specular.texture, false).w,
         }
     }
 }
@@ -245,11 +254,16 @@ fn hit_material(material: &Material, means: &TextureMeans, emissive_lights: bool
         return HitMaterial::default();
     }
     let opaque = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
-    let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
+    let ior = f64::from(material.ior);
+    let f90 = dielectric_f90(ior, f64::from(material.specular.factor) * means.specular);
+    let tint = material.specular.color.as_dvec3() * means.specular_color;
+    let own_f0 = dielectric_f0(ior, tint, f90);
+    let f0 = own_f0 * opaque + base * metallic;
     let entry = dfg_lookup(0.7, roughness);
     let wide = diffuse_lobe_weight(roughness * roughness, f0.max_element());
+    let left = diffuse_fraction(own_f0.max_element(), f90, entry.z);
     let diffuse_part =
-        base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
+        base * (opaque * left) + (f0 * entry.x + entry.y * (f90 * opaque + metallic)) * wide;
     let emission = if emissive_lights {
         Vec3::ZERO
     } else {
@@ -266,11 +280,11 @@ fn hit_material(material: &Material, means: &TextureMeans, emissive_lights: bool
 }
 
 /// Mean of a texture's texels, in linear light for colors (`srgb`); 1 without a texture.
-fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
+fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec4 {
     texture
         .and_then(|reference| scene.textures.get(reference.texture))
         .and_then(|texture| scene.images.get(texture.image))
-        .map_or(DVec3::ONE, |image| {
+        .map_or(DVec4::ONE, |image| {
             let texels = image.rgba8.len() / 4;
             let step = (texels / MEAN_TEXELS).max(1);
             let value = |code: u8| f64::from(code) / 255.0;
@@ -278,13 +292,13 @@ fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
                 .map(|code| if srgb { srgb_eotf(value(code)) } else { value(code) })
                 .collect();
             let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold(
-                (DVec3::ZERO, 0.0),
+                (DVec4::ZERO, 0.0),
                 |(sum, count), t| {
                     let of = |i: usize| linear[usize::from(t[i])];
-                    (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
+                    (sum + DVec4::new(of(0), of(1), of(2), value(t[3])), count + 1.0)
                 },
             );
-            if count > 0.0 { sum / count } else { DVec3::ONE }
+            if count > 0.0 { sum / count } else { DVec4::ONE }
         })
 }
 
@@ -316,5 +330,25 @@ mod tests {
             let wet = hit_alone(&dielectric("wet asphalt", Vec3::ZERO, roughness));
             assert!(wet.specular == Vec3::ZERO && wet.diffuse.x > 0.035, "{}", wet.diffuse);
         }
+    }
+
+    /// Photons and ray hits reflect a dielectric's light alike: index and specular factor count.
+    #[test]
+    fn dielectrics_reflect_by_their_index_and_specular_factor() {
+        let scene = SceneBuilder::new("nothing").build().unwrap();
+        let met = |ior: f32, factor: f32| {
+            let mut black = dielectric("black", Vec3::ZERO, 0.4);
+            black.ior = ior;
+            black.specular.factor = factor;
+            hit_material(&black, &TextureMeans::of(&scene, &black), true)
+        };
+        let [water, glass, diamond] = [1.33, 1.5, 2.417].map(|ior| met(ior, 1.0).diffuse.x);
+        assert!(water < 0.75 * glass && diamond > 3.0 * glass, "{water}, {glass}, {diamond}");
+        let half = met(1.5, 0.5).diffuse.x;
+        assert!((half / glass - 0.5).abs() < 1e-5, "{half} of {glass}");
+        assert_eq!(met(1.5, 0.0).diffuse, Vec3::ZERO);
+        assert_eq!(met(1.0, 1.0).diffuse, Vec3::ZERO);
+        // F0 of 0.25: a ray traces it.
+        assert!(met(3.0, 1.0).specular.x > 0.0);
     }
 }

@@ -59,12 +59,34 @@ pub(super) fn any_emitter(materials: &[frame::Material]) -> bool {
     materials.iter().any(|material| material.forward_mark == EMITTER_MARK)
 }
 
-/// Greatest emission of a surface outside of the forward pass (nits by channel), without its
-/// texture; 0 for unlit surfaces.
-pub(super) fn max_emission(materials: &[frame::Material]) -> f32 {
+/// Greatest emission of a shown surface outside of the forward pass (nits by channel), without its
+/// texture; 0 for unlit surfaces. `shown`: indices of the materials of shown primitives.
+pub(super) fn max_emission(
+    materials: &[frame::Material],
+    shown: impl Iterator<Item = usize>,
+) -> f32 {
     let emits = |material: &&frame::Material| {
         material.forward_mark < FORWARD_MARK && material.flags & MATERIAL_UNLIT == 0
     };
     let channels = |material: &frame::Material| material.emission.truncate().max_element();
-    materials.iter().filter(emits).map(channels).fold(0.0, f32::max)
+    shown.filter_map(|index| materials.get(index)).filter(emits).map(channels).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Material;
+
+    #[test]
+    fn hidden_and_unlit_surfaces_do_not_emit() {
+        let lamp = |nits: f32, unlit: bool| {
+            let emission = Vec3::new(nits, 0.0, 0.0);
+            pack_material(&Material { emission, unlit, ..Material::default() }, false)
+        };
+        let materials = [lamp(10.0, false), lamp(1000.0, false), lamp(500.0, true)];
+        let of = |shown: &[usize]| max_emission(&materials, shown.iter().copied());
+        assert_eq!(of(&[0, 1, 2]), 1000.0);
+        assert_eq!(of(&[0, 2]), 10.0, "the lamp of 1000 nits is not shown");
+        assert_eq!([of(&[2]), of(&[])], [0.0, 0.0]);
+    }
 }

@@ -142,7 +142,8 @@ impl GpuScene {
             }
             let packed = pack_all(scene, &described, scene.materials.len(), numbers);
             self.has_emitters = any_emitter(&packed);
-            self.max_emission = max_emission(&packed);
+            let shown = self.groups.iter().map(|group| group.material as usize);
+            self.max_emission = max_emission(&packed, shown);
             let bytes = bytemuck::cast_slice(&packed);
             self.materials = uploaded_buffer(gpu, &mut uploader, ("materials", 0), bytes)?;
             if let Some(indirect) = &mut self.gi {

@@ -86,7 +86,7 @@ pub struct GpuScene {
     pub has_background: bool,
     /// True if any surface emission is also a light.
     pub has_emitters: bool,
-    /// Greatest emission of an opaque surface (nits by channel), without its texture.
+    /// Greatest emission of a shown opaque surface (nits by channel), without its texture.
     pub max_emission: f32,
     /// Participating volumes.
     pub volumes: SceneVolumes,
@@ -317,7 +317,7 @@ impl GpuScene {
             has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             has_emitters: any_emitter(&packed),
-            max_emission: max_emission(&packed),
+            max_emission: max_emission(&packed, parts.iter().map(|part| part.material)),
             volumes,
             bvh: trees,
             gi: None,

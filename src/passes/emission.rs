@@ -1,7 +1,7 @@
 //! Emission at four samples a pixel (docs/anti-aliasing.md, "Small lamps"): lamps of a few pixels
-//! are many times as bright as white, so that the few samples of a still show their shapes and their
-//! light badly. A pass over the opaque surfaces finds the emission at twice the resolution; its mean
-//! replaces that of the G-buffer.
+//! are many times as bright as white, so that the few samples of a still show their shapes and
+//! their light badly. A pass over the opaque surfaces finds the emission at twice the resolution;
+//! its mean replaces that of the G-buffer.
 
 use super::{
     creation::LazyPipeline,
@@ -40,8 +40,8 @@ impl EmissionPass {
         })
     }
 
-    /// Declares the passes. `culled` and `moved`: as for the G-buffer. Returns the G-buffer with the
-    /// mean emission.
+    /// Declares the passes. `culled` and `moved`: as for the G-buffer. Returns the G-buffer with
+    /// the mean emission.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,

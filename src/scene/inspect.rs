@@ -129,7 +129,8 @@ pub fn report_with_original_lights(scene: &Scene, before: &[Option<usize>]) -> S
 }
 
 /// Start of a look path for an addressed object, as a TOML key.
-fn path(section: &str, address: &str) -> String {
+#[must_use]
+pub fn path(section: &str, address: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if address.chars().all(bare) {
         return format!("{section}.{address}");

@@ -20,6 +20,7 @@ use crate::{
         animation::AnimationSelection,
         defaults,
         emissive::{EmissiveLights, emissive_lights},
+        inspect,
         look::{LightLook, Look, LookError},
     },
     settings::{DefaultLight, ShadowMethod},
@@ -36,7 +37,22 @@ pub fn open(request: &OpenRequest) -> Result<OpenScene, SessionError> {
     let mut look = Look::default();
     look.parse(&source.look_name, &source.look)?;
     look.assign_all(&request.set)?;
-    apply_look(request, source.scene, look, source.warnings)
+    open_read(request, source.scene, look, source.warnings)
+}
+
+/// Opens a scene as read: applies the look as [`apply_look`] does, with warnings about likely
+/// mistakes in scene and look.
+///
+/// # Errors
+///
+/// As for [`apply_look`].
+pub fn open_read(
+    args: &OpenRequest,
+    scene: Scene,
+    look: Look,
+    warnings: Vec<String>,
+) -> Result<OpenScene, SessionError> {
+    located(args, scene, look, (warnings, Checks::Plausibility))
 }
 
 /// Applies a look with the values of its tier to a scene as read, and selects the camera. Warnings
@@ -52,6 +68,22 @@ pub fn apply_look(
     look: Look,
     warnings: Vec<String>,
 ) -> Result<OpenScene, SessionError> {
+    located(args, scene, look, (warnings, Checks::Skipped))
+}
+
+/// Checks for likely mistakes, which read all vertices and normal maps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Checks {
+    Plausibility,
+    Skipped,
+}
+
+fn located(
+    args: &OpenRequest,
+    scene: Scene,
+    look: Look,
+    warnings: (Vec<String>, Checks),
+) -> Result<OpenScene, SessionError> {
     let origins = look.origins.clone();
     assemble(args, scene, look, warnings).map_err(|error| match error {
         SessionError::Look(error) => SessionError::Look(error.located(&origins)),
@@ -63,13 +95,14 @@ fn assemble(
     args: &OpenRequest,
     mut scene: Scene,
     look: Look,
-    mut warnings: Vec<String>,
+    (mut warnings, checks): (Vec<String>, Checks),
 ) -> Result<OpenScene, SessionError> {
     let look = look.with_tier()?;
     // A scene whose lights are all switched off is dark on purpose: no default light.
     let had_lamps = look.lights.values().any(LightLook::add)
         || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let before = scene.notes.len();
+    let node_lights = inspect::node_lights(&scene);
     look.apply(&mut scene)?;
     warnings.extend(
         (scene.notes.iter().skip(before))
@@ -94,7 +127,10 @@ fn assemble(
     }
     warnings.extend(look.gi_warnings());
     warnings.extend(scene.water_warnings());
-    warnings.extend(plausibility::findings(&scene, &look).iter().map(ToString::to_string));
+    if checks == Checks::Plausibility {
+        let findings = plausibility::findings(&scene, &look, &node_lights);
+        warnings.extend(findings.iter().map(ToString::to_string));
+    }
     let shadows = look.passes.shadows.resolve();
     if shadows.method == ShadowMethod::Maps && shadows.enabled {
         let shaped = scene
@@ -182,6 +218,7 @@ fn assemble(
         camera,
         size,
         default_aspect_ratio,
+        fixed_resolution: camera_look.body.resolution.is_some(),
         physical_camera,
         effects,
         lens,
@@ -228,6 +265,7 @@ impl OpenScene {
         let (projection, effects, lens) = mount_camera(&physical_camera, projection, size, None)?;
         physical_camera.ghosts(lens.as_deref())?;
         self.default_aspect_ratio = default_aspect_ratio;
+        self.fixed_resolution = camera.body.resolution.is_some();
         (self.camera_name, self.camera, self.effects, self.lens) =
             (camera_name, (world, projection), effects, lens);
         (self.look, self.physical_camera, self.size) = (look, physical_camera, size);

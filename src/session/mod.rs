@@ -35,7 +35,7 @@ mod still;
 
 pub use self::{
     apply::{Applied, DeviceWork},
-    apply_look::{apply_look, open},
+    apply_look::{apply_look, open, open_read},
     camera_path::CameraPath,
     close::{check_validation, close},
     collect::{CollectError, Collected, collect},

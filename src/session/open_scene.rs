@@ -29,6 +29,8 @@ pub struct OpenScene {
     pub size: Size,
     /// Aspect ratio (width / height) of pictures without an explicit size.
     pub default_aspect_ratio: f32,
+    /// True if the camera's look sets the resolution, and with it the aspect ratio.
+    pub fixed_resolution: bool,
     /// The physical camera of the look.
     pub physical_camera: Camera,
     /// Camera effects.

@@ -8,10 +8,10 @@ use glam::{DMat4, DVec3, Vec3};
 
 use crate::{
     bvh::{Ray, SceneBvh, casts_shadow},
-    photometry::lights::Emitter,
+    photometry::{color::srgb_eotf, lights::Emitter},
     scene::{
         AlphaMode, Image, Material, Mesh, PlacedNode, Scene, TextureRef, address::AddressTable,
-        look::Look,
+        inspect::path, look::Look,
     },
 };
 
@@ -30,7 +30,7 @@ pub enum Finding {
     },
     /// A light is much larger than the scene.
     HugeLight {
-        /// Address of the light.
+        /// Path of the light in the look.
         light: String,
         /// Its maximum extent (m).
         size: f64,
@@ -39,6 +39,8 @@ pub enum Finding {
     },
     /// A shutter time that looks like the denominator of one.
     LongShutter {
+        /// Path of the dial in the look.
+        path: String,
         /// Shutter time (s).
         seconds: f64,
     },
@@ -90,14 +92,13 @@ impl fmt::Display for Finding {
             }
             Self::HugeLight { light, size, scene } => write!(
                 f,
-                "lights.{light} is {} long, the scene {}: sizes of lights are meters",
+                "{light} is {} long, the scene {}: sizes of lights are meters",
                 length(*size),
                 length(*scene)
             ),
-            Self::LongShutter { seconds } => write!(
-                f,
-                "camera.body.shutter is {seconds} seconds; for the fraction set \"1/{seconds}\""
-            ),
+            Self::LongShutter { path, seconds } => {
+                write!(f, "{path} is {seconds} seconds; for the fraction set \"1/{seconds}\"")
+            }
             Self::ColorAsData { image, data } => write!(
                 f,
                 "image '{image}' is used as color (sRGB) and as {data} (linear): one of them is \
@@ -354,17 +355,26 @@ fn light_size(emitter: Emitter) -> f64 {
 /// Minimum extent (m) of a light that is too large.
 const HUGE_LIGHT: f64 = 20.0;
 
-fn huge_lights(scene: &Scene, size: f64) -> impl Iterator<Item = Finding> + '_ {
-    let addresses = AddressTable::lights(scene);
-    scene.walk().into_iter().filter_map(move |placed| {
-        let number = placed.node.light?;
-        let light = light_size(scene.lights.get(number)?.emitter());
+/// Address of the light at a node, by the numbers that lights had before the look.
+fn light_address(
+    addresses: &AddressTable<'_>,
+    placed: &PlacedNode<'_>,
+    before: &[Option<usize>],
+) -> Option<String> {
+    addresses.address(before.get(placed.index).copied().unwrap_or(placed.node.light)?)
+}
+
+fn huge_lights(scene: &Scene, size: f64, before: &[Option<usize>]) -> Vec<Finding> {
+    let addresses = AddressTable::lights_with_original_numbers(scene, before);
+    let huge = |placed: &PlacedNode<'_>| {
+        let light = light_size(scene.lights.get(placed.node.light?)?.emitter());
         (light > HUGE_LIGHT && light > 2.0 * size && size > 0.0).then(|| Finding::HugeLight {
-            light: addresses.address(number).unwrap_or_default(),
+            light: path("lights", &light_address(&addresses, placed, before).unwrap_or_default()),
             size: light,
             scene: size,
         })
-    })
+    };
+    scene.walk().iter().filter_map(huge).collect()
 }
 
 /// Minimum shutter time (s) that is a denominator on a dial.
@@ -376,10 +386,17 @@ const DENOMINATORS: [f64; 22] = [
     1000.0, 1250.0, 1600.0, 2000.0, 2500.0, 3200.0, 4000.0, 5000.0, 8000.0,
 ];
 
-fn long_shutter(look: &Look) -> Option<Finding> {
-    let seconds = look.camera.dials.shutter_s?;
-    (seconds >= LONG_SHUTTER && DENOMINATORS.contains(&seconds))
-        .then_some(Finding::LongShutter { seconds })
+fn long_shutters(look: &Look) -> impl Iterator<Item = Finding> + '_ {
+    let shared = ("camera.body.shutter".to_owned(), look.camera.dials.shutter_s);
+    let own = look.cameras.iter().map(|(name, camera)| {
+        let camera_path = path("cameras", name);
+        (format!("{camera_path}.shutter"), camera.shutter)
+    });
+    std::iter::once(shared).chain(own).filter_map(|(path, seconds)| {
+        let seconds = seconds?;
+        let is_long = seconds >= LONG_SHUTTER && DENOMINATORS.contains(&seconds);
+        is_long.then_some(Finding::LongShutter { path, seconds })
+    })
 }
 
 /// Maximum number of texels that are sampled of an image.
@@ -411,11 +428,6 @@ fn unit_fraction(image: &Image, decode: impl Fn(f64) -> f64) -> f64 {
     if all == 0 || blue == 0.0 { 1.0 } else { unit as f64 / all as f64 }
 }
 
-/// sRGB to linear (IEC 61966-2-1).
-fn srgb(value: f64) -> f64 {
-    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-}
-
 /// Minimum fraction of unit vectors in a normal map.
 const MIN_UNIT_FRACTION: f64 = 0.5;
 
@@ -442,7 +454,7 @@ fn wrong_maps(scene: &Scene) -> Vec<Finding> {
         if normals.is_error_pattern || unit_fraction(normals, |v| v) >= MIN_UNIT_FRACTION {
             continue;
         }
-        let srgb = unit_fraction(normals, srgb) >= MIN_UNIT_FRACTION;
+        let srgb = unit_fraction(normals, srgb_eotf) >= MIN_UNIT_FRACTION;
         let material = addresses.address(number).unwrap_or_default();
         findings.push(Finding::NotNormals { material, srgb });
     }
@@ -454,15 +466,16 @@ fn wrong_maps(scene: &Scene) -> Vec<Finding> {
     findings
 }
 
-/// Findings that need no rays: of a scene to which `look` has been applied.
+/// Findings that need no rays: of a scene to which `look` has been applied. `before`: the lights of
+/// its nodes before that (`inspect::node_lights`), by whose numbers lights are addressed.
 #[must_use]
-pub fn findings(scene: &Scene, look: &Look) -> Vec<Finding> {
+pub fn findings(scene: &Scene, look: &Look, before: &[Option<usize>]) -> Vec<Finding> {
     let extents = Extents::of(scene);
     // A scale that is set is meant.
     let unit = if look.scene.scale.is_none() { unit(&extents) } else { None };
     let mut findings: Vec<Finding> = unit.into_iter().collect();
-    findings.extend(huge_lights(scene, extents.size));
-    findings.extend(long_shutter(look));
+    findings.extend(huge_lights(scene, extents.size, before));
+    findings.extend(long_shutters(look));
     findings.extend(wrong_maps(scene));
     findings
 }
@@ -525,20 +538,21 @@ fn body_around<'a>(scene: &'a Scene, bvh: &SceneBvh, at: DVec3) -> Option<&'a st
     scene.nodes.get(node).map(|node| node.name.as_str())
 }
 
-/// Lights and cameras inside of closed bodies. Builds a BVH of the scene.
+/// Lights and cameras inside of closed bodies; `before` as for [`findings`]. Builds a BVH of the
+/// scene.
 #[must_use]
-pub fn enclosed(scene: &Scene) -> Vec<Finding> {
+pub fn enclosed(scene: &Scene, before: &[Option<usize>]) -> Vec<Finding> {
     let placed = scene.walk();
-    let lights = AddressTable::lights(scene);
+    let lights = AddressTable::lights_with_original_numbers(scene, before);
     let cameras = AddressTable::cameras(scene);
     let mut points: Vec<(String, DMat4)> = Vec::new();
     for placed in &placed {
-        let light = placed.node.light.and_then(|number| Some((number, scene.lights.get(number)?)));
-        if let Some((number, light)) = light
+        let light = placed.node.light.and_then(|number| scene.lights.get(number));
+        if let Some(light) = light
             && !light.is_directional()
             && light.shadow
         {
-            let address = lights.address(number).unwrap_or_default();
+            let address = light_address(&lights, placed, before).unwrap_or_default();
             points.push((format!("light '{address}'"), placed.world));
         }
         if let Some(address) = placed.node.camera.and_then(|number| cameras.address(number)) {

@@ -160,7 +160,7 @@ mod tests {
         assert!((scope.height() - 1600.0 / 2.39).abs() < 1e-3);
         let square = fitted(picture, FrameGuide::Square.aspect().unwrap());
         assert_eq!((square.size(), square.center()), (vec2(900.0, 900.0), picture.center()));
-        // What is around the frame and the frame are the picture.
+        // The frame and the bars around it make up the picture.
         for frame in [scope, square, part(picture, SAFE_TITLE)] {
             let area: f32 = around(picture, frame).iter().map(Rect::area).sum();
             assert!((area + frame.area() - picture.area()).abs() < 1.0);

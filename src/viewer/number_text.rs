@@ -32,6 +32,12 @@ pub(super) fn place_text(place: DVec3) -> String {
     format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z)
 }
 
+/// A camera's position or target (m) in the look's syntax: a micrometer turns the view by less than
+/// a pixel.
+pub(super) fn view_text(place: DVec3) -> String {
+    format!("{:.6} {:.6} {:.6}", place.x, place.y, place.z)
+}
+
 /// True if two numbers differ at this many decimals, so that leaving a field unedited changes
 /// nothing.
 pub(super) fn differs(now: f64, value: f64, decimals: usize) -> bool {

@@ -8,7 +8,7 @@ use super::viewport::Viewport;
 use crate::scene::{
     Light,
     address::AddressTable,
-    look::{AddedCameraLook, LightLook, Look},
+    look::{AddedCameraLook, LightLook, Look, is_extracted_light},
     water::Water,
 };
 
@@ -55,7 +55,7 @@ pub(super) fn volumes(viewport: &Viewport) -> Vec<String> {
 }
 
 /// The lights' addresses in the look, each once: names, or numbers of unnamed lights; then those
-/// that the look adds.
+/// that the look adds, and those extracted from the environment.
 pub(super) fn lights(viewport: &Viewport) -> Vec<String> {
     lights_with(viewport, &viewport.session.look)
 }
@@ -64,7 +64,17 @@ pub(super) fn lights(viewport: &Viewport) -> Vec<String> {
 pub(super) fn lights_with(viewport: &Viewport, look: &Look) -> Vec<String> {
     let own = AddressTable::lights(viewport.base()).in_scene(viewport.base()).suggestions();
     let added = look.lights.iter().filter(|(_, light)| light.add()).map(|(name, _)| name.clone());
-    own.into_iter().chain(added).collect()
+    let own_nodes = viewport.base().nodes.len();
+    let extracted = viewport.session.scene.nodes.iter().skip(own_nodes);
+    // Those that are switched off too.
+    let extracted = extracted.map(|node| &node.name).filter(|name| is_extracted_light(name));
+    let mut all: Vec<String> = own.into_iter().chain(added).collect();
+    for name in extracted {
+        if !all.contains(name) {
+            all.push(name.clone());
+        }
+    }
+    all
 }
 
 /// True if the look adds this light.

@@ -115,7 +115,7 @@ impl PreparedScene {
         // Animated scenes start at their beginning, unless a time was requested.
         let time = request.time.or(scene.is_animated().then_some(0.0));
         let request = OpenRequest { time, ..request.clone() };
-        let session = session::apply_look(&request, scene.clone(), look, warnings.clone())?;
+        let session = session::open_read(&request, scene.clone(), look, warnings.clone())?;
         Ok(Self { base: Arc::new(scene), session, warnings })
     }
 }

@@ -17,6 +17,14 @@ use crate::{
     session,
 };
 
+/// What chooses the camera.
+pub(super) struct CameraChoice {
+    /// The choice of the command line, which precedes the look's.
+    pub(super) requested: Option<String>,
+    /// The look's choice.
+    pub(super) in_look: Option<String>,
+}
+
 /// An open scene.
 pub struct Workspace {
     /// The scene as uploaded to the device.
@@ -26,6 +34,8 @@ pub struct Workspace {
     pub(super) controller: Controller,
     /// The controller's pose when the document last placed the camera; any other pose is unsaved.
     pub(super) placed: CameraPose,
+    /// The camera at opening.
+    pub(super) opened_camera: CameraChoice,
     pub(super) recovered: Option<Recovered>,
     pub(super) selected: Selection,
     pub(super) pointer: Pointer,

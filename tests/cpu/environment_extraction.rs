@@ -9,7 +9,10 @@ use sunny16::{
         environment::{Extraction, ExtractionLimits, RadianceMap, RowMapping},
         lights::Emitter,
     },
-    scene::{Scene, look::Look},
+    scene::{
+        Note, Scene,
+        look::{Look, LookError},
+    },
 };
 
 const LIMITS: ExtractionLimits =
@@ -280,7 +283,16 @@ fn a_look_extracts_scales_turns_and_changes_the_lights() {
     let (_, _, lux) = suns(&changed)[0];
     assert!((lux - 5000.0).abs() < 1.0 && !changed.lights.last().unwrap().shadow, "{lux}");
 
-    // What extracts nothing says so.
+    // An override of a light that is not extracted stays in the look, with a note.
+    let kept = by(&["environment.extract=off", path]);
+    assert!(suns(&kept).is_empty());
+    let is_of_light = |note: &Note| note.location == "lights.environment.sun";
+    assert!(kept.notes.iter().any(is_of_light), "{:?}", kept.notes);
+    let unknown = ["lights.environment.lamp.lux=5000"];
+    let unknown = Look::of(&unknown).unwrap().apply(&mut Scene::default());
+    assert!(matches!(unknown, Err(LookError::UnknownLight { .. })), "{unknown:?}");
+
+    // A note says that nothing is extracted.
     let notes = |scene: Scene| scene.notes.into_iter().map(|n| n.message).collect::<String>();
     let high = notes(by(&["environment.extract=sun", "environment.extract_threshold=10000"]));
     assert!(high.contains("environment.extract_threshold"), "{high}");

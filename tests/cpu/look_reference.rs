@@ -10,20 +10,20 @@ use sunny16::{
 };
 
 const HEAD: &str = "# The look file\n\n\
-A look file sets a scene's camera, lights, environment and passes.\n\
-`NAME.look.toml` beside `NAME.glb` is read automatically; `--look FILE` selects another one, and\n\
-`--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
-`[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON\n\
-Schema for editors.\n\n\
+A look file sets a scene's camera, lights, environment and passes. `NAME.look.toml` beside\n\
+`NAME.glb` is read automatically; `--look FILE` selects another one, and `--set PATH=VALUE`\n\
+overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in `[camera.lens]`.\n\
+`*` stands for an address. `assets/look.schema.json` is the same table as a JSON Schema for\n\
+editors.\n\n\
 An absent property has the value of the [quality tier](quality.md), by default `standard`, whose\n\
 values the tables below list. Other properties keep the value of the scene file, their default,\n\
-or one that the camera implies: a focal length sets the field of view and enables depth of field and\n\
-vignetting, a shutter time enables motion blur, an ISO speed enables grain.\n\
+or one that the camera implies: a focal length sets the field of view and enables depth of field\n\
+and vignetting, a shutter time enables motion blur, an ISO speed enables grain.\n\
 `effects.X.enabled = false` switches an effect off.\n\n\
-A file sets each light's strength in one unit; two units are an error. If `--set` names a property\n\
-several times, the last one wins. In a file, numbers, `true` and `false` stand without quotes;\n\
-quoted ones are read with a notice. `--set` and quoted numbers take the unit of the property, and\n\
-f-numbers their prefix: `5600K`, `2000 lm`, `1/125s`, `f/2.8`.\n\n\
+A file sets each light's strength in one unit; two units are an error. If `--set` names a\n\
+property several times, the last one wins. In a file, numbers, `true` and `false` stand without\n\
+quotes; quoted ones are read with a notice. `--set` and quoted numbers take the unit of the\n\
+property, and f-numbers their prefix: `5600K`, `2000 lm`, `1/125s`, `f/2.8`.\n\n\
 ## Addresses\n\n\
 `sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
 of each mesh.\n\n\
@@ -36,8 +36,8 @@ of each mesh.\n\n\
 Quotes may be omitted on the command line: `--set lights.#3.candela=500`,\n\
 `--camera '#1'`. A name that looks like an address takes precedence.\n\n\
 ## Added lights and cameras\n\n\
-`add = true` adds a light or a camera that the file lacks. All other properties of the light apply\n\
-to it, on the command line too, in any order:\n\n\
+`add = true` adds a light or a camera that the file lacks. All other properties of the light\n\
+apply to it, on the command line too, in any order:\n\n\
 ```toml\n\
 [lights.Key]\n\
 add = true\n\
@@ -56,9 +56,9 @@ f_stop = 5.6\n\
 ```\n\n\
 A `parent`, the address of a node of the file, carries the light or camera: position, aim and\n\
 target are then in the node's space, with its scale, and move with its animation. Without a\n\
-position they are at the node's origin. Names are those of no light, or camera, that the scene has\n\
-already. A scene with an added light gets no default light, even if the light is switched off by\n\
-`enabled = false`.\n\n\
+position they are at the node's origin. Names are those of no light, or camera, that the scene\n\
+has already. A scene with an added light gets no default light, even if the light is switched\n\
+off by `enabled = false`.\n\n\
 An added camera has its own pose: `camera.position`, `camera.target` and `camera.roll` move\n\
 cameras of the file only. Its lens and dials override those of `camera.*`, which apply where it\n\
 sets none. `--camera NAME` or `camera.name` chooses it; the first camera of the file stays the\n\

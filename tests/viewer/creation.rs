@@ -6,6 +6,7 @@ use egui::{Event, Key, Modifiers, PointerButton, pos2, vec2};
 use glam::DVec3;
 use sunny16::{
     scene::look::{LightShape, Look},
+    session::OpenRequest,
     settings::Choice,
     viewer::{action::ItemAction, panels::inspector::Selection, rig::Rig, tool::Tool},
 };
@@ -230,6 +231,68 @@ fn an_added_camera_has_the_view_and_is_chosen_in_the_list() {
     act(&mut bench, ItemAction::Delete);
     assert_eq!(text(&bench), before);
     assert_eq!(bench.workspace().viewport.session.camera_name, "Eye");
+}
+
+/// The camera of `--camera` ends with its deletion, and returns once that is undone; an added
+/// camera keeps the view with its roll and its sensor.
+#[test]
+fn a_requested_camera_is_deleted_and_copied_and_returns() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (dir, file) = lights_scene();
+    let own = fs::read_to_string(dir.path().join("lamps.look.toml")).unwrap();
+    let top = "[cameras.Top]\nadd = true\nposition = \"0.5 2.1 1.7\"\ntarget = \"0.1 0.2 0\"\n\
+               roll = 20\nfocal_length = 28\nsensor = \"25.6x14.4\"\n";
+    fs::write(dir.path().join("lamps.look.toml"), format!("{own}{top}")).unwrap();
+    let requested = OpenRequest { camera: Some("Top".into()), ..request(&file) };
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &requested);
+    let name = |bench: &HeadlessViewer| bench.workspace().viewport.session.camera_name.clone();
+    bench.workspace_mut().select(Selection::Camera);
+    bench.frame(vec![]);
+    assert_eq!(name(&bench), "Top");
+
+    let matrix = |bench: &HeadlessViewer| bench.workspace().viewport.view().view_projection;
+    let before = matrix(&bench);
+    act(&mut bench, ItemAction::AddCamera("Copy".into()));
+    assert_eq!(name(&bench), "Copy");
+    assert_eq!(look(&bench).cameras["Copy"].sensor, look(&bench).cameras["Top"].sensor);
+    let difference = (matrix(&bench) - before).to_cols_array().map(f32::abs);
+    assert!(difference.iter().all(|difference| *difference < 1e-5), "{difference:?}");
+    bench.press(Key::Z, Modifiers::COMMAND);
+    assert_eq!(name(&bench), "Top", "the command line's choice is back");
+
+    act(&mut bench, ItemAction::Delete);
+    assert_eq!(bench.app.error_message(), None);
+    assert_eq!(name(&bench), "Eye");
+    bench.press(Key::Z, Modifiers::COMMAND);
+    assert_eq!(name(&bench), "Top");
+    bench.press(Key::Y, Modifiers::COMMAND);
+    assert_eq!(name(&bench), "Eye", "deleted again");
+}
+
+#[test]
+fn lights_of_the_environment_are_in_the_list_and_stay_in_a_look_without_them() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (dir, file) = lights_scene();
+    let is_bright = |x: usize, y: usize| (100..102).contains(&x) && (30..32).contains(&y);
+    let nits =
+        |x: usize, y: usize| if is_bright(x, y) { (1e6_f32, 1e6, 1e6) } else { (10.0, 10.0, 10.0) };
+    exr::prelude::write_rgb_file(dir.path().join("sky.exr"), 256, 128, nits).unwrap();
+    let own = fs::read_to_string(dir.path().join("lamps.look.toml")).unwrap();
+    let sky =
+        own.replace("[environment]\n", "[environment]\nfile = \"sky.exr\"\nextract = \"sun\"\n");
+    let sun = "[lights.\"environment.sun\"]\nshadow = false\n";
+    fs::write(dir.path().join("lamps.look.toml"), format!("{sky}{sun}")).unwrap();
+    let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
+    bench.frame(vec![]);
+    assert!(bench.text("environment.sun").is_some());
+    // A light that is switched off can be switched on again.
+    bench.app.set(&[("lights.environment.sun.enabled", Some("false"))]);
+    bench.frame(vec![]);
+    assert!(bench.text("environment.sun").is_some());
+    bench.app.set(&[("environment.extract", Some("off"))]);
+    bench.frame(vec![]);
+    assert_eq!(bench.app.error_message(), None);
+    assert!(bench.text("environment.sun").is_none());
 }
 
 #[test]

@@ -186,10 +186,8 @@ fn added(
     near: f64,
 ) -> Result<(Node, Camera), LookError> {
     if !look.is_added() {
-        let expected = format!(
-            "cameras.* are those that the look adds: set cameras.{name}.add = true; camera.* \
-             changes the chosen camera of the file"
-        );
+        let expected =
+            format!("expected cameras.{name}.add = true; camera.* changes cameras of the file");
         return Err(LookError::BadValue {
             path: format!("cameras.{name}"),
             value: String::new(),

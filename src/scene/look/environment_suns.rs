@@ -59,6 +59,13 @@ fn name(rank: usize) -> String {
     if rank == 0 { "environment.sun".into() } else { format!("environment.light_{}", rank + 1) }
 }
 
+/// True for the names that extracted lights have.
+#[must_use]
+pub fn is_extracted_light(address: &str) -> bool {
+    let rank = address.strip_prefix("environment.light_").and_then(|rank| rank.parse().ok());
+    address == name(0) || rank.is_some_and(|rank: usize| rank > 1)
+}
+
 /// Takes lights out of a map that is turned by `rotation` (rad), adds them to a scene, and returns
 /// the map without them. A note lists them.
 pub(super) fn extract(

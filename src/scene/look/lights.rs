@@ -11,7 +11,8 @@ use std::{
 use glam::{DMat4, DVec3, Vec3};
 
 use super::{
-    LookError, light_modifiers::ModifierSettings, reader::Reader, suggestions::unknown_light,
+    LookError, environment_suns::is_extracted_light, light_modifiers::ModifierSettings,
+    reader::Reader, suggestions::unknown_light,
 };
 use crate::{
     message::read_file,
@@ -567,23 +568,34 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
 /// Applies the overrides of the scene's lights; those that the look adds are complete.
 ///
 /// # Errors
-/// A name that no light has; a unit that does not fit the emitter; a shape without sizes.
+/// A name that no light has, except those of extracted lights; a unit that does not fit the emitter;
+/// a shape without sizes.
 pub(super) fn apply(
     looks: &BTreeMap<String, LightLook>,
     scene: &mut Scene,
 ) -> Result<(), LookError> {
     // All are found before any is changed, since a changed light gets another index.
-    let mut found = Vec::new();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     if !looks.is_empty() {
         let things = AddressTable::lights(scene);
         for (name, look) in looks.iter().filter(|(_, look)| !look.add()) {
             let nodes = things.find(name);
+            if nodes.is_empty() && is_extracted_light(name) {
+                missing.push(Note {
+                    kind: NoteKind::Info,
+                    location: format!("lights.{name}"),
+                    message: "no effect: environment.extract takes no such light out of the map"
+                        .into(),
+                });
+                continue;
+            }
             if nodes.is_empty() {
                 return Err(unknown_light(name, &things));
             }
             found.push((name, look, nodes));
         }
     }
+    scene.notes.extend(missing);
     for (name, look, nodes) in found {
         for index in nodes {
             look.place(name, scene, index)?;

@@ -38,7 +38,7 @@ pub use added_cameras::AddedCameraLook;
 pub use camera::CameraLook;
 pub use edit::{edited, with_changes, with_renamed_item, without_item, without_property};
 pub use environment::EnvironmentLook;
-pub use environment_suns::EnvironmentExtract;
+pub use environment_suns::{EnvironmentExtract, is_extracted_light};
 pub use error::LookError;
 pub use extras::water_from_extras;
 pub use lights::{LightLook, LightShape, read_profile};

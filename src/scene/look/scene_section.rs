@@ -19,7 +19,7 @@ section! {
         multiscatter: bool = false,
             "true or false: multiple scattering between microfacets keeps the energy of rough surfaces";
         scale: f64 = 1.0, in 1e-6..=1e6, unit "m",
-            "meters per unit of the file, 0.000001 to 1000000, e.g. 0.01 for centimeters; strengths and sizes of lights stay, and positions in a look are meters";
+            "meters per unit of the file, 0.000001 to 1000000, e.g. 0.01 for centimeters; strengths and sizes of lights stay, and positions in a look are meters (with a parent: units of the file)";
         variant: String, "material variant of the file, by name or number (#0)";
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     scene::{
         Sampler, Texture,
         build::{SceneBuilder, dielectric},
+        inspect::node_lights,
         procedural::shapes,
     },
 };
@@ -48,7 +49,7 @@ fn lengths_have_readable_units() {
 
 #[test]
 fn the_unit_is_found_by_common_objects() {
-    let found = |name: &str, size: f32| match findings(&with_object(name, size), &look(&[])) {
+    let found = |name: &str, size: f32| match findings(&with_object(name, size), &look(&[]), &[]) {
         found if found.is_empty() => None,
         found => match found.as_slice() {
             [Finding::Unit { scale, object: Some((object, extent, _)), .. }] => {
@@ -68,7 +69,7 @@ fn the_unit_is_found_by_common_objects() {
     assert_eq!(found("Table", 12.0), None);
     assert_eq!(found("Cube", 90.0), None);
     // A scale that is set is meant.
-    assert_eq!(findings(&with_object("Chair", 90.0), &look(&["scene.scale=1"])), []);
+    assert_eq!(findings(&with_object("Chair", 90.0), &look(&["scene.scale=1"]), &[]), []);
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn parts_count_as_their_object() {
 
 #[test]
 fn sizes_that_no_scene_has_are_found() {
-    let scale = |size: f32| match findings(&with_object("Cube", size), &look(&[])).as_slice() {
+    let scale = |size: f32| match findings(&with_object("Cube", size), &look(&[]), &[]).as_slice() {
         [Finding::Unit { scale, object: None, .. }] => Some(*scale),
         [] => None,
         other => panic!("{other:?}"),
@@ -107,21 +108,50 @@ fn lights_larger_than_the_scene_are_found() {
         let emitter = Emitter::Rectangle { width, height: 1.0, sides: Sides::One };
         let strength = LightStrength::Nits(Nit(1000.0));
         builder.light("Panel", emitter, strength, Vec3::ONE, DMat4::IDENTITY);
-        findings(&builder.build().unwrap(), &look(&[]))
+        findings(&builder.build().unwrap(), &look(&[]), &[])
     };
     assert_eq!(panel(0.6), []);
     // A studio's light bank above a small set.
     assert_eq!(panel(12.0), []);
     let found = panel(600.0);
     let [Finding::HugeLight { light, size, .. }] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((light.as_str(), *size), ("Panel", 600.0));
+    assert_eq!((light.as_str(), *size), ("lights.Panel", 600.0));
+}
+
+/// A changed light has a new number in the scene; the look addresses it by the old one.
+#[test]
+fn changed_lights_are_named_as_the_look_addresses_them() {
+    let mut builder = SceneBuilder::new("unnamed");
+    let gray = builder.add_material(dielectric("gray", Vec3::ONE, 1.0));
+    let mesh = builder.add_mesh("body", shapes::icosphere(1.0, 2), gray);
+    builder.instance("Globe", mesh, DMat4::IDENTITY);
+    builder.point_light_candela("", Candela(100.0), Vec3::ONE, DVec3::X * 0.3);
+    builder.point_light_candela("Key light", Candela(100.0), Vec3::ONE, DVec3::X * 9.0);
+    let mut scene = builder.build().unwrap();
+    let look = look(&[
+        "lights.#0.lumens=100",
+        "lights.Key light.shape=sphere",
+        "lights.Key light.radius=100",
+    ]);
+    let before = node_lights(&scene);
+    look.apply(&mut scene).unwrap();
+    assert_ne!(node_lights(&scene), before);
+    let inside = enclosed(&scene, &before);
+    let [Finding::Inside { what, .. }] = inside.as_slice() else { panic!("{inside:?}") };
+    assert_eq!(what, "light '#0'");
+    let huge = findings(&scene, &look, &before);
+    let [Finding::HugeLight { light, .. }] = huge.as_slice() else { panic!("{huge:?}") };
+    assert_eq!(light, "lights.\"Key light\"");
 }
 
 #[test]
 fn shutter_times_of_denominators_are_found() {
     let scene = with_object("Cube", 1.0);
-    let found = |setting: &str| findings(&scene, &look(&[setting]));
-    assert_eq!(found("camera.body.shutter=125"), [Finding::LongShutter { seconds: 125.0 }]);
+    let found = |setting: &str| findings(&scene, &look(&[setting]), &[]);
+    for path in ["camera.body.shutter", "cameras.Top.shutter"] {
+        let long = Finding::LongShutter { path: path.into(), seconds: 125.0 };
+        assert_eq!(found(&format!("{path}=125")), [long]);
+    }
     for meant in ["1/125", "30", "90", "0.008"] {
         assert_eq!(found(&format!("camera.body.shutter={meant}")), [], "{meant}");
     }
@@ -149,7 +179,7 @@ fn mapped(normal: [u8; 3], base: Option<[u8; 3]>, shared: bool) -> Vec<Finding> 
     scene.materials[0].normal_texture = Some(normal);
     scene.materials[0].base_color_texture = base;
     scene.materials[0].base_color = Vec4::ONE;
-    findings(&scene, &look(&[]))
+    findings(&scene, &look(&[]), &[])
 }
 
 #[test]
@@ -183,7 +213,7 @@ fn lights_and_cameras_inside_of_bodies_are_found() {
         let position = DVec3::X * at;
         builder.point_light_candela("Lamp", Candela(100.0), Vec3::ONE, position);
         builder.camera("Eye", position, DVec3::Z * 9.0, 0.6, None);
-        enclosed(&builder.build().unwrap())
+        enclosed(&builder.build().unwrap(), &[])
     };
     for mirror in [1.0, -1.0] {
         let bodies: Vec<String> = (found(0.3, false, mirror).into_iter())

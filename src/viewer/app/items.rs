@@ -4,14 +4,18 @@ use glam::{DMat4, DVec3};
 
 use super::{App, look::fov};
 use crate::{
+    camera::SensorSize,
     photometry::Lux,
-    scene::look::{self, LightShape, Look},
+    scene::{
+        Projection,
+        look::{self, LightShape, Look},
+    },
     viewer::{
         action::{Changes, ItemAction},
         document::Document,
         light_placement::highlight,
         new_light::{Properties, Subject, copied, free_name, name_of},
-        number_text::{place_text, short},
+        number_text::{place_text, short, view_text},
         pointer::SurfacePoint,
         rig::Rig,
         scene_items::{added_camera, cameras, is_added, light_of, light_space, lights},
@@ -285,6 +289,20 @@ fn rename(work: &mut Workspace, name: &str) -> Result<Selection, String> {
     Ok(Selection::Light(name.to_owned()))
 }
 
+/// Rolls below are rounding (degrees).
+const MIN_ROLL: f64 = 1e-5;
+
+/// Roll of a camera about its view axis (rad), clockwise seen from behind.
+fn roll(camera: DMat4) -> f64 {
+    let [right, back] = [camera.x_axis, camera.z_axis].map(|axis| axis.truncate().normalize());
+    // As `cameras.NAME.target` turns an unrolled camera: X is level, or keeps as much of the
+    // world's as it can.
+    let across = DVec3::Y.cross(back);
+    let level = if across.length() > 1e-6 { across } else { DVec3::X.reject_from(back) };
+    let level = level.normalize_or(DVec3::X);
+    -right.dot(back.cross(level)).atan2(right.dot(level))
+}
+
 /// Adds a camera at the current view, with the dials and the lens in use.
 fn add_camera(work: &mut Workspace, name: &str) -> Result<Selection, String> {
     if name.is_empty() {
@@ -293,17 +311,30 @@ fn add_camera(work: &mut Workspace, name: &str) -> Result<Selection, String> {
     if cameras(&work.viewport).iter().any(|known| known == name) {
         return Err(taken(name));
     }
-    let pose = work.controller.pose();
-    let distance = (work.controller.target() - pose.position).length().max(0.1);
-    let camera = &work.viewport.session.physical_camera;
+    let session = &work.viewport.session;
+    if matches!(session.camera.1, Projection::Orthographic { .. }) {
+        let remedy = "cameras of the look are perspective; choose a perspective one first";
+        return Err(format!("the camera of this view is orthographic: {remedy}"));
+    }
+    let pose = work.viewport.pose();
+    let (position, forward) = (pose.w_axis.truncate(), -pose.z_axis.truncate().normalize());
+    let distance = (work.controller.target() - position).length().max(0.1);
+    let camera = &session.physical_camera;
     let fov = camera.lens.focal_length.is_none().then(|| fov(&work.viewport).to_degrees());
     let path = |property: &str| format!("cameras.{name}.{property}");
     let mut changes = vec![
         (path("add"), Some("true".to_owned())),
-        (path("position"), Some(place_text(pose.position))),
-        (path("target"), Some(place_text(pose.position + pose.forward() * distance))),
+        (path("position"), Some(view_text(position))),
+        (path("target"), Some(view_text(position + forward * distance))),
     ];
+    if let Some(SensorSize { width, height }) =
+        added_camera(&work.viewport).and_then(|of| of.1.sensor)
+    {
+        let sides = [width, height].map(|side| short(side * 1e3)).join("x");
+        changes.push((path("sensor"), Some(sides)));
+    }
     let own = [
+        ("roll", Some(roll(pose).to_degrees()).filter(|roll| roll.abs() > MIN_ROLL)),
         ("vertical_fov", fov),
         ("focal_length", camera.lens.focal_length.map(|length| length * 1e3)),
         ("focus", camera.lens.focus.filter(|focus| focus.is_finite())),

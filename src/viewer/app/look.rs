@@ -7,13 +7,16 @@ use crate::{
     camera_control::CameraPose,
     scene::{
         Projection,
-        look::{CameraLook, Look},
+        address::AddressTable,
+        look::{AddedCameraLook, CameraLook, Look},
     },
     session::look_change::LookChange,
     viewer::{
-        scene_items::{added_camera, camera_path, is_added, parent_space},
+        number_text::view_text,
+        scene_items::{added_camera, camera_path, lights, parent_space},
         selection::Selection,
         viewport::Viewport,
+        workspace::{CameraChoice, Workspace},
     },
 };
 
@@ -29,14 +32,16 @@ impl App {
 
     /// Applies the document's look to the picture.
     pub(super) fn apply_document(&mut self) {
+        self.apply_document_after(Step::Edit);
+    }
+
+    fn apply_document_after(&mut self, step: Step) {
         let Some(work) = &mut self.state.workspace else { return };
         let old = work.viewport.session.look.clone();
         let followed = work.shown_look().and_then(|look| {
             let moves = placed_elsewhere(&old, &look);
-            if old.camera.name != look.camera.name {
-                // The user's newer choice than that of the command line.
-                work.viewport.session.request.camera = None;
-            }
+            let chosen = requested_camera(work, &old, &look, step);
+            work.viewport.session.request.camera = chosen;
             if moves {
                 work.viewport.set_pose(None);
             }
@@ -50,7 +55,7 @@ impl App {
                     work.pointer.incident = None;
                 }
                 let gone = |name: &str| work.viewport.light_nodes(name).is_empty();
-                let is_off = |name: &str| is_added(&work.viewport, name);
+                let is_off = |name: &str| lights(&work.viewport).iter().any(|known| known == name);
                 if work.selected.light_name().is_some_and(|name| gone(name) && !is_off(name)) {
                     // Its step was undone.
                     work.selected = Selection::default();
@@ -76,7 +81,7 @@ impl App {
         let done = self.state.workspace.as_mut().and_then(|work| work.document.undo());
         if let Some(what) = done {
             self.info(format!("undone: {what}"));
-            self.apply_document();
+            self.apply_document_after(Step::Undo);
         }
     }
 
@@ -109,10 +114,7 @@ impl App {
             + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
         let parent = added_camera(&work.viewport).and_then(|(_, camera)| camera.parent.as_deref());
         let to_look = parent_space(&work.viewport, parent).inverse();
-        let text = |v: DVec3| {
-            let v = to_look.transform_point3(v);
-            format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z)
-        };
+        let text = |v: DVec3| view_text(to_look.transform_point3(v));
         let (position, target) = (text(pose.position), text(target));
         let paths = ["camera.position", "camera.target"];
         let paths = paths.map(|path| camera_path(&work.viewport, path));
@@ -126,6 +128,28 @@ impl App {
             self.apply_document();
         }
     }
+}
+
+/// How the document has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Edit,
+    Undo,
+}
+
+/// The camera that the command line still chooses with a new look: not after a newer choice or the
+/// camera's deletion, but again once these are undone.
+fn requested_camera(work: &Workspace, old: &Look, new: &Look, step: Step) -> Option<String> {
+    let CameraChoice { requested, in_look } = &work.opened_camera;
+    let has = |look: &Look, name: &str| {
+        look.cameras.get(name).is_some_and(AddedCameraLook::is_added)
+            || !AddressTable::cameras(work.viewport.base()).find(name).is_empty()
+    };
+    let is_newer = old.camera.name != new.camera.name;
+    let present = work.viewport.session.request.camera.clone().filter(|_| !is_newer);
+    let is_undone = step == Step::Undo && new.camera.name == *in_look;
+    let returns = |name: &String| is_undone && (is_newer || !has(old, name));
+    present.or_else(|| requested.clone().filter(returns)).filter(|name| has(new, name))
 }
 
 /// True if a look places the camera elsewhere than the previous look.

@@ -15,7 +15,7 @@ use crate::{
         selection::Selection,
         state::PendingClose,
         viewport::Viewport,
-        workspace::Workspace,
+        workspace::{CameraChoice, Workspace},
     },
 };
 
@@ -118,11 +118,16 @@ impl App {
         self.shown_limits = ShownLimits::default();
         // A light can be pasted into another scene.
         let copied = self.state.workspace.as_ref().and_then(|work| work.copied.clone());
+        let opened_camera = CameraChoice {
+            requested: viewport.session.request.camera.clone(),
+            in_look: viewport.session.look.camera.name.clone(),
+        };
         self.state.workspace = Some(Workspace {
             viewport,
             document,
             controller,
             placed: pose,
+            opened_camera,
             recovered,
             selected: Selection::default(),
             pointer: Pointer::default(),

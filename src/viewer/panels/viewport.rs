@@ -37,8 +37,7 @@ pub(super) fn fit(ui: &Ui, whole: Rect, state: &ViewState, actions: &mut Actions
     let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
     // A look with its own resolution always keeps its aspect ratio.
     let session = &work.viewport.session;
-    let camera = session.look.camera_of(&session.camera_name);
-    let gate = state.settings().guides.gate || camera.body.resolution.is_some();
+    let gate = state.settings().guides.gate || session.fixed_resolution;
     let size = match gate.then_some(f64::from(session.default_aspect_ratio)) {
         Some(aspect) => {
             let fit = f64::from(pixels[0]).min(f64::from(pixels[1]) * aspect);
