@@ -8,7 +8,12 @@ use sunny16::{
     scene::look::{LightShape, Look},
     session::OpenRequest,
     settings::Choice,
-    viewer::{action::ItemAction, panels::inspector::Selection, rig::Rig, tool::Tool},
+    viewer::{
+        action::{ItemAction, WindowAction},
+        panels::inspector::Selection,
+        rig::Rig,
+        tool::Tool,
+    },
 };
 
 use crate::{
@@ -176,6 +181,11 @@ fn handles_move_an_added_light_in_its_parents_space() {
     let mut bench = HeadlessViewer::undrawn(&guard.gpu, &request(&file));
     bench.workspace_mut().select(Selection::Light("Child".into()));
     bench.app.set_tool(Tool::Move);
+    // The larger picture separates the arrows by more than their width.
+    let mut settings = bench.app.settings();
+    settings.guides.gate = false;
+    bench.app.apply(WindowAction::Settings(settings));
+    bench.frame(vec![]);
     bench.frame(vec![]);
     let (at, _) = placed(&bench, "Child").unwrap();
     let seen = |bench: &HeadlessViewer, place: DVec3| {

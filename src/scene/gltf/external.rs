@@ -49,9 +49,9 @@ pub(super) fn visit<E>(
 
 /// All texts under the key `uri`, wherever an extension may have it, and the flow maps of water.
 fn uris(root: &Value) -> BTreeSet<&str> {
-    let flow = |material: &'_ Value| -> Option<&str> {
+    fn flow(material: &Value) -> Option<&str> {
         material.get("extras")?.get("water")?.get("flow")?.as_str()
-    };
+    }
     let mut found: BTreeSet<&str> = items(root, "materials").iter().filter_map(flow).collect();
     let mut open = vec![root];
     while let Some(value) = open.pop() {

@@ -2,7 +2,9 @@
 
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
-use super::{LookError, current_path, kinds, old_paths, old_properties, properties};
+use super::{
+    LookError, current_path, kinds, lights::STRENGTHS, old_paths, old_properties, properties,
+};
 use crate::settings::ValueKind;
 
 /// The keys of a property's path; names of lights may contain dots.
@@ -115,7 +117,8 @@ fn value_of(path: &str, text: &str) -> Value {
 }
 
 /// The text with properties set, given as (path, value), or removed, those without a value. Old
-/// names of the properties give way to the present ones. `name` is used in messages.
+/// names of the properties give way to the present ones, and other strengths of a light to a new
+/// one. `name` is used in messages.
 ///
 /// # Errors
 /// [`LookError::File`]: the text is not TOML, or has a value where a path needs a section.
@@ -131,6 +134,15 @@ pub fn with_changes(
             text = moved(name, &text, &old, &path)?;
         }
         text = edited(name, &text, &path, value)?;
+        // A light has one strength: a new one replaces those in other units.
+        if let Some((light, unit)) = path.rsplit_once('.').filter(|_| value.is_some())
+            && light.starts_with("lights.")
+            && STRENGTHS.contains(&unit)
+        {
+            for other in STRENGTHS.into_iter().filter(|other| *other != unit) {
+                text = edited(name, &text, &format!("{light}.{other}"), None)?;
+            }
+        }
     }
     Ok(text)
 }

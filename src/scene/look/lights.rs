@@ -535,7 +535,7 @@ impl LightLook {
 }
 
 /// Properties that set the strength of a light.
-const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
+pub(super) const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
 
 /// Paths of two strengths of one light, which is ambiguous: their order in a file has no meaning.
 pub(super) fn rivals<'a>(paths: impl Iterator<Item = &'a str>) -> Option<[&'a str; 2]> {

@@ -57,6 +57,20 @@ fn what_the_look_refuses_changes_nothing() {
 }
 
 #[test]
+fn a_strength_replaces_those_in_other_units() {
+    let text = "[lights.Key]\nlumens = 800 # by its data sheet\nkelvin = 3000\n\n\
+                [lights.\"Key.001\"]\nlumens = 5\n";
+    let mut document = Document::new(text, "a.look.toml", None);
+    document.set(&[("lights.Key.candela", Some("90"))]).unwrap();
+    let values = document.values();
+    let has = |path: &str| values.get(path).map(String::as_str);
+    assert_eq!((has("lights.Key.candela"), has("lights.Key.lumens")), (Some("90"), None));
+    assert_eq!((has("lights.Key.kelvin"), has("lights.Key.001.lumens")), (Some("3000"), Some("5")));
+    document.undo().unwrap();
+    assert_eq!(document.text(), text);
+}
+
+#[test]
 fn setting_a_property_removes_its_old_name() {
     let mut document = Document::new("[gi]\nrays = 8\n", "a.look.toml", None);
     assert_eq!(document.values()["gi.vpl_samples"], "8");
