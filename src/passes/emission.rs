@@ -33,9 +33,10 @@ impl EmissionPass {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(LIGHT, false)], true);
-        let shaders = ["geometry.vert+SUPERSAMPLED", "emission.frag"];
+        let vertex = "geometry.vert+SUPERSAMPLED";
+        let fragments = ["emission.frag+UNTEXTURED", "emission.frag", "emission.frag+ALPHA_TEST"];
         Ok(Self {
-            pipelines: OpaquePipelines::new(gpu, "emission", shaders, &state)?,
+            pipelines: OpaquePipelines::new(gpu, "emission", vertex, fragments, &state)?,
             downsample: LazyPipeline::new(gpu, "emission downsample", "emission_downsample.comp"),
         })
     }

@@ -68,25 +68,26 @@ pub(super) struct OpaquePipelines {
 }
 
 impl OpaquePipelines {
-    /// Creates the pipelines of a pass, from a vertex shader and a fragment shader with the variants
-    /// `UNTEXTURED` and `ALPHA_TEST`.
+    /// Creates the pipelines of a pass. `fragments`: the variants for surfaces without textures,
+    /// with them, and with an alpha test.
     ///
     /// # Errors
     /// `GpuError` if the driver rejects a pipeline.
     pub(super) fn new(
         gpu: &Gpu,
         name: &str,
-        [vertex, fragment]: [&str; 2],
+        vertex: &str,
+        fragments: [&str; 3],
         state: &GraphicsState,
     ) -> GpuResult<Self> {
-        let make = |what: &str, variant: &str| {
-            let (name, fragment) = (format!("{name}{what}"), format!("{fragment}{variant}"));
-            GraphicsPipeline::new(gpu, &name, vertex, &fragment, state)
+        let make = |what: &str, fragment: &str| {
+            GraphicsPipeline::new(gpu, &format!("{name}{what}"), vertex, fragment, state)
         };
+        let [plain, opaque, mask] = fragments;
         Ok(Self {
-            opaque: make("", "")?,
-            plain: make(" plain", "+UNTEXTURED")?,
-            mask: make(" mask", "+ALPHA_TEST")?,
+            plain: make(" plain", plain)?,
+            opaque: make("", opaque)?,
+            mask: make(" mask", mask)?,
         })
     }
 }
@@ -139,7 +140,8 @@ impl GbufferPass {
     /// `GpuError` if the driver rejects a pipeline.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
-        OpaquePipelines::new(gpu, "gbuffer", ["geometry.vert", "gbuffer.frag"], &state).map(Self)
+        let fragments = ["gbuffer.frag+UNTEXTURED", "gbuffer.frag", "gbuffer.frag+ALPHA_TEST"];
+        OpaquePipelines::new(gpu, "gbuffer", "geometry.vert", fragments, &state).map(Self)
     }
 
     /// Pipeline without alpha test; its set 1 is the layout of material textures.
