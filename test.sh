@@ -95,7 +95,7 @@ LONG_CASES=(cornell_area cornell_point depth_of_field furnace_60 grid_area_light
     light_room volume_cloud_full volume_haze_full)
 
 # The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than
-# building all again, and its debug assertions are on. Their small pictures compile for longer than they draw.
+# building all again, and its debug assertions are on.
 validation() {
     local raster=() cases=() folder
     [ "${SUNNY16_NO_GPU:-}" != 1 ] || raster=(--no-raster)
@@ -104,8 +104,7 @@ validation() {
             [[ " ${LONG_CASES[*]} " == *" $(basename "$folder") "* ]] || cases+=("$(basename "$folder")")
         done
     fi
-    GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" \
-        "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"
+    "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"
 }
 
 # What counts frames of the window or measures its waits. The test under X11 mostly waits: it runs beside them.

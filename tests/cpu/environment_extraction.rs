@@ -289,7 +289,7 @@ fn a_look_extracts_scales_turns_and_changes_the_lights() {
     let is_of_light = |note: &Note| note.location == "lights.environment.sun";
     assert!(kept.notes.iter().any(is_of_light), "{:?}", kept.notes);
     let unknown = ["lights.environment.lamp.lux=5000"];
-    let unknown = Look::of(&unknown).unwrap().apply(&mut Scene::default());
+    let unknown = Look::of(unknown).unwrap().apply(&mut Scene::default());
     assert!(matches!(unknown, Err(LookError::UnknownLight { .. })), "{unknown:?}");
 
     // A note says that nothing is extracted.
