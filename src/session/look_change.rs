@@ -202,7 +202,6 @@ mod tests {
             ("lights.Key.candela=900", true),
             ("lights.Key.candela=0", true),
             ("lights.Key.inner_half_angle=10", true),
-            ("lights.Key.spot_flux=phi-over-pi", true),
             ("lights.Key.gel=CTO", true),
             ("lights.Key.outer_half_angle=30", false),
             ("lights.Key.snoot=2", false),
