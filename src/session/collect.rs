@@ -168,20 +168,19 @@ pub fn collect(request: &OpenRequest, folder: &Path) -> Result<Collected, Collec
     let source = read(request)?;
     Look::default().parse(&source.look_name, &source.look)?;
     let resolver = files_of(document, request.root.as_deref())?;
-    let mut levels = 0;
+    let mut files = Vec::new();
     gltf::external_files::<CollectError>(document, &resolver, MAX_FILE_BYTES, |file| {
-        if file.bytes.is_ok() {
-            levels = levels.max(gltf::ups(&file.path));
-        }
+        files.push(file);
         Ok(())
     })?;
+    let found = files.iter().filter(|file| file.bytes.is_ok());
+    let levels = found.map(|file| gltf::ups(&file.path)).max().unwrap_or(0);
     let sub = last_folders(document, levels)?;
     let name = PathBuf::from(document.file_name().unwrap_or_default());
     let mut draft = Draft::new(folder)?;
     draft.copy(document, &sub.join(&name))?;
     draft.collected.scene = sub.join(&name);
-    gltf::external_files::<CollectError>(document, &resolver, MAX_FILE_BYTES, |file| {
-        let ExternalFile { path, bytes } = file;
+    for ExternalFile { path, bytes } in files {
         match bytes {
             Ok(bytes) => {
                 let ups = gltf::ups(&path);
@@ -194,8 +193,7 @@ pub fn collect(request: &OpenRequest, folder: &Path) -> Result<Collected, Collec
             }
             Err(why) => draft.collected.missing.push(why),
         }
-        Ok(())
-    })?;
+    }
     collect_look(&mut draft, (&source.look_name, &source.look), &sub, &name)?;
     Ok(draft.finish()?)
 }

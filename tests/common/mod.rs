@@ -14,6 +14,7 @@ pub mod gi_reference;
 mod glb;
 pub mod headless_viewer;
 mod pictures;
+mod planes;
 pub mod random;
 mod run;
 pub mod scene_dump;
@@ -29,6 +30,7 @@ pub use glb::glb;
 pub use pictures::{
     NORMAL, after, aov, aov3, green, half_steps, nits, pass_names, picture, relative, total,
 };
+pub use planes::planes;
 pub use run::{Arguments, Folder, NO_DEVICE, Run, driver_cache, exr_channel, finish, sunny16};
 pub use scenes::{Place, Surface, add_square, emissive_material, even, small_scene, squares};
 pub use settings::{exposed, exposure_for, traced_shadows, unclustered, unshadowed};

@@ -2,6 +2,7 @@
 
 use std::{f64::consts::PI, path::Path};
 
+use crate::common::planes;
 use glam::{DQuat, DVec3};
 use sunny16::{
     photometry::{
@@ -17,20 +18,6 @@ use sunny16::{
 
 const LIMITS: ExtractionLimits =
     ExtractionLimits { max_lights: 8, max_radius: 0.26, threshold: 10.0 };
-
-/// Eight planes: six along the axes, and two askew.
-fn planes() -> [DVec3; 8] {
-    [
-        DVec3::X,
-        DVec3::NEG_X,
-        DVec3::Y,
-        DVec3::NEG_Y,
-        DVec3::Z,
-        DVec3::NEG_Z,
-        DVec3::new(0.6, 0.5, -0.4).normalize(),
-        DVec3::new(-0.3, 0.8, 0.7).normalize(),
-    ]
-}
 
 /// Illuminance (lx per channel) of a plane by a map: the sum over all texels.
 fn by_map(map: &RadianceMap, normal: DVec3) -> DVec3 {

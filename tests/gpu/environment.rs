@@ -2,6 +2,7 @@
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
+use crate::common::planes;
 use crate::common::traced::{film, of_bounces};
 use crate::common::{
     Brdf, Place, even, exposed, exposure_for, nits, perspective, pixel_of, pixel_ray, relative,
@@ -543,18 +544,8 @@ fn an_extracted_sun_keeps_the_illuminance() {
     let looks = ["off", "sun"].map(|extract| {
         Look::of([file.as_str(), &format!("environment.extract={extract}")]).unwrap()
     });
-    let planes = [
-        DVec3::X,
-        DVec3::NEG_X,
-        DVec3::Y,
-        DVec3::NEG_Y,
-        DVec3::Z,
-        DVec3::NEG_Z,
-        DVec3::new(0.6, 0.5, -0.4).normalize(),
-        DVec3::new(-0.3, 0.8, 0.7).normalize(),
-    ];
     let mut worst = [0f64; 3];
-    for normal in planes {
+    for normal in planes() {
         let sum: f64 = (0..map.height())
             .flat_map(|y| (0..map.width()).map(move |x| (x, y)))
             .map(|(x, y)| {

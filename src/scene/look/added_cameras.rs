@@ -88,11 +88,7 @@ fields! {
 }
 
 fn invalid(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
-    LookError::BadValue {
-        path: format!("cameras.{name}.{property}"),
-        value: value.into(),
-        expected: expected.into(),
-    }
+    LookError::bad_value(format!("cameras.{name}.{property}"), value, expected)
 }
 
 impl AddedCameraLook {

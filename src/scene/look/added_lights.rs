@@ -20,11 +20,7 @@ const LAMP: Lumen = Lumen(1000.0);
 const SUN: Lux = Lux(10_000.0);
 
 fn invalid(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
-    LookError::BadValue {
-        path: format!("lights.{name}.{property}"),
-        value: value.into(),
-        expected: expected.into(),
-    }
+    LookError::bad_value(format!("lights.{name}.{property}"), value, expected)
 }
 
 /// A light to add.

@@ -98,6 +98,11 @@ fn after_origin(origin: &Origin, error: &LookError) -> String {
 }
 
 impl LookError {
+    /// A value that does not fit the property of a path.
+    pub(super) fn bad_value(path: String, value: &str, expected: impl Into<String>) -> Self {
+        Self::BadValue { path, value: value.into(), expected: expected.into() }
+    }
+
     /// The error with the place at which its property is set, if that is known.
     #[must_use]
     pub fn located(self, origins: &Origins) -> Self {
