@@ -262,8 +262,9 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
     let driver = tempfile::tempdir().unwrap();
     let cache = [("MESA_SHADER_CACHE_DIR", driver.path().to_str().unwrap())];
     for file in ["out.png", "out.exr"] {
-        let args =
-            format!("render small.glb -o {file} --size 320x180 --set camera.exposure.ev100=7");
+        let args = format!(
+            "render small.glb -o {file} --size 320x180 --quality direct --set camera.exposure.ev100=7"
+        );
         sunny16(dir.path(), &args.words(), &cache).ok();
         let whole = dir.read(file);
         assert!(whole.len() > 8192, "{file} has only {} bytes", whole.len());

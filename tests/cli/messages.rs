@@ -155,7 +155,8 @@ fn quiet_leaves_out_cut_paths_and_keeps_clamped_light() {
     builder.camera("front", DVec3::new(0.1, 0.2, 3.0), DVec3::ZERO, 0.6, None);
     let dir = Folder::with_scene(3);
     std::fs::write(dir.at("panes.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
-    let render = "render panes.glb -o a.png --size 16x12 --set camera.exposure.ev100=7";
+    let render =
+        "render panes.glb -o a.png --size 16x12 --quality direct --set camera.exposure.ev100=7";
     for (quiet, notes) in [("", true), ("-q", false)] {
         let run = dir.run(&format!("{render} {quiet}")).ok();
         assert_eq!(run.err.contains("note: refraction: "), notes, "{}", run.err);

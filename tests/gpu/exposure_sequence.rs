@@ -255,6 +255,9 @@ fn corner() -> Scene {
     builder.build().unwrap()
 }
 
+/// Trace in a pixel, in steps of eight bits.
+const WORST_STEP: f64 = 0.25;
+
 #[test]
 fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
     let Some((_guard, mut renderer)) = renderer() else { return };
@@ -324,6 +327,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             let got = run(&stops);
             let first = stops.iter().rposition(|stop| *stop != last).unwrap() + 1;
             let (mut worst, mut place, mut off, mut all) = (0f64, String::new(), 0.0, 0.0);
+            let mut beyond = std::collections::BTreeSet::new();
             for (frame, (want, got)) in want.iter().zip(&got).enumerate().skip(first) {
                 let (white, across) = (want.exposure.saturation_luminance().get(), 3 * want.width);
                 for (at, (want, got)) in
@@ -333,6 +337,9 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                     assert!(want.is_finite() && got.is_finite());
                     // In steps of eight bits of the sRGB curve.
                     let steps = (got - want).abs() / (white / 3300.0 + want / 60.0);
+                    if steps >= WORST_STEP {
+                        beyond.insert((frame, at / 3));
+                    }
                     if steps > worst {
                         (worst, place) = (
                             steps,
@@ -352,9 +359,10 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                 "{name}, 8 stops {what}: worst {worst:.3} of an 8-bit step ({place}), {:.4} % of all light",
                 100.0 * off / all
             );
-            // Clips of moving histories take rounding over an edge here and there.
-            let worst_step = if speed > 0.0 { 0.35 } else { 0.25 };
-            if !(worst < worst_step && off < of_all * all) {
+            // The clip of a moving history takes rounding over an edge at a pixel here and there, of
+            // 1,728: 0.23 of a step on llvmpipe, 0.68 on an NVIDIA H100. No pixel takes a step.
+            let clipped = if speed > 0.0 { 1 } else { 0 };
+            if !(worst < 1.0 && beyond.len() <= clipped && off < of_all * all) {
                 traces.push(format!("{name}, 8 stops {what}"));
             }
         }
