@@ -40,8 +40,8 @@ float traced_visibility(Light light, Surface s, float share) {
             continue;
         }
         all += to.w;
-        if (trace_ray(ray_origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance
-            == NONE) {
+        vec3 origin = ray_start(to.xyz);
+        if (trace_ray(origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE) {
             free += to.w;
         }
     }

@@ -3,11 +3,20 @@
 #define LIB_SHADOW_RAY_ORIGIN
 #include "lib/bvh_triangles.glsl"
 
-// side. Set once per pixel.
+// Origin of shadow rays (m, relative to the camera), and unit normal of the triangle on their side.
+// Set once per pixel.
 vec3 ray_origin;
 vec3 ray_normal;
-// Origin for rays from the other side: on the triangle, below the smooth surface of `ray_origin`.
+// Origin for rays from the other side.
 vec3 ray_origin_behind;
+// From `ray_origin`, on the triangle, to the smooth surface of the vertex normals before it.
+vec3 ray_smooth_offset = vec3(0.0);
+
+// Where a ray in a direction (of any length) starts: on the triangle, or on the smooth surface if
+// the triangle itself would block it.
+vec3 ray_start(vec3 direction) {
+    return dot(direction, ray_normal) > 0.0 ? ray_origin : ray_origin + ray_smooth_offset;
+}
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
 vec3 unpack_vertex_normal(uint bits) {
@@ -22,6 +31,7 @@ vec3 unpack_vertex_normal(uint bits) {
 void set_shadow_ray_origin_free(Surface s) {
     ray_origin = s.position;
     ray_origin_behind = s.position;
+    ray_smooth_offset = vec3(0.0);
     ray_normal = s.normal;
 }
 
@@ -53,6 +63,7 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
         // test evaluate differently.
         ray_origin = s.position + s.normal * span;
         ray_origin_behind = s.position - s.normal * span;
+        ray_smooth_offset = vec3(0.0);
         ray_normal = s.normal;
         return;
     }
@@ -62,9 +73,11 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
     vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_normal = back ? -normal : normal;
-    // Moves the origin onto the smooth surface of the vertex normals, so that facets do not shadow
-    // their neighbors: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
-    // 4. Flat shading leaves it unchanged.
+    // Rays that the triangle itself would block start on the smooth surface of the vertex normals,
+    // so that facets do not show at the terminator: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
+    // 4. The surface is half way to the mean of the tangent planes (ON_THE_SURFACE in
+    // src/reference/world/smooth_surface.rs). Other rays stay on the
+    // triangle: the smooth surface of a fold may lie behind the next one.
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
     vec3 na = unpack_vertex_normal(triangle.normal_a);
@@ -72,9 +85,10 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
     vec3 nc = unpack_vertex_normal(triangle.normal_c);
     vec3 below = vec3(dot(p - triangle.a, na), dot(p - triangle.b, nb), dot(p - triangle.c, nc));
     below = weights * (back ? max(below, vec3(0.0)) : min(below, vec3(0.0)));
-    vec3 up = -(below.x * na + below.y * nb + below.z * nc);
-    ray_origin_behind = s.position + s.view * (span - hit.t);
-    ray_origin = ray_origin_behind + inverse(transpose(rows)) * up;
+    vec3 up = -0.5 * (below.x * na + below.y * nb + below.z * nc);
+    ray_origin = s.position + s.view * (span - hit.t);
+    ray_origin_behind = ray_origin;
+    ray_smooth_offset = inverse(transpose(rows)) * up;
 }
 
 #endif

@@ -6,7 +6,7 @@ use crate::scene::Scene;
 
 /// Number of the sampling scheme: to be increased with each change of what a path samples, since
 /// films of different schemes must not be mixed.
-const SAMPLING_VERSION: u32 = 2;
+const SAMPLING_VERSION: u32 = 3;
 
 /// 128-bit hash of the added data. Not secure against forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -284,14 +284,15 @@ impl World<'_> {
         let receiver = Receiver::on_surface(hit.position, hit.normal, -path.direction, &hit.bsdf);
         path.light_choice = self.light_choice(&receiver);
         let Some(light) = self.lights.sample(&path.light_choice, u) else { return };
-        let through = light.direction.dot(hit.geometric_normal) < 0.0;
-        if through && !hit.bsdf.has_rough_transmission() {
-            return;
-        }
         let l = vertex.frame.to_local(light.direction);
-        if (l.z < 0.0) != through {
-            return;
-        }
+        let through = l.z < 0.0;
+        let origin = if through {
+            let behind = light.direction.dot(hit.geometric_normal) < 0.0;
+            (behind && hit.bsdf.has_rough_transmission()).then_some(hit.position)
+        } else {
+            hit.reflection_origin(light.direction)
+        };
+        let Some(origin) = origin else { return };
         let (scattered, by_surface) = match &vertex.sun_guide {
             Some(guide) => guide.evaluate(&vertex.evaluator, &vertex.frame, l),
             None => vertex.evaluator.evaluate(l),
@@ -313,9 +314,9 @@ impl World<'_> {
             weight *= self.emission_coverage(on, light.direction);
         }
         if light.shadow {
-            weight *= self.transmittance(hit.position, away, &light);
+            weight *= self.transmittance(origin, away, &light);
         }
-        weight *= self.volume_transmittance(hit.position, &light, weight, sampler);
+        weight *= self.volume_transmittance(origin, &light, weight, sampler);
         weight *= fade(self.medium(media), light.distance);
         let first =
             if path.bounces == 1 { FirstScatter::of(&scattered) } else { path.first_scatter };

@@ -114,10 +114,13 @@ impl PathState {
         let through = sampled.l.z < 0.0;
         let next = vertex.frame.to_world(sampled.l);
         let geometric = vertex.hit.geometric_normal;
-        let side = if through { -geometric } else { geometric };
-        if next.dot(side) <= 0.0 {
-            return false;
-        }
+        let (origin, side) = if through {
+            let behind = next.dot(geometric) < 0.0;
+            (behind.then_some(vertex.hit.position), -geometric)
+        } else {
+            (vertex.hit.reflection_origin(next), geometric)
+        };
+        let Some(origin) = origin else { return false };
         if self.bounces == 1 {
             self.first_scatter = FirstScatter::of(&sampled.weight);
         }
@@ -129,7 +132,7 @@ impl PathState {
         if through {
             self.media = vertex.transmitted_media;
         }
-        (self.origin, self.direction, self.offset_normal) = (vertex.hit.position, next, side);
+        (self.origin, self.direction, self.offset_normal) = (origin, next, side);
         true
     }
 }

@@ -195,3 +195,33 @@ fn light_of_a_board_does_not_pass_a_cover_right_before_it() {
         assert!(got == 0.0, "{away} m out: {got} nit");
     }
 }
+
+/// A ball of 320 triangles under a sun from the side: E rho / pi times the cosine of its smooth
+/// normal, everywhere. Rays from the triangles themselves meet their neighbors at the terminator.
+#[test]
+fn facets_of_a_ball_do_not_show_at_its_terminator() {
+    let one = PathSettings { bounces: 1, ..PathSettings::default() };
+    let mut builder = SceneBuilder::new("ball");
+    let material = builder.add_material(diffuse());
+    let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 2), material);
+    // Mirrored and stretched: offsets follow the object.
+    let place = DMat4::from_scale(DVec3::new(-1.0, 1.5, 1.0));
+    builder.instance("ball", mesh, place);
+    let sun = DVec3::new(0.8, 0.6, 0.0);
+    builder.sun("sun", Lux(500.0), Vec3::ONE, -sun);
+    let scene = builder.build().unwrap();
+    let eye = DVec3::new(0.0, 0.0, 10.0);
+    let world = World::new(&scene, eye);
+    let (mut got, mut want) = (0.0, 0.0);
+    for index in 0..4096 {
+        let at = DVec3::new(f64::from(index % 64) - 31.3, f64::from(index / 64) - 31.6, 0.0) / 24.0;
+        let direction = (at - eye).normalize();
+        let Some(hit) = world.closest(DVec3::ZERO, direction, DVec3::ZERO) else { continue };
+        let cosine = hit.normal.dot(sun).max(0.0);
+        let (lit, expected) =
+            (mean(&world, DVec3::ZERO, direction, &one, 1).y, 500.0 * 0.5 / PI * cosine);
+        assert!((lit / expected - 1.0).abs() < 1e-3 || cosine < 0.1, "{at}: {lit} for {expected}");
+        (got, want) = (got + lit, want + expected);
+    }
+    assert!((got / want - 1.0).abs() < 2e-3, "{got} for {want}");
+}

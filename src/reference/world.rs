@@ -3,10 +3,13 @@
 
 mod light_choice;
 mod lobes;
+mod smooth_surface;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
+
+use smooth_surface::smooth_offset;
 
 use super::{
     bsdf::{Bsdf, GlassInterface},
@@ -78,6 +81,9 @@ const LAYERS: usize = 256;
 pub struct SurfacePoint {
     /// Position relative to the eye (m).
     pub position: DVec3,
+    /// Position on the smooth surface of the vertex normals, if it lies before the triangle: rays
+    /// that the triangle itself would block start there (docs/reference.md).
+    pub smooth_position: Option<DVec3>,
     /// Unit normal of the triangle, on the side of the ray.
     pub geometric_normal: DVec3,
     /// Unit shading normal, on the side of the ray.
@@ -475,8 +481,15 @@ impl<'a> World<'a> {
             emission = material.emission.as_dvec3() * emissive.truncate();
             emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
         }
+        let smooth_position = place.primitive.and_then(|primitive| {
+            let source = self.bvh.sources[hit.triangle as usize];
+            let normals = vertex_normals(primitive, source)?;
+            let offset = smooth_offset([a, b, c], normals, weights.as_dvec3(), !front)?;
+            Some(position + place.to_eye.transform_vector3(offset))
+        });
         SurfacePoint {
             position,
+            smooth_position,
             geometric_normal: geometric * side,
             normal: normal * side,
             tangent,
@@ -540,6 +553,16 @@ impl SurfacePoint {
         self.bsdf.straight_through(view_in(&self.frame(), -direction))
     }
 
+    /// Origin of rays that leave in a direction that is on the side of the shading normal; `None`
+    /// if they would only meet the triangle itself.
+    pub(super) fn reflection_origin(&self, direction: DVec3) -> Option<DVec3> {
+        if direction.dot(self.geometric_normal) > 0.0 {
+            Some(self.position)
+        } else {
+            self.smooth_position
+        }
+    }
+
     /// The shading frame.
     pub(super) fn frame(&self) -> ShadingFrame {
         ShadingFrame::with_tangent(self.normal, self.tangent)
@@ -567,6 +590,17 @@ struct VertexAttributes {
     tangent: DVec4,
     uv: [Vec2; 2],
     color: DVec4,
+}
+
+/// Unit vertex normals of a triangle of a primitive; `None` without normals.
+fn vertex_normals(primitive: &Primitive, triangle: u32) -> Option<[DVec3; 3]> {
+    let first = triangle as usize * 3;
+    let corners = primitive.indices.get(first..first + 3)?;
+    let mut normals = [DVec3::ZERO; 3];
+    for (normal, &vertex) in normals.iter_mut().zip(corners) {
+        *normal = primitive.normals.get(vertex as usize)?.as_dvec3().normalize_or_zero();
+    }
+    Some(normals)
 }
 
 impl VertexAttributes {
