@@ -8,6 +8,7 @@ pub mod incident;
 mod jitter;
 pub mod limits;
 mod pipelines;
+mod probe_convergence;
 mod probes;
 mod readback;
 mod rendered_image;

@@ -50,6 +50,7 @@ layout(set = 0, binding = 9, scalar) readonly buffer node_block { LightNode node
 #include "lib/vpls.glsl"
 #define DIFFUSE_LIGHT_TREE
 #include "lib/light_tree.glsl"
+#include "lib/hit_lights.glsl"
 #include "lib/limit_counters.glsl"
 
 // Maximum lights evaluated at a hit; with more, one is chosen.
@@ -105,34 +106,6 @@ const uint TO_NOTHING = MAX_HIT_LIGHTS + 3u;
 vec3 hit_illuminance[MAX_HIT_LIGHTS];
 vec3 hit_highlight[MAX_HIT_LIGHTS];
 vec2 hit_visibility[MAX_HIT_LIGHTS];
-
-// Unshadowed illuminance (lx by channel) of one light at a ray hit, and the luminance of its
-// specular highlight; black for surfaces without a specular lobe.
-vec3 hit_light_illuminance(Light emitter, Surface s, bool specular_part, out vec3 highlight) {
-    uint kind = emitter.kind & LIGHT_KIND_BITS;
-    vec3 e, diffuse;
-    highlight = vec3(0.0);
-    if (kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL) {
-        vec3 l;
-        e = light_illuminance(emitter, kind == LIGHT_DIRECTIONAL, s.position, l);
-        e *= profile_factor(emitter, -l);
-        // half_width is 0 for point lights.
-        evaluate_brdf_sun_disk(s, l, emitter.half_width, diffuse, highlight);
-        highlight *= e;
-        e *= emitter.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(emitter.half_width))
-            : max(dot(s.normal, l), 0.0);
-    } else if (has_feature(FEATURE_AREA_LIGHTS)) {
-        AreaIntegrals area;
-        integrate_area(emitter, s, specular_part, area);
-        e = emitter.intensity * area.irradiance;
-        highlight = emitter.intensity
-            * (s.base_color * (area.shine.x - area.shine.y) + area.shine.y);
-    } else {
-        e = vec3(0.0);
-    }
-    highlight = specular_part ? highlight : vec3(0.0);
-    return e;
-}
 
 // Cosine-weighted direction: uniform disk points projected to the hemisphere (Malley's method).
 vec3 sample_cosine_hemisphere(vec3 normal, vec2 u) {
@@ -478,45 +451,6 @@ bool all_lights() {
     return frame.light_count <= MAX_HIT_LIGHTS;
 }
 
-// Chooses a light of the vertex by `u` in 0 to 1, with its probability: a sun, or a local light by
-// the light tree. NONE where no light reaches the vertex.
-//
-// A choice at random among many lights would be noise that no filter removes: most of the light is
-// that of the few lights nearby.
-uint choose_hit_light(float u, out float probability) {
-    probability = 1.0;
-    float suns = 0.0;
-    for (uint i = 0u; i < frame.directional_count; ++i) {
-        suns += luminance(lights[i].intensity);
-    }
-    float local = 0.0;
-    if (frame.node_count > 0u) {
-        vec3 to = nodes[0].center - vertex.s.position;
-        local = luminance(nodes[0].intensity)
-            / max(max(dot(to, to), nodes[0].radius * nodes[0].radius), 1e-12);
-    }
-    // The estimate of the sum of many lights is rough.
-    float share = local > 0.0 ? clamp(suns / (suns + local), suns > 0.0 ? 0.25 : 0.0, 0.75)
-        : suns > 0.0 ? 1.0 : 0.0;
-    if (u < share) {
-        u *= suns / share;
-        for (uint i = 0u; i < frame.directional_count; ++i) {
-            float own = luminance(lights[i].intensity);
-            if (u < own || i + 1u == frame.directional_count) {
-                probability = share * own / suns;
-                return own > 0.0 ? i : NONE;
-            }
-            u -= own;
-        }
-    }
-    if (!(local > 0.0)) {
-        return NONE;
-    }
-    probability = 1.0 - share;
-    return sample_node(0u, clamp((u - share) / (1.0 - share), 0.0, 0.99999994), vertex.s,
-        Reflector(vec3(1.0), vec3(0.0), false), probability);
-}
-
 // Evaluates the lights at the vertex, without shadows.
 void evaluate_lights() {
     bool seen = path.kind == RAY_TO_SURFACE;
@@ -529,7 +463,7 @@ void evaluate_lights() {
     lit_by.scale = 1.0;
     if (lit && !all_lights()) {
         float probability;
-        uint chosen = choose_hit_light(u.x, probability);
+        uint chosen = choose_hit_light(vertex.s, u.x, probability);
         lit_by.first = chosen == NONE ? 0u : chosen;
         lit_by.count = chosen == NONE ? 0u : 1u;
         lit_by.scale = 1.0 / max(probability, 1e-30);

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
     gi::VplStats,
+    gpu_scene::irradiance_volume::IrradianceVolume,
     image_io::RenderMetadata,
     message::counted,
     output::{self, ExrLayer},
@@ -145,6 +146,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
         }
         let gi = session.opened.gi();
+        if let Some(volume) = session.irradiance_volume().filter(|_| !args.quiet) {
+            report_volume(volume);
+        }
         if let Some(stats) = session.vpl_stats() {
             if !args.quiet {
                 report_vpls(stats);
@@ -375,6 +379,16 @@ fn report(
             },
         );
     }
+}
+
+/// Prints size and spacing of the irradiance volume.
+fn report_volume(volume: &IrradianceVolume) {
+    let [x, y, z] = volume.grid.counts.to_array();
+    println!(
+        "indirect light: irradiance volume of {x}x{y}x{z} probes at {:.3} m, {:.1} MB",
+        volume.grid.spacing,
+        volume.bytes() as f64 * 1e-6,
+    );
 }
 
 /// Prints statistics of the VPLs.

@@ -18,6 +18,7 @@ use crate::{
         formats::LIGHT,
         gbuffer::Gbuffer,
         gi::{GiInputs, GiOutput},
+        gi_probes::ProbeInputs,
         lighting::{LightingInputs, LitImages},
         limit_counters, ray_query,
         shadow_maps::ShadowAtlasPlan,
@@ -106,7 +107,11 @@ pub(super) fn declare_frame<'a>(
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
             Some(pass.declare(g, frame, (gi, denoiser), gi_inputs, split))
         }
-        _ => None,
+        _ => inputs.probes.as_ref().zip(passes.gi_probes.get()).map(|(probes, pass)| {
+            let images = pass.declare_updates(g, data, probes, bvh);
+            let inputs = ProbeInputs { gbuffer, bent_normal_ao, lit, images };
+            pass.declare(g, frame, probes, inputs, split)
+        }),
     };
     let (rendered_size, size) = (data.uniforms.values.size, after.values.size);
     // Sums of blended passes, which their shaders cannot count, before other passes dim them.
@@ -229,10 +234,7 @@ pub(super) fn declare_frame<'a>(
         })
         .collect();
     let refitted = refitted.and_then(|gpu_bvh| gpu_bvh.costs);
-    let counters = [
-        Some((limit_counters, size)),
-        gi_output.map(|gi_output| (gi_output.limit_counters, gi_output.gathered_size)),
-    ];
+    let counters = [Some((limit_counters, size)), gi_output.and_then(|gi_output| gi_output.limits)];
     let bright = bright.filter(|_| effects.starburst.is_some());
     let limits = LimitReports::declare(g, (blurs, coc), bright, counters);
     FrameImages {
@@ -246,6 +248,24 @@ pub(super) fn declare_frame<'a>(
         refitted,
         ghosts,
         limits,
+    }
+}
+
+/// Declares updates of the irradiance volume alone, without a picture.
+pub(super) fn declare_probe_updates<'a>(
+    g: &mut Graph<'a>,
+    passes: &'a Passes,
+    scene: &'a GpuScene,
+    inputs: &'a FrameInputs,
+    moved: bool,
+) {
+    let Some((probes, pass)) = inputs.probes.as_ref().zip(passes.gi_probes.get()) else { return };
+    let vertices = passes.skin.declare(g, scene, moved);
+    let refitted = passes.refit.declare(g, scene, vertices, moved);
+    let bvh = ray_query::declare(g, scene, inputs.bvh.as_ref(), refitted);
+    let images = pass.declare_updates(g, &inputs.data, probes, bvh);
+    for image in [images.irradiance, images.visibility, images.states] {
+        g.output(image);
     }
 }
 
@@ -279,7 +299,7 @@ fn declare_aov<'a>(
         (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
         (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
         (Aov::VplClampLoss, _) => {
-            gi_output.map_or_else(|| nothing(g), |gi_output| gi_output.unfiltered)
+            gi_output.and_then(|output| output.unfiltered).unwrap_or_else(|| nothing(g))
         }
         (Aov::Ssr(_), _) => ssr::empty_debug_image(g, data.uniforms.values.size),
         (Aov::Channel(channel), _) => match passes.gbuffer_channel.get() {

@@ -36,6 +36,7 @@ use crate::{
         denoiser::DenoiserSignal,
         forward,
         gi::FrameGi,
+        gi_probes::FrameProbes,
         shadow_maps::{FrameShadows, ShadowAtlasPlan, ShadowMapSettings},
         shadow_rays::{self, MAX_RAY_BUFFER_BYTES},
         ssr::FrameSsr,
@@ -61,8 +62,10 @@ pub(super) struct FrameInputs {
     pub(super) caustics: Option<FrameCaustics>,
     /// Screen-space reflection data; `None` if SSR is off.
     pub(super) ssr: Option<FrameSsr>,
-    /// Indirect light data; `None` if GI is off.
+    /// Data of indirect light by VPLs; `None` without.
     pub(super) gi: Option<FrameGi>,
+    /// Data of the irradiance volume; `None` without.
+    pub(super) probes: Option<FrameProbes>,
     /// Denoised shadows of a fixed ray budget.
     pub(super) shadow_signal: Option<DenoiserSignal>,
     /// BVH of the frame if any pass traces rays; all share it.
@@ -183,17 +186,21 @@ impl FrameInputs {
             (sampling.gi, sampling.previous_gi),
             (settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32), single),
         )?;
-        let apart = gi.as_ref().is_some_and(FrameGi::traces_sky);
-        if apart {
+        let probes =
+            FrameProbes::new(gpu, scene, (view, &eye_bvh), &settings.gi, &sampling.probe_updates)?;
+        let (vpls, volume) = (gi.as_ref(), probes.as_ref());
+        if vpls.is_some_and(FrameGi::traces_sky) || volume.is_some_and(FrameProbes::has_sky) {
             values.bits |= FRAME_GI_DIFFUSE;
         }
-        if gi.as_ref().is_some_and(FrameGi::traces_reflections) {
+        if vpls.is_some_and(FrameGi::traces_reflections)
+            || volume.is_some_and(FrameProbes::has_specular)
+        {
             values.bits |= FRAME_GI_SPECULAR;
         }
         if gi.as_ref().is_some_and(FrameGi::denoises_reflections) {
             values.bits |= FRAME_GI_DENOISED_SPECULAR;
         }
-        if gi.is_some() {
+        if gi.is_some() || probes.is_some() {
             values.bits &= !FRAME_MULTI_BOUNCE_AO;
         }
         let found_by_rays = values.bits & FRAME_GI_SPECULAR != 0;
@@ -268,6 +275,7 @@ impl FrameInputs {
             caustics,
             ssr,
             gi,
+            probes,
             bvh: eye_bvh.made(),
         })
     }

@@ -19,6 +19,7 @@ use crate::{
         exposure_histogram::ExposureHistogramPass,
         gbuffer_channel::GbufferChannelPass,
         gi::GiPass,
+        gi_probes::GiProbesPass,
         shadow_maps::ShadowMapsPass,
         ssr::SsrPass,
         velocity::VelocityPass,
@@ -43,7 +44,7 @@ pub(super) fn prepare(
     passes.caustics.prepare(gpu, scene)?;
     let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
     passes.effects.prepare(gpu, &settings.effects, lens, ghosts)?;
-    let (ssr, gi) = (settings.ssr.enabled, settings.gi.enabled);
+    let (ssr, gi) = (settings.ssr.enabled, settings.gi.uses_vpls());
     let shadows = settings.denoises_shadows();
     let method = settings.anti_aliasing;
     let temporal = method == AntiAliasing::Temporal;
@@ -68,6 +69,7 @@ pub(super) fn prepare(
         job(gpu, &passes.ao, needs_ao(settings, scene.has_environment), AoPass::new),
         job(gpu, &passes.culling, culled, CullingPass::new),
         job(gpu, &passes.gi, gi, GiPass::new),
+        job(gpu, &passes.gi_probes, settings.gi.uses_probes(), GiProbesPass::new),
         job(gpu, &passes.denoiser, gi || shadows, Denoiser::new),
         job(gpu, &passes.ssr, ssr, SsrPass::new),
         job(gpu, &passes.velocity, velocity, VelocityPass::new),
@@ -111,10 +113,12 @@ pub(super) fn create_variants(
         .flatten()
         .chain(passes.blend.wanted(frame, split, &passes.forward));
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
+    let probes = inputs.probes.as_ref().and(passes.gi_probes.get()).map(|pass| pass.jobs(data));
     let jobs: Vec<PipelineJob<'_>> = lights
         .filter_map(|(variants, features)| variants.job(features))
         .chain(lighting.job(lit_features))
         .chain(gi.and_then(|(variants, features)| variants.job(features)))
+        .chain(probes.into_iter().flatten())
         .chain(passes.lighting.jobs(data, split))
         .chain(passes.clustered_lights.job(gpu, data))
         .collect();

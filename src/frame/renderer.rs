@@ -22,7 +22,8 @@ use crate::{
         shader_structs::ghosts::GHOST_REPORT_WORDS,
     },
     gpu_scene::{
-        GpuScene, LodGeneration, OcclusionGain, View, refit::RefitCosts, scene_bvh::RayTracedLights,
+        GpuScene, LodGeneration, OcclusionGain, View, irradiance_volume::IrradianceVolume,
+        refit::RefitCosts, scene_bvh::RayTracedLights,
     },
     graph::{BufferHandle, Executed, Graph, GraphCache, Prepared},
     passes::{
@@ -56,6 +57,7 @@ pub struct PendingFrame {
     limits: LimitReports,
     gain: Option<Arc<OcclusionGain>>,
     light_count: u32,
+    volume: Option<Arc<IrradianceVolume>>,
     interrupt: Option<Arc<Interrupt>>,
 }
 
@@ -64,19 +66,19 @@ const FRAMES_IN_FLIGHT: usize = 2;
 
 /// Renders images of scenes.
 pub struct Renderer {
-    passes: Arc<Passes>,
-    cache: GraphCache,
-    frames: Frames,
+    pub(super) passes: Arc<Passes>,
+    pub(super) cache: GraphCache,
+    pub(super) frames: Frames,
     /// State of the temporal histories.
     pub(super) history: HistoryState,
     /// Capacity that the light lists of an earlier frame needed, in entries.
-    list_capacity: u32,
+    pub(super) list_capacity: u32,
     /// Revision of the scene whose shadow maps the atlas holds, and their plan.
     cached_shadow_maps: Option<(u64, ShadowAtlasPlan)>,
     /// Revision of the scene whose skinned vertices are on the device.
-    skinned_scene: Option<u64>,
+    pub(super) skinned_scene: Option<u64>,
     /// Interrupt of the next frames.
-    interrupt: Option<Arc<Interrupt>>,
+    pub(super) interrupt: Option<Arc<Interrupt>>,
     pub(super) gpu: Gpu,
 }
 
@@ -193,6 +195,7 @@ impl Renderer {
         view: &View,
         settings: &RenderSettings,
     ) -> GpuResult<RenderedImage> {
+        self.converge_probes(scene, view, settings)?;
         let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Readback::ALL)?;
         let picture = self.collect(pending)?;
@@ -250,7 +253,11 @@ impl Renderer {
             .filter(|(of, plan)| *of == scene.revision && held(plan.atlas))
             .map(|(_, plan)| plan);
         let kept = (self.list_capacity, cached_shadow_maps.as_ref());
-        let sampling = FrameSampling::new(&self.history, scene, view, settings);
+        let mut sampling = FrameSampling::new(&self.history, scene, view, settings);
+        let volume = scene.irradiance_volume(&settings.gi);
+        if let Some((volume, seen)) = volume {
+            sampling.probe_updates = volume.next_update(seen, settings.gi.probe_rays);
+        }
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
         pipelines::create_variants(&self.passes, &self.gpu, scene, &inputs, settings)?;
         let mut graph = Graph::new(self.history.number);
@@ -334,6 +341,7 @@ impl Renderer {
                 .and(on_device)
                 .map(|p| Arc::clone(&p.gain)),
             light_count: values.light_count - values.directional_count,
+            volume: volume.map(|(volume, _)| Arc::clone(volume)),
             interrupt,
         })
     }
@@ -345,9 +353,10 @@ impl Renderer {
     pub fn collect(&mut self, pending: PendingFrame) -> GpuResult<RenderedImage> {
         self.frames.wait(pending.ticket)?;
         if pending.interrupt.as_ref().is_some_and(|interrupt| interrupt.is_raised()) {
-            // What the frame wrote is undefined: shadow maps, skinned vertices, histories.
+            // What the frame wrote is undefined: shadow maps, skinned vertices, histories, probes.
             (self.cached_shadow_maps, self.skinned_scene) = (None, None);
             self.history.reset();
+            pending.volume.iter().for_each(|volume| volume.reset());
             return Err(GpuError::Interrupted);
         }
         // Does nothing unless the frame has created pipelines.
@@ -473,7 +482,10 @@ impl Renderer {
     ) -> GpuResult<Prepared> {
         pipelines::prepare(&self.passes, &self.gpu, (scene, view), settings)?;
         let kept = (self.list_capacity, None);
-        let sampling = FrameSampling::new(&self.history, scene, view, settings);
+        let mut sampling = FrameSampling::new(&self.history, scene, view, settings);
+        if let Some((volume, seen)) = scene.irradiance_volume(&settings.gi) {
+            sampling.probe_updates = volume.planned_update(seen, settings.gi.probe_rays);
+        }
         let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
         // Planning may recreate the persistent images.
         self.cached_shadow_maps = None;

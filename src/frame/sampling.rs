@@ -13,6 +13,7 @@ use super::{
     settings::{FrameSample, RenderSettings},
 };
 use crate::{
+    gpu::shader_structs::gi_probes::ProbeUpdateConstants,
     gpu_scene::{GpuScene, View},
     passes::{
         anti_aliasing::Method,
@@ -55,6 +56,8 @@ pub(super) struct FrameSampling {
     pub previous_gi: Option<GiHistory>,
     /// History of denoised shadows.
     pub shadows: ShadowHistoryFrame,
+    /// Updates of the irradiance volume.
+    pub probe_updates: Vec<ProbeUpdateConstants>,
     /// Parameters of temporal anti-aliasing.
     temporal: Option<TaaFrame>,
     /// True if morphological anti-aliasing runs.
@@ -122,6 +125,7 @@ impl FrameSampling {
             // Denoised shadows are accumulated over frames.
             noise_shift: if shadows.kept { noise(shadows.number) } else { 0.0 },
             motion,
+            probe_updates: Vec::new(),
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,
         };

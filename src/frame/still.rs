@@ -63,6 +63,7 @@ impl Renderer {
         if samples <= 1 && !scaled {
             return Ok(self.render(scene, view, settings)?);
         }
+        self.converge_probes(scene, view, settings)?;
         // AOVs are sampled at pixel centers.
         let single = RenderSettings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
         let wants_center = !settings.aovs.is_empty() || settings.histogram;

@@ -1,11 +1,12 @@
-//! Indirect light (GI) of a scene: the virtual point lights (VPLs) of photons traced on the host,
-//! and the mean materials of ray hits (docs/instant-radiosity.md).
+//! Indirect light (GI) of a scene: the virtual point lights (VPLs) of photons traced on the host
+//! (docs/instant-radiosity.md) or its irradiance volume (docs/irradiance-volumes.md), and the mean
+//! materials of ray hits.
 
 use std::sync::Arc;
 
 use glam::{DVec3, DVec4, Vec3};
 
-use super::buffers::storage_buffer;
+use super::{buffers::storage_buffer, irradiance_volume::IrradianceVolume};
 use crate::{
     bvh::SceneBvh,
     gi::{
@@ -15,7 +16,7 @@ use crate::{
     gpu::{Buffer, Gpu, GpuResult, shader_structs::gi::HitMaterial, upload::Uploader},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
-    settings::GiSettings,
+    settings::{GiMethod, GiSettings},
 };
 
 /// Host layouts of a VPL and a VPL tree node, for the layout test.
@@ -46,7 +47,7 @@ pub const VPL_LAYOUTS: [crate::gpu::reflect::HostLayout; 2] = [
     },
 ];
 
-/// VPLs of a scene on the device.
+/// Indirect light of a scene on the device.
 pub struct SceneGi {
     host: Radiosity,
     bvh: SceneBvh,
@@ -67,14 +68,21 @@ pub struct SceneGi {
     pub generation: u64,
     /// Fraction of the flux that changed since the last generation, 0 to 1.
     pub changed_fraction: f32,
+    /// Irradiance volume, with `gi.method=probes`.
+    pub volume: Option<Arc<IrradianceVolume>>,
+    /// Incremented with each upload of `hit_materials`.
+    pub(super) materials_revision: u64,
 }
 
 impl SceneGi {
-    /// Traces photons through a scene and uploads the VPLs.
+    /// Traces photons through a scene and uploads the VPLs; with `gi.method=probes` there are none.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
     pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
+        if settings.method == GiMethod::Probes {
+            return Self::from_vpls(gpu, scene, Arc::default());
+        }
         let mut bvh = SceneBvh::new(scene, |_| true);
         bvh.build_wide();
         let mut host = Radiosity::default();
@@ -108,6 +116,8 @@ impl SceneGi {
             ball,
             generation: 0,
             changed_fraction: 1.0,
+            volume: None,
+            materials_revision: 0,
         })
     }
 
@@ -123,6 +133,7 @@ impl SceneGi {
     ) -> GpuResult<()> {
         (self.hit_materials, self.caustics) =
             upload_hit_materials(gpu, uploader, scene, &self.means)?;
+        self.materials_revision += 1;
         Ok(())
     }
 
@@ -131,6 +142,9 @@ impl SceneGi {
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
+        if settings.method == GiMethod::Probes {
+            return Ok(());
+        }
         let fits = self.bvh.matches(scene) && self.bvh.casts_as(scene);
         if !fits || !scene.deformed().is_empty() {
             self.bvh = SceneBvh::new(scene, |_| true);
@@ -152,6 +166,26 @@ impl SceneGi {
         self.set = set;
         self.generation += 1;
         self.changed_fraction = change.0;
+        Ok(())
+    }
+}
+
+impl SceneGi {
+    /// Places the probes of the irradiance volume over these bounds (m), if it does not fit them.
+    ///
+    /// # Errors
+    /// As `IrradianceVolume::new`.
+    pub(super) fn follow_volume(
+        &mut self,
+        gpu: &Gpu,
+        bounds: (DVec3, DVec3),
+        settings: &GiSettings,
+    ) -> GpuResult<()> {
+        if !settings.uses_probes() {
+            self.volume = None;
+        } else if !self.volume.as_ref().is_some_and(|volume| volume.fits(bounds, settings)) {
+            self.volume = Some(IrradianceVolume::new(gpu, bounds, settings.probe_spacing)?);
+        }
         Ok(())
     }
 }

@@ -37,6 +37,19 @@ pub struct GpuScenePose {
 }
 
 impl GpuScenePose {
+    /// Bounding box (m) of the boxes of all primitives but the emitting surfaces of lights.
+    pub(super) fn box_bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
+        let boxes = self.groups.iter().take(groups).flat_map(|group| {
+            group.world_transforms.iter().map(|place| {
+                let linear = glam::DMat3::from_mat4(*place);
+                let half = linear.abs() * group.half_size.as_dvec3();
+                let center = place.transform_point3(group.center.as_dvec3());
+                (center - half, center + half)
+            })
+        });
+        boxes.reduce(|(low, high), (l, h)| (low.min(l), high.max(h)))
+    }
+
     /// Bounding box of everything (m).
     pub(super) fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
         let mut bounds: Option<(DVec3, DVec3)> = None;

@@ -104,6 +104,7 @@ impl GpuScene {
                 gpu_bvh.follow(gpu, &mut uploader, scene, &moving)?;
             }
             self.current_pose = posed;
+            self.pose_revision = UPLOADS.fetch_add(1, Ordering::Relaxed);
             self.place(gpu)?;
         }
         let drifted = self.volumes.follow(scene);

@@ -21,12 +21,14 @@ use super::{
     gi::SceneGi,
     ies_profiles::Profiles,
     instances::GpuInstances,
+    irradiance_volume::{IrradianceVolume, probe_scene},
     light_tree,
     lights::{tree_over, world_lights},
     materials::{self, materials_with_tangents, texture_image, upload_textures},
     mips::TextureSemantic,
     packed_materials::{all_materials, any_emitter, max_emission, pack_all},
     pose::GpuScenePose,
+    probe_schedule::ProbeScene,
     probes::{Capture, PlacedProbe},
     scene_bvh::{BvhUsage, GpuBvh, RayTracedLights},
     view::View,
@@ -52,6 +54,8 @@ pub struct GpuScene {
     pub upload_id: u64,
     /// Incremented with each upload and each pose.
     pub revision: u64,
+    /// Number of the current pose: changes with it.
+    pub(super) pose_revision: u64,
     /// Vertex buffer of the scene.
     pub vertices: Arc<Buffer>,
     /// Index buffer of the scene.
@@ -164,18 +168,35 @@ impl GpuScene {
         self.ensure_bvh(gpu, scene)
     }
 
-    /// Traces photons through the uploaded scene for indirect light. Later calls, after `follow`,
-    /// update the VPLs. Builds a BVH if there is none.
+    /// Traces photons through the uploaded scene for indirect light, or with `gi.method=probes`
+    /// places the probes of its irradiance volume. Later calls, after `follow`, update both. Builds
+    /// a BVH if there is none.
     ///
     /// # Errors
     /// `GpuError` if memory runs out or the device is lost.
     pub fn update_gi(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
-        if let Some(indirect) = &mut self.gi {
-            return indirect.follow(gpu, scene, settings);
-        }
         self.ensure_bvh(gpu, scene)?;
-        self.gi = Some(SceneGi::new(gpu, scene, settings)?);
-        Ok(())
+        match &mut self.gi {
+            Some(indirect) => indirect.follow(gpu, scene, settings)?,
+            None => self.gi = Some(SceneGi::new(gpu, scene, settings)?),
+        }
+        let bounds = self.current_pose.box_bounds(self.own_groups).unwrap_or_default();
+        match &mut self.gi {
+            Some(indirect) => indirect.follow_volume(gpu, bounds, settings),
+            None => Ok(()),
+        }
+    }
+
+    /// The irradiance volume with what its probes see, if the settings use it.
+    #[must_use]
+    pub fn irradiance_volume(
+        &self,
+        settings: &GiSettings,
+    ) -> Option<(&Arc<IrradianceVolume>, ProbeScene)> {
+        let indirect = self.gi.as_ref().filter(|_| settings.uses_probes())?;
+        let revisions = [self.pose_revision, self.revision];
+        let seen = probe_scene(revisions, indirect.materials_revision, settings);
+        Some((indirect.volume.as_ref()?, seen))
     }
 
     /// Uploads a scene; with a BVH if `trees` (lights with ray-traced shadows) or refraction needs
@@ -301,6 +322,7 @@ impl GpuScene {
         let mut uploaded = Self {
             upload_id: number,
             revision: number,
+            pose_revision: number,
             vertices,
             indices,
             materials: material_buffer,

@@ -8,6 +8,7 @@ use super::{
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY, SignalSettings},
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
+    gi_composite::{GiCompositeInputs, GiCompositePass},
     gi_fireflies::GiFirefliesPass,
     gi_upsample::GiUpsamplePass,
     lighting::LitImages,
@@ -33,7 +34,7 @@ use crate::{
         vk,
     },
     gpu_scene::{FrameBvh, FrameData, GpuScene, LazyFrameBvh, View, dynamic_buffer},
-    graph::{BufferHandle, Graph, ImageHandle, ImageSource},
+    graph::{BufferHandle, Graph, ImageHandle},
     settings::{FinalGather, GiDebugView, GiSettings},
 };
 
@@ -114,7 +115,7 @@ impl FrameGi {
         (history, before): (HistoryFrame, Option<GiHistory>),
         (mirrored_below, single): (Option<f32>, bool),
     ) -> GpuResult<Option<Self>> {
-        if !settings.enabled {
+        if !settings.uses_vpls() {
             return Ok(None);
         }
         let Some(own) = &scene.gi else {
@@ -228,14 +229,13 @@ impl FrameGi {
 pub struct GiOutput {
     /// Diffuse and specular parts, if requested.
     pub split: Option<(ImageHandle, ImageHandle)>,
-    /// Unfiltered result of this frame for a white surface; alpha: VPL clamp loss.
-    pub unfiltered: ImageHandle,
+    /// Unfiltered result of this frame for a white surface; alpha: VPL clamp loss. `None` without
+    /// VPLs.
+    pub unfiltered: Option<ImageHandle>,
     /// Specular luminance over the lobe's approximate albedo (`lib/brdf.glsl`).
     pub specular: ImageHandle,
-    /// Counters of `passes::limit_counters`.
-    pub limit_counters: BufferHandle,
-    /// Size of the gathered images (pixels).
-    pub gathered_size: [u32; 2],
+    /// Counters of `passes::limit_counters`, and the size of the gathered images (pixels).
+    pub limits: Option<(BufferHandle, [u32; 2])>,
 }
 
 /// Inputs from this frame's passes.
@@ -258,8 +258,7 @@ pub struct GiPass {
     gather: LightVariants<ComputePipeline>,
     fireflies: GiFirefliesPass,
     upsample: GiUpsamplePass,
-    composite: Arc<ComputePipeline>,
-    composite_split: Arc<ComputePipeline>,
+    composite: GiCompositePass,
     vpls: Arc<GraphicsPipeline>,
 }
 
@@ -282,12 +281,7 @@ impl GiPass {
             gather: LightVariants::new(gpu, "gi.comp", GATHER_FEATURES, gather),
             fireflies: GiFirefliesPass::new(gpu),
             upsample: GiUpsamplePass::new(gpu),
-            composite: ComputePipeline::new(gpu, "gi composite", "gi_composite.comp")?,
-            composite_split: ComputePipeline::new(
-                gpu,
-                "gi composite split",
-                "gi_composite.comp+SPLIT_LIGHTING",
-            )?,
+            composite: GiCompositePass::new(gpu)?,
             vpls: GraphicsPipeline::new(
                 gpu,
                 "gi vpls",
@@ -320,8 +314,6 @@ impl GiPass {
         split: bool,
     ) -> GiOutput {
         let GiInputs { gbuffer, bent_normal_ao: open, lit, velocity, bvh } = inputs;
-        let [width, height] = frame.values.size;
-        let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let gathered_size = frame.values.gathered_size;
         let gathered = |g: &mut Graph<'a>, name: &str, format| {
             g.image(name, gathered_size[0], gathered_size[1], format)
@@ -365,29 +357,16 @@ impl GiPass {
         };
         let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy, weights };
         let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);
-        let parts = split.then(|| {
-            let [diffuse, specular] =
-                ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
-            (diffuse, specular)
-        });
         let (shown, out) = frame.signal.displayed_images(g);
-        let pipeline = if split { &self.composite_split } else { &self.composite };
-        let open = open.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
-        g.compute("gi composite", pipeline)
-            .binds([data.uniform()])
-            .uniform("gi_block", &frame.constants)
-            .sampled("displayed_image", shown.unwrap_or(denoised.diffuse))
-            .sampled("ao_image", open)
-            .sampled_each(gbuffer.without_emission())
-            .sampled("diffuse_image", denoised.diffuse)
-            .sampled("specular_image", denoised.specular)
-            .image_updated("light_image", lit.light)
-            .image_written("out_displayed_image", out)
-            .with(parts, |pass, (diffuse, specular)| {
-                pass.image_written("out_diffuse_image", diffuse)
-                    .image_written("out_specular_image", specular)
-            })
-            .dispatch(pixel_groups::dispatch([width, height]));
+        let composite = GiCompositeInputs {
+            gbuffer,
+            bent_normal_ao: open,
+            lit,
+            diffuse: denoised.diffuse,
+            specular: denoised.specular,
+            displayed: (shown, out),
+        };
+        let parts = self.composite.declare(g, (scene, data), &frame.constants, composite, split);
         if frame.show {
             g.fullscreen("gi vpls", &self.vpls)
                 .binds([data.uniform()])
@@ -399,10 +378,9 @@ impl GiPass {
         }
         GiOutput {
             split: parts,
-            unfiltered: noisy.diffuse,
+            unfiltered: Some(noisy.diffuse),
             specular: denoised.specular,
-            limit_counters,
-            gathered_size,
+            limits: Some((limit_counters, gathered_size)),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use super::{
     accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling,
     denoiser, effects, emission, exposure_histogram, forward, gbuffer, gbuffer_channel, gi,
-    lighting, limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap, velocity,
-    volumes,
+    gi_probes, lighting, limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap,
+    velocity, volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
 
@@ -50,6 +50,8 @@ pub struct Passes {
     pub denoiser: OnceLock<denoiser::Denoiser>,
     /// Indirect light; created on first use.
     pub gi: OnceLock<gi::GiPass>,
+    /// Irradiance volume; created on first use.
+    pub gi_probes: OnceLock<gi_probes::GiProbesPass>,
     /// Screen-space reflections; created on first use.
     pub ssr: OnceLock<ssr::SsrPass>,
     /// Velocity since the last frame and during the exposure; created on first use.
@@ -92,6 +94,7 @@ impl Passes {
             lighting: lighting::LightingPass::new(gpu),
             denoiser: OnceLock::new(),
             gi: OnceLock::new(),
+            gi_probes: OnceLock::new(),
             ssr: OnceLock::new(),
             gbuffer_channel: OnceLock::new(),
             effects: effects::EffectPasses::default(),

@@ -5,7 +5,7 @@ use crate::{
     frame::{RenderSettings, RenderedImage, Renderer},
     gi::VplStats,
     gpu::{Gpu, GpuOptions, GpuResult},
-    gpu_scene::GpuScene,
+    gpu_scene::{GpuScene, irradiance_volume::IrradianceVolume},
     graph::Prepared,
 };
 
@@ -160,10 +160,17 @@ impl Session {
         Ok(self.renderer.plan(&self.gpu_scene, &self.opened.view(), settings)?)
     }
 
-    /// Statistics of the VPLs; `None` without indirect light.
+    /// Statistics of the VPLs; `None` without VPLs.
     #[must_use]
     pub fn vpl_stats(&self) -> Option<&VplStats> {
-        self.gpu_scene.gi.as_ref().map(|indirect| &indirect.set.stats)
+        let vpls = self.gpu_scene.gi.as_ref().filter(|indirect| indirect.volume.is_none());
+        vpls.map(|indirect| &indirect.set.stats)
+    }
+
+    /// The irradiance volume, with `gi.method=probes`.
+    #[must_use]
+    pub fn irradiance_volume(&self) -> Option<&IrradianceVolume> {
+        self.gpu_scene.gi.as_ref()?.volume.as_deref()
     }
 
     /// Message about a limit of the shadow atlas in the last frame

@@ -58,6 +58,8 @@ impl Session {
     ) -> Result<RenderedImage, SessionError> {
         if number == 0 {
             self.reset_history();
+            let view = self.opened.view();
+            self.renderer.converge_probes(&self.gpu_scene, &view, settings)?;
         }
         self.frame(&settings.still_frame(number, count))
     }

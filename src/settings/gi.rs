@@ -1,6 +1,17 @@
-//! `gi.*`: global illumination by virtual point lights (VPLs, docs/instant-radiosity.md).
+//! `gi.*`: global illumination by virtual point lights (VPLs, docs/instant-radiosity.md) or by an
+//! irradiance volume (docs/irradiance-volumes.md).
 
 use super::{Resolution, choices::choices, define::settings};
+
+choices! {
+    /// Method of indirect light.
+    pub enum GiMethod {
+        /// Virtual point lights.
+        Vpl = "vpl",
+        /// Irradiance volume: a grid of probes.
+        Probes = "probes",
+    }
+}
 
 choices! {
     /// Selection of the VPLs that light a pixel.
@@ -26,8 +37,17 @@ settings! {
     /// Settings of indirect light.
     pub struct GiSettings / GiLook in "gi" {
         enabled: bool = false,
-            "true or false: indirect light by instant radiosity (the path tracer always has it)",
+            "true or false: indirect light by gi.method (the path tracer always has it)",
             affects Vpls;
+        method: GiMethod = GiMethod::Vpl,
+            "method of indirect light: vpl (virtual point lights), or probes (irradiance volume: smooth light at a constant cost)",
+            affects Vpls;
+        /// Without it, the spacing at which 2,048 probes fill the scene's bounds.
+        probe_spacing: Option<f64> = None, in 0.01..=1000.0, unit "m",
+            "distance between the probes of the irradiance volume in meters, 0.01 to 1000 [default: at most 2048 probes in the scene's bounds]",
+            affects Vpls;
+        probe_rays: u32 = 65_536, in 1024..=16_777_216,
+            "rays of all probes a frame, 1024 to 16777216, e.g. 65536", affects Meter;
         /// With merging, at least one VPL remains for each direction and plane of the surfaces.
         vpls: u32 = 32_768, in 1..=4_000_000,
             "approximate number of virtual point lights (VPLs), with gi.merge their maximum number, 1 to 4000000, e.g. 32768",
@@ -80,9 +100,21 @@ settings! {
 }
 
 impl GiSettings {
-    /// True if a history is kept between frames.
+    /// True if VPLs light the scene.
+    #[must_use]
+    pub const fn uses_vpls(&self) -> bool {
+        self.enabled && matches!(self.method, GiMethod::Vpl)
+    }
+
+    /// True if an irradiance volume lights the scene.
+    #[must_use]
+    pub const fn uses_probes(&self) -> bool {
+        self.enabled && matches!(self.method, GiMethod::Probes)
+    }
+
+    /// True if a history of the picture's indirect light is kept between frames.
     #[must_use]
     pub const fn has_history(&self) -> bool {
-        self.enabled && self.max_history_frames > 0
+        self.uses_vpls() && self.max_history_frames > 0
     }
 }

@@ -15,7 +15,7 @@ pub use choices::Choice;
 pub(crate) use choices::names;
 pub use default_light::DefaultLight;
 pub use define::Section;
-pub use gi::{FinalGather, GiDebugView, GiLook, GiSettings};
+pub use gi::{FinalGather, GiDebugView, GiLook, GiMethod, GiSettings};
 pub use passes::{
     AaSettings, AntiAliasing, AoSettings, CausticSettings, ClusteredLightSettings, CullingSettings,
     PassesLook, PassesSettings, RefractionMethod, RefractionSettings, Resolution, ShadowMethod,

@@ -12,6 +12,7 @@ mod camera_paths;
 mod demos;
 mod environment_extraction;
 mod gels;
+mod gi_probes;
 mod gltf_corpus;
 mod gltf_files;
 mod gltf_fuzz;

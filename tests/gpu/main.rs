@@ -23,6 +23,7 @@ mod extended_materials;
 mod faults;
 mod frame;
 mod gi;
+mod gi_probes;
 mod gi_scenes;
 mod graph;
 mod hdr;

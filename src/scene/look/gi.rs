@@ -1,6 +1,6 @@
 //! Warnings about `gi.*`.
 
-use crate::settings::GiLook;
+use crate::settings::{GiLook, GiMethod};
 
 impl GiLook {
     /// Warnings about properties that have no effect.
@@ -11,6 +11,32 @@ impl GiLook {
             return vec!["note: gi.* has no effect while GI is off (--set gi.enabled=true)".into()];
         }
         let mut warnings = Vec::new();
+        if self.method == Some(GiMethod::Probes) {
+            let vpls_alone = Self {
+                enabled: None,
+                method: None,
+                probe_spacing: None,
+                probe_rays: None,
+                specular: None,
+                environment_visibility: None,
+                ..*self
+            };
+            if vpls_alone != Self::default() {
+                warnings.push(
+                    "note: with gi.method=probes, of gi.* only probe_spacing, probe_rays, specular \
+                     and environment_visibility have an effect"
+                        .into(),
+                );
+            }
+            return warnings;
+        }
+        if self.probe_spacing.is_some() || self.probe_rays.is_some() {
+            warnings.push(
+                "note: gi.probe_spacing and gi.probe_rays have no effect without irradiance volume \
+                 (--set gi.method=probes)"
+                    .into(),
+            );
+        }
         if self.merge_cell_size.is_some() && self.merge != Some(true) {
             warnings.push(
                 "note: gi.merge_cell_size has no effect while VPLs are not merged (--set \
@@ -42,6 +68,7 @@ mod tests {
             &[][..],
             &["gi.enabled=false", "gi.vpls=100"],
             &["gi.enabled=true", "gi.photons=100"],
+            &["gi.enabled=true", "gi.method=probes", "gi.probe_spacing=0.5", "gi.specular=false"],
             &[
                 "gi.enabled=true",
                 "gi.merge=true",
@@ -56,5 +83,8 @@ mod tests {
         assert!(off.starts_with("note: ") && off.contains("gi.enabled=true"), "{off}");
         assert!(told(&["gi.enabled=true", "gi.merge_cell_size=0.1"]).contains("gi.merge=true"));
         assert!(told(&["gi.enabled=true", "gi.photons=100", "gi.vpls=10"]).contains("gi.photons"));
+        assert!(told(&["gi.enabled=true", "gi.probe_rays=2048"]).contains("gi.method=probes"));
+        let vpls = told(&["gi.enabled=true", "gi.method=probes", "gi.vpl_samples=8"]);
+        assert!(vpls.contains("only probe_spacing"), "{vpls}");
     }
 }

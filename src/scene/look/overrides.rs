@@ -186,8 +186,16 @@ impl Look {
     /// Warnings about properties of indirect light that have no effect; not about a tier's.
     #[must_use]
     pub fn gi_warnings(&self) -> Vec<String> {
-        let by_tier = self.quality.value("gi.vpls").is_some();
-        GiLook { vpls: self.gi.vpls.filter(|_| !by_tier), ..self.gi }.warnings()
+        let is_own = |path: &str| self.quality.value(path).is_none();
+        let gi = &self.gi;
+        GiLook {
+            vpls: gi.vpls.filter(|_| is_own("gi.vpls")),
+            vpl_samples: gi.vpl_samples.filter(|_| is_own("gi.vpl_samples")),
+            resolution: gi.resolution.filter(|_| is_own("gi.resolution")),
+            denoise: gi.denoise.filter(|_| is_own("gi.denoise")),
+            ..*gi
+        }
+        .warnings()
     }
 
     /// Notices of spellings that are read, but are not the described ones; one line each.

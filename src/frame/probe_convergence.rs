@@ -1,0 +1,63 @@
+//! Converged light of the irradiance volume for stills (docs/irradiance-volumes.md, "Updates").
+
+use super::{
+    declare::declare_probe_updates, frame_inputs::FrameInputs, pipelines, renderer::Renderer,
+    sampling::FrameSampling, settings::RenderSettings,
+};
+use crate::{
+    gpu::{GpuError, GpuResult},
+    gpu_scene::{GpuScene, View},
+    graph::Graph,
+};
+
+/// Updates of a submission: a device times at most 128 passes, of which an update has five.
+const BATCH: usize = 16;
+
+impl Renderer {
+    /// Updates the irradiance volume until it has the converged light of a still, if the settings
+    /// use it. The light depends on the scene and the settings, not on earlier frames. A meter's
+    /// picture takes the light that the volume has, if it has any.
+    ///
+    /// # Errors
+    /// [`GpuError`] if memory is exhausted or the device is lost, and
+    /// [`GpuError::Interrupted`].
+    pub fn converge_probes(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &RenderSettings,
+    ) -> GpuResult<()> {
+        let Some((volume, seen)) = scene.irradiance_volume(&settings.gi) else { return Ok(()) };
+        if settings.metered && !volume.is_new() {
+            return Ok(());
+        }
+        loop {
+            let updates = volume.still_updates(seen, settings.gi.probe_rays, BATCH);
+            if updates.is_empty() {
+                return Ok(());
+            }
+            pipelines::prepare(&self.passes, &self.gpu, (scene, view), settings)?;
+            let mut sampling = FrameSampling::new(&self.history, scene, view, settings);
+            sampling.probe_updates = updates;
+            let kept = (self.list_capacity, None);
+            let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
+            pipelines::create_variants(&self.passes, &self.gpu, scene, &inputs, settings)?;
+            let mut graph = Graph::new(self.history.number);
+            let moved = self.skinned_scene.take() == Some(scene.revision);
+            declare_probe_updates(&mut graph, &self.passes, scene, &inputs, moved);
+            let mut rec = self.frames.begin()?;
+            if let Some(interrupt) = &self.interrupt {
+                rec.interrupt_by(interrupt);
+            }
+            graph.execute(&mut rec, &mut self.cache)?;
+            let ticket = rec.submit()?;
+            self.skinned_scene = Some(scene.revision);
+            self.frames.wait(ticket)?;
+            if self.interrupt.as_ref().is_some_and(|interrupt| interrupt.is_raised()) {
+                self.skinned_scene = None;
+                volume.reset();
+                return Err(GpuError::Interrupted);
+            }
+        }
+    }
+}
