@@ -46,6 +46,7 @@ mod renamed;
 mod render;
 mod render_args;
 mod scene_args;
+mod set_args;
 mod usage_error;
 mod validate;
 mod video;

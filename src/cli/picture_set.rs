@@ -1,6 +1,12 @@
 //! Sets of pictures: all cameras (`--all-cameras`), and the values of properties (`--matrix`).
 
-use super::{error::CliError, render_args::RenderArgs};
+use std::time::Instant;
+
+use super::{
+    error::CliError,
+    render_args::RenderArgs,
+    set_args::{Axis, SetPlace},
+};
 use crate::{
     output,
     scene::{
@@ -12,39 +18,6 @@ use crate::{
 
 /// Maximum number of pictures of a set.
 const MAX_PICTURES: usize = 10_000;
-
-/// The values of one property: `lights.Key.kelvin=2700,4000,6500`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
-    path: String,
-    values: Vec<String>,
-}
-
-impl Axis {
-    /// Parses `PATH=VALUE,VALUE,...`; semicolons separate values that contain commas.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let invalid =
-            || "expected PATH=VALUE,VALUE,..., e.g. lights.Key.kelvin=2700,4000".to_owned();
-        let (path, values) = text.split_once('=').ok_or_else(invalid)?;
-        let separator = if values.contains(';') { ';' } else { ',' };
-        let values: Vec<String> = values.split(separator).map(|v| v.trim().to_owned()).collect();
-        if path.trim().is_empty() || values.iter().any(String::is_empty) {
-            return Err(invalid());
-        }
-        if let Some(value) = (1..values.len()).find_map(|at| {
-            let (before, from) = values.split_at(at);
-            from.first().filter(|value| before.contains(value))
-        }) {
-            return Err(format!("the value {value} is given twice"));
-        }
-        Ok(Self { path: path.trim().to_owned(), values })
-    }
-
-    /// Name of the property in file names: the last part of its path.
-    fn short_name(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or(&self.path)
-    }
-}
 
 /// A picture, or a sequence, of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,9 +123,11 @@ pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
         let message = format!("the set has {count} pictures: expected at most {MAX_PICTURES}");
         return Err(CliError::Usage(message));
     }
+    let begun = Instant::now();
     let mut pictures: Vec<(String, RenderArgs)> = Vec::new();
     for member in members(&cameras, &args.matrix) {
-        let mut own = RenderArgs { is_part_of_set: true, ..args.clone() };
+        let set_place = SetPlace { index: pictures.len(), count, begun };
+        let mut own = RenderArgs { set_place: Some(set_place), ..args.clone() };
         own.scene.camera = member.camera.or(own.scene.camera);
         own.scene.set.extend(member.set);
         let ending = args.output.extension().unwrap_or_default().to_string_lossy();
@@ -209,14 +184,5 @@ mod tests {
         .collect();
         let found = addresses(&table);
         assert_eq!(found, ["Hero", "back", "#1", "Wide", "#3"]);
-    }
-
-    #[test]
-    fn values_with_commas_are_separated_by_semicolons() {
-        let range = axis("camera.exposure.adaptation=0.1,0.2;1,2");
-        assert_eq!(range.values, ["0.1,0.2", "1,2"]);
-        for wrong in ["", "a", "=1", "a=", "a=1,,2", "a=1,1", "a=1;"] {
-            assert!(Axis::parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

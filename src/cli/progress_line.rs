@@ -24,8 +24,13 @@ pub struct ProgressLine {
 
 impl ProgressLine {
     pub fn new(is_quiet: bool) -> Self {
-        let now = Instant::now();
-        Self { is_quiet, is_terminal: std::io::stderr().is_terminal(), started: now, shown: now }
+        Self::since(Instant::now(), is_quiet)
+    }
+
+    /// Progress of work that began earlier.
+    pub fn since(started: Instant, is_quiet: bool) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { is_quiet, is_terminal, started, shown: Instant::now() }
     }
 
     /// Seconds since the start.

@@ -48,6 +48,7 @@ fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     let raster = [
         (args.aa_samples.is_some(), "--aa-samples"),
         (args.times, "--times"),
+        (args.warm_up.is_some(), "--warm-up"),
         (args.device.validation, "--validation"),
         (args.device.device.is_some(), "--device"),
     ];
@@ -86,19 +87,21 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     let pictures = sheet_pictures(&runs)?;
     let ffmpeg = check_collections(args, exr, pictures.len())?;
+    let mut rendered = 0;
     for (caption, run) in &runs {
         if !caption.is_empty() && args.verbose {
             println!("{caption}:");
         }
-        render_pictures(run, exr)?;
+        rendered += render_pictures(run, exr)?;
     }
     args.contact_sheet.iter().try_for_each(|sheet| contact_sheet::write(sheet, &pictures))?;
     if let (Some(ffmpeg), Some(video)) = (ffmpeg, &args.video) {
         let files: Vec<PathBuf> = pictures.into_iter().map(|picture| picture.file).collect();
         video::write(&ffmpeg, video, &files, args.fps())?;
-    } else if !args.quiet && (args.is_numbered() || runs.len() > 1) {
+    }
+    if !args.quiet && (args.is_numbered() || runs.len() > 1) {
         let seconds = duration(begun.elapsed().as_secs_f64());
-        println!("{} in {seconds}", counted(pictures.len(), "picture"));
+        println!("{} in {seconds}", counted(rendered, "picture"));
     }
     Ok(())
 }
@@ -152,8 +155,8 @@ fn check_collections(
     args.video.as_deref().map(video::check).transpose()
 }
 
-/// Renders a still, or the pictures of a sequence or a turntable.
-fn render_pictures(args: &RenderArgs, exr: bool) -> Result<(), CliError> {
+/// Renders a still, or the pictures of a sequence or a turntable. Returns their number.
+fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
     let names = if raster {
@@ -162,8 +165,8 @@ fn render_pictures(args: &RenderArgs, exr: bool) -> Result<(), CliError> {
         path::aov_names(&args.aov)?
     };
     let numbers = missing_pictures(args, &names)?;
-    let Some(&number) = numbers.first() else { return Ok(()) };
-    let outputs = picture_files(args, &names, number);
+    let Some(&number) = numbers.first() else { return Ok(0) };
+    let (outputs, count) = (picture_files(args, &names, number), numbers.len());
     // Missing folders are created once the scene is open.
     let folder = args.output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_none_or(Path::exists) {
@@ -192,7 +195,8 @@ fn render_pictures(args: &RenderArgs, exr: bool) -> Result<(), CliError> {
         turntable,
     };
     if raster {
-        return render_raster(args, exr, (opened, sequence), &left_out);
+        render_raster(args, exr, (opened, sequence), &left_out)?;
+        return Ok(count);
     }
     let first_camera = opened.camera.0;
     for &number in &sequence.numbers {
@@ -203,7 +207,7 @@ fn render_pictures(args: &RenderArgs, exr: bool) -> Result<(), CliError> {
         }
         path::run(&sequence_frame_args(args, number), exr, &opened, &left_out)?;
     }
-    Ok(())
+    Ok(count)
 }
 
 /// The turntable of `count` views around the center of a scene's bounds.
@@ -248,7 +252,8 @@ fn render_raster(
         );
     }
     let mut shown_limits = ShownLimits::default();
-    let (line, pictures) = (RefCell::new(ProgressLine::new(args.quiet)), Cell::new(0));
+    let set = args.set_place.unwrap_or_default();
+    let (line, pictures) = (RefCell::new(ProgressLine::since(set.begun, args.quiet)), Cell::new(0));
     let progress = &mut |done: f64| {
         drop(notice.take());
         line.borrow_mut().show(|_| {
@@ -258,7 +263,7 @@ fn render_raster(
                 }
                 _ => format!("{} of {}", pictures.get(), counted(count, "picture")),
             };
-            (done, text)
+            set.of_all(done, text)
         });
         Ok(())
     };
@@ -291,7 +296,8 @@ fn render_raster(
         if is_first || shot.exposed.solved.is_some() {
             warn_missing_textures(&session.opened);
             let dials = &session.opened.physical_camera.dials;
-            warn_exposure(&shot.exposed, dials, args.quiet || !is_first);
+            let is_quiet = args.quiet || !is_first || set.count > 1 && !args.verbose;
+            warn_exposure(&shot.exposed, dials, is_quiet);
         }
         if args.times && !args.quiet {
             for pass in &shot.image.times {

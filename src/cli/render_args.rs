@@ -9,8 +9,8 @@ use super::{
     error::CliError,
     frame_numbers::{FrameRequest, MAX_FRAMES},
     path_args::PathArgs,
-    picture_set::Axis,
     scene_args::SceneArgs,
+    set_args::{Axis, SetPlace},
 };
 
 #[derive(Args, Clone, Debug)]
@@ -79,9 +79,9 @@ pub struct RenderArgs {
     /// extension selects the format.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["matrix", "all_cameras"])]
     pub video: Option<PathBuf>,
-    /// True for a picture of a set.
+    /// Place in a set.
     #[arg(skip)]
-    pub is_part_of_set: bool,
+    pub set_place: Option<SetPlace>,
     /// Leave out pictures whose files exist. Files are complete: they get their names when they are
     /// written to the end.
     #[arg(long, conflicts_with = "resume")]
@@ -130,7 +130,7 @@ impl RenderArgs {
 
     /// True for a still that is no part of a set.
     pub fn is_single(&self) -> bool {
-        !self.is_numbered() && !self.is_part_of_set
+        !self.is_numbered() && self.set_place.is_none()
     }
 
     /// True if each picture has a report: a single one, and with --verbose all.

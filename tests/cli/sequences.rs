@@ -170,7 +170,8 @@ fn existing_pictures_are_skipped() {
     for name in ["a.0000.png", "a.0001.png", "a.0002.png"] {
         dir.write(name, "kept");
     }
-    assert!(again().out.contains("3 of 3 pictures exist"));
+    let none = again().out;
+    assert!(none.contains("3 of 3 pictures exist") && none.contains("0 pictures in "), "{none}");
     // Without its layer, or with the state of an interrupted run, a picture is incomplete.
     std::fs::remove_file(dir.at("a.0000.normal.png")).unwrap();
     dir.write("a.0002.png.resume", "state");
@@ -194,6 +195,7 @@ fn invalid_lists_of_frames_are_rejected() {
         ("--frames 3-4 --start-frame 2", &["--start-frame 2 needs a count"]),
         ("--start-frame 2", &["--frames"]),
         ("--warm-up 2", &["--frames"]),
+        ("--frames 3 --warm-up 2", &["--warm-up", "raster renderer"]),
         ("--frames 2 --warm-up 1001", &["--warm-up"]),
         ("--frames 2 --start-frame 1000000", &["frame 1000001 is above 1000000"]),
         ("--skip-existing --resume", &["--resume"]),
