@@ -42,7 +42,7 @@ convert "$work"/shadows.{maps,traced}.png +append -strip -quality 88 docs/pictur
 
 # Four stops more light from 0.2 s on, less again from 0.9 s on: pictures at 0, 1/6, ... s (docs/metering.md).
 scripts/light_step.py "$scene" "$work/step.glb" 16 0.2 0.9
-"$bin/sunny16" render "$work/step.glb" --camera Hero --size 160x90 -o "$work/step.png" --frames 10 --fps 6 \
+"$bin/sunny16" render "$work/step.glb" --camera Hero --size 160x90 -o "$work/step.png" -v --frames 10 --fps 6 \
     --set camera.exposure.mode=auto | grep 'at EV100'
 convert "$work"/step.000{0,1,2,3,4}.png +append "$work/above.png"
 convert "$work"/step.000{5,6,7,8,9}.png +append "$work/below.png"

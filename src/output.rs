@@ -173,6 +173,15 @@ pub fn check_writable(file: &Path) -> Result<(), OutputError> {
     Draft::new(file).map(drop)
 }
 
+/// Creates the folder of a file, with its parents.
+///
+/// # Errors
+/// [`OutputError`] if it cannot be created.
+pub fn create_folder(file: &Path) -> Result<(), OutputError> {
+    let Some(folder) = file.parent() else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| write_error(file, error))
+}
+
 /// Writes a text file atomically.
 ///
 /// # Errors

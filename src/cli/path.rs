@@ -192,12 +192,12 @@ pub fn run(
     if !interrupted && !args.path.resume {
         checkpoint.remove();
     }
-    if !args.quiet {
+    if args.reports_pictures() {
         report(args, session, &film, &exposed, &world, (built, seconds));
     }
     warn_missing_textures(session);
-    warn_exposure(&exposed, &session.physical_camera.dials, args.quiet);
-    if !args.quiet {
+    warn_exposure(&exposed, &session.physical_camera.dials, !args.reports_pictures());
+    if args.reports_pictures() {
         if !exr {
             print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
         }
@@ -221,7 +221,7 @@ pub fn run(
 }
 
 /// File of the resumable film state, beside the picture.
-fn resume_file(output: &Path) -> PathBuf {
+pub fn resume_file(output: &Path) -> PathBuf {
     output::with_suffix(output, ".resume")
 }
 

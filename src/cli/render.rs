@@ -1,16 +1,23 @@
 //! `sunny16 render`: a picture or a sequence, by either renderer.
 
-use std::time::Instant;
+use std::{
+    cell::{Cell, RefCell},
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
-use glam::{Mat3, Vec3};
+use glam::{DVec3, Mat3, Vec3};
 
 use super::{
     aov_file::{aov_path, print_aov_files},
+    contact_sheet::{self, SheetPicture},
     error::CliError,
     exposure_format::exposure_source,
-    pace, path,
+    frame_numbers::frame_file,
+    pace, path, picture_set,
+    progress_line::{ProgressLine, duration},
     render_args::{RenderArgs, RendererKind},
-    scene_args,
+    scene_args, video,
     warnings::{warn, warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
@@ -23,8 +30,8 @@ use crate::{
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
     session::{
-        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, metadata::DITHER,
-        preview::aov_preview,
+        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, Turntable,
+        expose::is_adaptive, metadata::DITHER, preview::aov_preview,
     },
 };
 
@@ -42,6 +49,7 @@ fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     let raster = [
         (args.aa_samples.is_some(), "--aa-samples"),
         (args.times, "--times"),
+        (args.warm_up.is_some(), "--warm-up"),
         (args.device.validation, "--validation"),
         (args.device.device.is_some(), "--device"),
     ];
@@ -69,10 +77,87 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if args.exposed && !exr {
         eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
     }
-    if args.fps.is_some() && args.frames.is_none() {
+    if args.fps.is_some() && args.frames.is_none() && args.video.is_none() {
         eprintln!("warning: --fps has no effect without --frames");
     }
-    let fps = args.fps.unwrap_or(24.0);
+    let begun = Instant::now();
+    let runs = if args.all_cameras || !args.matrix.is_empty() {
+        picture_set::of(args)?
+    } else {
+        vec![(String::new(), args.clone())]
+    };
+    let pictures = sheet_pictures(&runs)?;
+    let ffmpeg = check_collections(args, exr, pictures.len())?;
+    let mut rendered = 0;
+    for (caption, run) in &runs {
+        if !caption.is_empty() && args.verbose {
+            println!("{caption}:");
+        }
+        rendered += render_pictures(run, exr)?;
+    }
+    args.contact_sheet.iter().try_for_each(|sheet| contact_sheet::write(sheet, &pictures))?;
+    if let (Some(ffmpeg), Some(video)) = (ffmpeg, &args.video) {
+        let files: Vec<PathBuf> = pictures.into_iter().map(|picture| picture.file).collect();
+        video::write(&ffmpeg, video, &files, args.fps())?;
+    }
+    if !args.quiet && (args.is_numbered() || runs.len() > 1) {
+        let seconds = duration(begun.elapsed().as_secs_f64());
+        println!("{} in {seconds}", counted(rendered, "picture"));
+    }
+    Ok(())
+}
+
+/// All pictures of a set or a sequence with their captions.
+fn sheet_pictures(runs: &[(String, RenderArgs)]) -> Result<Vec<SheetPicture>, CliError> {
+    let mut pictures = Vec::new();
+    for (caption, run) in runs {
+        for number in run.numbers()?.unwrap_or_else(|| vec![0]) {
+            let file = sequence_frame_args(run, number).output;
+            let numbered = match run.turntable {
+                Some(count) => {
+                    let turn = Turntable { center: DVec3::ZERO, count };
+                    format!("{:.0} degrees", turn.degrees(number))
+                }
+                None if run.frames.is_some() => format!("frame {number}"),
+                None => String::new(),
+            };
+            let parts = [caption.as_str(), &numbered];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let name = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let caption = if parts.is_empty() { name() } else { parts.join(", ") };
+            pictures.push(SheetPicture { caption, file });
+        }
+    }
+    Ok(pictures)
+}
+
+/// Checks that contact sheets and the video can be written. Returns the path of ffmpeg.
+fn check_collections(
+    args: &RenderArgs,
+    exr: bool,
+    pictures: usize,
+) -> Result<Option<PathBuf>, CliError> {
+    let option = match (args.contact_sheet.is_empty(), &args.video) {
+        (false, _) => "--contact-sheet",
+        (true, Some(_)) => "--video",
+        (true, None) => return Ok(None),
+    };
+    if exr {
+        return Err(CliError::Usage(format!(
+            "{option} shows PNGs and the output '{}' is an EXR; choose a .png",
+            args.output.display()
+        )));
+    }
+    if args.video.is_some() && !args.is_numbered() {
+        let message = "--video needs a sequence; add --frames or --turntable";
+        return Err(CliError::Usage(message.into()));
+    }
+    args.contact_sheet.iter().try_for_each(|sheet| contact_sheet::check(sheet, pictures))?;
+    args.video.as_deref().map(video::check).transpose()
+}
+
+/// Renders a still, or the pictures of a sequence or a turntable. Returns their number.
+fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
     let names = if raster {
@@ -80,42 +165,115 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     } else {
         path::aov_names(&args.aov)?
     };
-    check_outputs(args, exr, &names)?;
-    let first = args.scene.time.unwrap_or(0.0);
-    let mut request = OpenRequest { is_sequence: args.frames.is_some(), ..args.scene.request() };
+    let numbers = missing_pictures(args, &names)?;
+    let Some(&number) = numbers.first() else { return Ok(0) };
+    let (outputs, count) = (picture_files(args, &names, number), numbers.len());
+    // Missing folders are created once the scene is open.
+    let folder = args.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::exists) {
+        outputs.iter().try_for_each(|file| output::check_writable(file))?;
+    }
+    let is_sequence = args.frames.is_some() && args.turntable.is_none();
+    let mut request = OpenRequest { is_sequence, ..args.scene.request() };
     request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
     let mut opened = scene_args::open_request(&request, args.quiet)?;
     let left_out = leave_out(args, exr, &mut opened)?;
-    let count = args.frames.unwrap_or(1);
-    if args.renderer == RendererKind::Path {
-        for number in 0..count {
-            if number > 0 {
-                opened.seek(first + f64::from(number) / fps)?;
-            }
-            path::run(&sequence_frame_args(args, number), exr, &opened, &left_out)?;
-        }
-        return Ok(());
+    let turntable = args.turntable.map(|count| turntable(&opened, count)).transpose()?;
+    output::create_folder(&args.output)?;
+    outputs.iter().try_for_each(|file| output::check_writable(file))?;
+    let sequence = SequenceSettings {
+        first: args.scene.time.unwrap_or(0.0),
+        fps: args.fps(),
+        numbers,
+        warm_up: args.warm_up.unwrap_or(0),
+        // Frames of a sequence share temporal history; each accumulates several samples only if
+        // passes.aa.samples is set.
+        samples: match is_sequence {
+            false => Some(opened.still_samples()),
+            true => opened.sequence_samples(),
+        },
+        aovs,
+        turntable,
+    };
+    if raster {
+        render_raster(args, exr, (opened, sequence), &left_out)?;
+        return Ok(count);
     }
+    let first_camera = opened.camera.0;
+    for &number in &sequence.numbers {
+        match &sequence.turntable {
+            Some(turntable) => opened.camera.0 = turntable.camera(first_camera, number),
+            None if number > 0 => opened.seek(sequence.time(number))?,
+            None => {}
+        }
+        path::run(&sequence_frame_args(args, number), exr, &opened, &left_out)?;
+    }
+    Ok(count)
+}
+
+/// The turntable of `count` views around the center of a scene's bounds.
+fn turntable(opened: &OpenScene, count: u32) -> Result<Turntable, CliError> {
+    let (low, high) = opened.scene.bounds().ok_or_else(|| {
+        let message = "--turntable: the scene shows nothing to turn around; omit the option";
+        CliError::Usage(message.into())
+    })?;
+    Ok(Turntable { center: (low + high) / 2.0, count })
+}
+
+/// Renders with the rasterizer; `left_out` names the post effects that --for-compare switched off.
+fn render_raster(
+    args: &RenderArgs,
+    exr: bool,
+    (opened, sequence): (OpenScene, SequenceSettings),
+    left_out: &[&str],
+) -> Result<(), CliError> {
     warn_empty_aovs(&args.aov, &opened);
     opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
-    // Frames of a sequence share temporal history; each accumulates several samples only if
-    // passes.aa.samples is set.
-    let samples = match args.frames {
-        None => Some(opened.still_samples()),
-        Some(_) => opened.sequence_samples(),
-    };
-    let sequence = SequenceSettings { first, fps, count, samples, aovs };
     let begun = Instant::now();
     let (renderer, notice) = args.device.open_renderer()?;
-    let mut notice = (!args.quiet).then_some(notice);
+    let notice = RefCell::new((!args.quiet).then_some(notice));
     let mut session = Session::open(renderer, opened)?;
     // Manual dials are metered too, for the warning about over- and underexposure.
     let exposed = session.determine_exposure(true)?;
     let white_balance = session.white_balance(exposed.exposure)?;
+    let warm_up = match args.warm_up {
+        Some(frames) => frames,
+        None if sequence.turntable.is_some() => 0,
+        None => session.opened.default_warm_up(&exposed, sequence.samples, &sequence.aovs)?,
+    };
+    let sequence = SequenceSettings { warm_up, ..sequence };
+    let (is_single, count) = (args.is_single(), sequence.numbers.len());
+    let first = sequence.numbers.first().copied();
+    let depends = is_adaptive(&session.opened) && sequence.turntable.is_none();
+    if depends && first.is_some_and(|number| number > warm_up) && !args.quiet {
+        eprintln!(
+            "note: automatic exposure starts {} before the first picture; \
+             --set camera.exposure.ev100=N gives frames of separate runs the same exposure",
+            counted(warm_up as usize, "frame")
+        );
+    }
     let mut shown_limits = ShownLimits::default();
-    session.sequence(&sequence, (exposed, white_balance), |session, shot| {
+    let set = args.set_place.unwrap_or_default();
+    let (line, pictures) = (RefCell::new(ProgressLine::since(set.begun, args.quiet)), Cell::new(0));
+    let progress = &mut |done: f64| {
         drop(notice.take());
-        if shot.number == 0 {
+        line.borrow_mut().show(|_| {
+            let text = match (count, sequence.samples) {
+                (1, Some(samples)) => {
+                    format!("{:.0} of {samples} samples", done * f64::from(samples))
+                }
+                _ => format!("{} of {}", pictures.get(), counted(count, "picture")),
+            };
+            set.of_all(done, text)
+        });
+        Ok(())
+    };
+    session.sequence(&sequence, (exposed, white_balance), progress, |session, shot| {
+        drop(notice.take());
+        pictures.set(pictures.get() + 1);
+        line.borrow().clear();
+        let is_first = first == Some(shot.number);
+        if is_first {
             warn_remarks(session.gpu());
             session.shadow_map_limit().iter().for_each(|limit| eprintln!("{limit}"));
         }
@@ -129,20 +287,25 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         };
         write(&named, exr, &shot.image, white_balance, &metadata)?;
         warn(&shown_limits.select(shot.image.limits.warnings()), args.quiet);
-        if !args.quiet {
-            report(&named, session, shot);
+        if args.reports_pictures() {
+            report_picture(&named, session, shot);
+        }
+        if is_single && !args.quiet {
+            report_scene(session, shot);
         }
         // Manual dials have one reading for all pictures of a sequence.
-        if !args.quiet || shot.number == 0 || shot.exposed.solved.is_some() {
+        if is_first || shot.exposed.solved.is_some() {
             warn_missing_textures(&session.opened);
-            warn_exposure(&shot.exposed, &session.opened.physical_camera.dials, args.quiet);
+            let dials = &session.opened.physical_camera.dials;
+            let is_quiet = args.quiet || !is_first || set.count > 1 && !args.verbose;
+            warn_exposure(&shot.exposed, dials, is_quiet);
         }
         if args.times && !args.quiet {
             for pass in &shot.image.times {
                 println!("{:>10.3} ms  {}", pass.ms, pass.name);
             }
         }
-        if !args.quiet && !exr {
+        if args.reports_pictures() && !exr {
             print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
         }
         let gi = session.opened.gi();
@@ -150,24 +313,55 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             report_volume(volume);
         }
         if let Some(stats) = session.vpl_stats() {
-            if !args.quiet {
+            if is_single && !args.quiet {
                 report_vpls(stats);
             }
-            if shot.number == 0 {
+            if is_first {
                 warn_merge_cells(stats, &gi);
                 photon_limit(stats).iter().for_each(|limit| eprintln!("{limit}"));
             }
         }
         Ok::<_, CliError>(())
     })?;
-    let (seconds, is_still) = (begun.elapsed().as_secs_f64(), args.frames.is_none());
-    if is_still && !args.quiet && pace::is_software(session.gpu()) {
+    let seconds = begun.elapsed().as_secs_f64();
+    if is_single && !args.quiet && pace::is_software(session.gpu()) {
         let opened = &session.opened;
         if let Some(pace) = pace::measure(opened, exposed.exposure, white_balance, seconds) {
             println!("note: {}", pace::sentence(seconds, &pace, opened.size.pixels()));
         }
     }
     Ok(session.close()?)
+}
+
+/// Numbers of the pictures to render: the requested ones, without the existing ones if
+/// --skip-existing is given; 0 for a still.
+fn missing_pictures(args: &RenderArgs, names: &[&str]) -> Result<Vec<u32>, CliError> {
+    let mut numbers = args.numbers()?.unwrap_or_else(|| vec![0]);
+    if args.skip_existing {
+        let all = numbers.len();
+        numbers.retain(|number| !is_complete(args, names, *number));
+        let existing = all - numbers.len();
+        if existing > 0 && !args.quiet {
+            println!("--skip-existing: {existing} of {} exist", counted(all, "picture"));
+        }
+    }
+    Ok(numbers)
+}
+
+/// True if all files of a picture exist. An interrupted path tracer leaves a picture and the file
+/// from which --resume continues.
+fn is_complete(args: &RenderArgs, names: &[&str], number: u32) -> bool {
+    let files = picture_files(args, names, number);
+    files.iter().all(|file| file.is_file())
+        && !files.first().is_some_and(|file| path::resume_file(file).exists())
+}
+
+/// The files of a picture: the picture, and those of its AOVs beside a PNG.
+fn picture_files(args: &RenderArgs, names: &[&str], number: u32) -> Vec<PathBuf> {
+    let picture = sequence_frame_args(args, number).output;
+    let beside = if output::has_extension(&picture, "exr") { &[][..] } else { names };
+    let aovs: Vec<_> = beside.iter().map(|name| aov_path(&picture, name)).collect();
+    std::iter::once(picture).chain(aovs).collect()
 }
 
 /// Switches off the post effects with --for-compare, notes and returns those that were on.
@@ -188,16 +382,11 @@ fn leave_out(
     Ok(left_out)
 }
 
-/// Arguments with the output name of frame `number` of a sequence; unchanged without --frames.
+/// Arguments with the output name of frame `number` of a sequence; unchanged for a still.
 fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
-    if args.frames.is_some() {
-        let ending = args
-            .output
-            .extension()
-            .map(|ending| ending.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        args.output = output::replace_extension(&args.output, &format!("{number:04}.{ending}"));
+    if args.is_numbered() {
+        args.output = frame_file(&args.output, number);
     }
     args
 }
@@ -306,17 +495,8 @@ fn warn_empty_aovs(aovs: &[String], session: &OpenScene) {
     }
 }
 
-/// Checks before rendering that the first picture and its AOV files can be written.
-fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
-    let first = sequence_frame_args(args, 0).output;
-    output::check_writable(&first)?;
-    if !exr {
-        names.iter().try_for_each(|name| output::check_writable(&aov_path(&first, name)))?;
-    }
-    Ok(())
-}
-
-fn report(
+/// Prints the line of a picture.
+fn report_picture(
     args: &RenderArgs,
     session: &Session,
     SequencePicture { image: picture, exposed, .. }: &SequencePicture,
@@ -332,6 +512,11 @@ fn report(
         exposure_source(opened, exposed),
         session.gpu().info().name,
     );
+}
+
+/// Prints statistics of a still's scene: draws, lights, ghosts.
+fn report_scene(session: &Session, SequencePicture { image: picture, .. }: &SequencePicture) {
+    let opened = &session.opened;
     let DrawStats { draws, instances, frustum_culled: outside, occlusion_culled: hidden } =
         picture.draw_stats;
     println!(

@@ -329,7 +329,8 @@ fn is_data(name: &str) -> bool {
 
 /// Escapes text for HTML elements and attributes. Control characters except line ends become
 /// question marks.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

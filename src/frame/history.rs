@@ -13,6 +13,22 @@ use crate::{
     settings::AntiAliasing,
 };
 
+impl RenderSettings {
+    /// Number of a history's frame after `last`, if the history exists.
+    pub(super) fn next_number(&self, last: Option<u32>) -> u32 {
+        self.history_number.unwrap_or_else(|| HistoryFrame::next_number(last))
+    }
+
+    /// True if a frame with these settings depends on the frames before it.
+    #[must_use]
+    pub fn has_history(&self) -> bool {
+        self.anti_aliasing == AntiAliasing::Temporal
+            || keeps_ssr_history(self)
+            || keeps_gi_history(self)
+            || keeps_shadow_history(self)
+    }
+}
+
 /// State of the previous frame.
 #[derive(Clone, Debug)]
 pub(super) struct PreviousFrame {
@@ -75,7 +91,7 @@ impl HistoryState {
             self.exposure = Some(settings.exposure);
         }
         if written || settings.aovs.contains(&Aov::Velocity) {
-            let next = HistoryFrame::next_number;
+            let next = |last: Option<u32>| settings.next_number(last);
             let before = self.matching_previous(scene, view);
             let numbers = [
                 before.and_then(|before| before.temporal),

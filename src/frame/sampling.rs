@@ -80,21 +80,24 @@ impl FrameSampling {
         let last_sample = before.and_then(|before| before.temporal);
         let previous_jitter = last_sample.map_or(DVec2::ZERO, jitter::halton);
         let motion = FrameMotion::new(old, view, posed, previous_jitter);
-        let mut ssr = HistoryFrame::new(
-            before.and_then(|before| before.ssr_state),
-            &motion,
-            keeps_ssr_history(settings),
-        );
+        let history_frame = |last: Option<u32>, kept: bool| {
+            let counted = HistoryFrame::new(last, &motion, kept);
+            let number = if kept { settings.next_number(last) } else { counted.number };
+            HistoryFrame { number, ..counted }
+        };
+        let is_temporal = settings.anti_aliasing == AntiAliasing::Temporal;
+        let mut ssr =
+            history_frame(before.and_then(|before| before.ssr_state), keeps_ssr_history(settings));
         let previous_gi = before.and_then(|before| before.gi_state);
-        let mut gi = HistoryFrame::new(
-            previous_gi.map(|before| before.number),
-            &motion,
-            keeps_gi_history(settings),
-        );
+        let mut gi =
+            history_frame(previous_gi.map(|before| before.number), keeps_gi_history(settings));
         // Without a GI history the noise differs per sample or temporal frame, since the image is
         // their mean.
         if !gi.exists {
-            gi.number = HistoryFrame::next_number(last_sample);
+            gi.number = match is_temporal {
+                true => settings.next_number(last_sample),
+                false => HistoryFrame::next_number(last_sample),
+            };
         }
         if let Some(sample) = settings.sample {
             ssr.number = sample.number;
@@ -103,11 +106,8 @@ impl FrameSampling {
             }
         }
         let last_shadows = before.and_then(|before| before.shadow_state);
-        let shadows = HistoryFrame::new(
-            last_shadows.map(|last| last.number),
-            &motion,
-            keeps_shadow_history(settings),
-        );
+        let shadows =
+            history_frame(last_shadows.map(|last| last.number), keeps_shadow_history(settings));
         let lights_changed =
             last_shadows.is_some_and(|last| last.lights != lights_fingerprint(scene, settings));
         let still_frames = last_shadows.filter(|_| !lights_changed).map_or(0, |last| last.still);
@@ -133,7 +133,10 @@ impl FrameSampling {
             (AntiAliasing::Temporal, _) => {
                 let temporal = &settings.taa;
                 let [width, height] = temporal.input_size([view.width, view.height]);
-                let state = HistoryFrame::new(last_sample, &plain.motion, true);
+                let state = HistoryFrame {
+                    number: settings.next_number(last_sample),
+                    ..HistoryFrame::new(last_sample, &plain.motion, true)
+                };
                 let history = HistoryFrame { still: temporal.still && state.still, ..state };
                 let HistoryFrame { number, still, .. } = history;
                 let place = jitter::halton(number);

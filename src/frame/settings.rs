@@ -109,6 +109,9 @@ pub struct RenderSettings {
     pub shutter: Option<[Arc<GpuScenePose>; 2]>,
     /// Frame number in the sequence, which seeds the film grain.
     pub frame_number: u32,
+    /// Number that selects the subpixel offset and the noise of a frame with temporal histories;
+    /// `None` counts from their start.
+    pub history_number: Option<u32>,
     /// Hide the bodies of lights and disks of suns, for probe captures: lights illuminate surfaces
     /// by themselves.
     pub capture: bool,

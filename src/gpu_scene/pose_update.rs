@@ -98,7 +98,11 @@ impl GpuScene {
         let mut uploader = Uploader::new(gpu)?;
         let moved = *posed != *self.current_pose;
         if moved {
-            self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
+            let (first, bounds) = &self.uploaded;
+            self.bounds = match *posed == **first {
+                true => *bounds,
+                false => posed.bounds(self.own_groups).unwrap_or_default(),
+            };
             if let Some(gpu_bvh) = &mut self.bvh {
                 let moving = moving_primitives(self.deformers.as_ref(), scene, &self.groups);
                 gpu_bvh.follow(gpu, &mut uploader, scene, &moving)?;
@@ -116,7 +120,8 @@ impl GpuScene {
             });
         if !shine_alike {
             self.light_tree = tree_over(&lights);
-            let (low, high) = self.bounds;
+            // The box of the upload: the lights may have changed in an earlier pose.
+            let (_, (low, high)) = self.uploaded;
             let table = light_tree::loss_table(&self.light_tree, low, high);
             let bytes = bytemuck::cast_slice(&table);
             self.light_loss_table =

@@ -108,6 +108,9 @@ pub struct GpuScene {
     pub bounds: (DVec3, DVec3),
     /// Pose of the coming frames.
     pub current_pose: Arc<GpuScenePose>,
+    /// Pose and bounding box (m) of the upload: what follows from a pose must not depend on the
+    /// poses before it.
+    pub(super) uploaded: (Arc<GpuScenePose>, (DVec3, DVec3)),
     /// Deformed meshes.
     pub(crate) deformers: Option<Deformers>,
     /// Groups from `own_groups` on are emitting surfaces of lights: visible, but they cast no
@@ -319,6 +322,7 @@ impl GpuScene {
         uploader.finish()?;
         let bounds = (low, high);
         let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        let posed = Arc::new(GpuScenePose { groups: posed, deform: Default::default() });
         let mut uploaded = Self {
             upload_id: number,
             revision: number,
@@ -348,7 +352,8 @@ impl GpuScene {
             no_back_faces,
             waters: PlacedWater::all(scene, &[]),
             bounds,
-            current_pose: Arc::new(GpuScenePose { groups: posed, deform: Default::default() }),
+            current_pose: Arc::clone(&posed),
+            uploaded: (posed, bounds),
             deformers,
             groups,
             shadow_properties,
@@ -359,6 +364,7 @@ impl GpuScene {
         };
         if uploaded.deformers.is_some() {
             uploaded.current_pose = uploaded.pose(scene);
+            uploaded.uploaded.0 = Arc::clone(&uploaded.current_pose);
         }
         uploaded.place(gpu)?;
         Ok(uploaded)

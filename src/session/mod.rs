@@ -46,7 +46,7 @@ pub use self::{
     open_scene::OpenScene,
     playback::Playback,
     request::OpenRequest,
-    sequence::{SequencePicture, SequenceSettings},
+    sequence::{SequencePicture, SequenceSettings, Turntable},
     size::Size,
     source::{SceneSource, default_look_path, import, read},
 };

@@ -12,6 +12,8 @@ mod compare;
 mod lens;
 mod messages;
 mod path_tracer;
+mod picture_sets;
+mod sequences;
 mod two_drivers;
 mod validate;
 mod vocabulary;

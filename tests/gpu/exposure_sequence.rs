@@ -85,7 +85,7 @@ fn sequence_exposure_adapts_to_a_step_of_six_stops() {
     let dir = Folder::empty();
     stepping_wall(dir.path());
     let exposures = |more: &str| {
-        let picture = "-o a.png --size 64x32 --set scene.emissive_lights=false";
+        let picture = "-v -o a.png --size 64x32 --set scene.emissive_lights=false";
         exposures_of(&dir.run(&format!("render step.gltf {picture} {more}")))
     };
     let (rate, tau) = (24.0, [0.1, 0.2]);
@@ -126,7 +126,7 @@ fn sequence_exposure_adapts_to_a_step_of_six_stops() {
 
 /// `render` of that file with more arguments.
 fn lamp(dir: &Folder, more: &str) -> Run {
-    dir.run(&format!("render lamp.gltf -o a.png --size 32x16 {more}"))
+    dir.run(&format!("render lamp.gltf -v -o a.png --size 32x16 {more}"))
 }
 
 /// EV of the pictures that a run wrote.

@@ -152,11 +152,14 @@ fn frames(
     let settings = SequenceSettings {
         first: sequence.first,
         fps: sequence.fps,
-        count: sequence.count,
+        numbers: (0..sequence.count).collect(),
+        warm_up: 0,
         samples: session.opened.sequence_samples(),
         aovs: Vec::new(),
+        turntable: None,
     };
-    session.sequence(&settings, (exposed, white_balance), |_, shot| {
+    let cancel = &mut |_| Ok(());
+    session.sequence(&settings, (exposed, white_balance), cancel, |_, shot| {
         let ending = sequence
             .file
             .extension()

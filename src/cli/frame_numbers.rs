@@ -1,0 +1,185 @@
+//! Numbers of a sequence's pictures (`--frames`, `--start-frame`), and the names of their files.
+
+use std::path::{Path, PathBuf};
+
+use crate::output;
+
+/// Maximum number of pictures of a sequence, and maximum number of a picture.
+pub const MAX_FRAMES: u32 = 1_000_000;
+
+/// Maximum digits of a number in a file name.
+const MAX_DIGITS: usize = 20;
+
+/// Value of `--frames`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameRequest {
+    /// This many pictures from `--start-frame` on.
+    Count(u32),
+    /// These numbers, increasing.
+    Numbers(Vec<u32>),
+}
+
+impl FrameRequest {
+    /// Parses a count, or a list of numbers and ranges (integer range expressions of Open Job
+    /// Description, without negative numbers, and `x` as a further mark of the step):
+    ///
+    /// ```text
+    /// frames = count | part ("," part)*        with a "," or "-", or a step, it is a list
+    /// part   = first ["-" last] [(":" | "x") step]
+    /// ```
+    ///
+    /// <https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas>,
+    /// `IntRangeExpr`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let invalid = || {
+            format!(
+                "expected a number of pictures, 1 to {MAX_FRAMES}, or numbers up to {MAX_FRAMES} \
+                 such as 10-20, 0-100x10, 0-100:10 or 5,7,9-12"
+            )
+        };
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= MAX_FRAMES);
+        if let Ok(count) = text.trim().parse::<u32>() {
+            let is_valid = (1..=MAX_FRAMES).contains(&count);
+            return is_valid.then_some(Self::Count(count)).ok_or_else(invalid);
+        }
+        let mut numbers = Vec::new();
+        for part in text.split(',') {
+            let (range, step) = part.split_once([':', 'x']).unwrap_or((part, "1"));
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let bounds = (number(first), number(last), number(step).filter(|step| *step > 0));
+            let (Some(first), Some(last), Some(step)) = bounds else { return Err(invalid()) };
+            if first > last {
+                return Err(format!("{first}-{last} runs backwards; write {last}-{first}"));
+            }
+            numbers.extend((first..=last).step_by(step as usize));
+            if numbers.len() > 2 * MAX_FRAMES as usize {
+                return Err(invalid());
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(Self::Numbers(numbers))
+    }
+
+    /// The numbers, increasing. `start` is the number of the first picture of a count.
+    ///
+    /// # Errors
+    /// A start beside a list, and numbers above [`MAX_FRAMES`].
+    pub fn numbers(&self, start: Option<u32>) -> Result<Vec<u32>, String> {
+        match (self, start) {
+            (Self::Numbers(numbers), None) => Ok(numbers.clone()),
+            (Self::Numbers(_), Some(start)) => Err(format!(
+                "--start-frame {start} needs a count as --frames; a list of frames has its own \
+                 numbers"
+            )),
+            (Self::Count(count), start) => {
+                let start = start.unwrap_or(0);
+                let end = start.saturating_add(*count);
+                if end > MAX_FRAMES + 1 {
+                    return Err(format!("frame {} is above {MAX_FRAMES}", end - 1));
+                }
+                Ok((start..end).collect())
+            }
+        }
+    }
+}
+
+/// The file of a picture. `a.####.exr`, `a.%04d.exr` and `a.exr` give `a.0012.exr` for number 12.
+pub fn frame_file(output: &Path, number: u32) -> PathBuf {
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(named) = hashes(&name, number).or_else(|| percent(&name, number)) {
+        return output.with_file_name(named);
+    }
+    let ending = output.extension().unwrap_or_default().to_string_lossy();
+    output::replace_extension(output, &format!("{number:04}.{ending}"))
+}
+
+/// Replaces the last run of `#` by the number, with as many digits at least.
+fn hashes(name: &str, number: u32) -> Option<String> {
+    let end = name.rfind('#')? + 1;
+    let before = name.get(..end)?.trim_end_matches('#');
+    let width = (end - before.len()).min(MAX_DIGITS);
+    Some(format!("{before}{number:0width$}{}", name.get(end..)?))
+}
+
+/// Replaces the first `%d` or `%04d` by the number.
+fn percent(name: &str, number: u32) -> Option<String> {
+    name.match_indices('%').find_map(|(start, _)| {
+        let (digits, rest) = name.get(start + 1..)?.split_once('d')?;
+        let width = if digits.is_empty() { 0 } else { digits.parse::<usize>().ok()? };
+        let width = (width <= MAX_DIGITS).then_some(width)?;
+        Some(format!("{}{number:0width$}{rest}", name.get(..start)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(text: &str) -> Vec<u32> {
+        FrameRequest::parse(text).unwrap().numbers(None).unwrap()
+    }
+
+    #[test]
+    fn frames_are_a_count_or_a_list() {
+        assert_eq!(FrameRequest::parse("48"), Ok(FrameRequest::Count(48)));
+        let three = FrameRequest::parse("3").unwrap();
+        assert_eq!(three.numbers(Some(10)).unwrap(), [10, 11, 12]);
+        assert_eq!(three.numbers(None).unwrap(), [0, 1, 2]);
+        assert_eq!(numbers("10-13"), [10, 11, 12, 13]);
+        assert_eq!(numbers("1-10:4"), [1, 5, 9]);
+        assert_eq!(numbers("1-10x4"), [1, 5, 9]);
+        assert_eq!(numbers("10-12,30x2"), [10, 11, 12, 30]);
+        assert_eq!(numbers("30-34x2, 1, 3-3,31-32"), [1, 3, 30, 31, 32, 34]);
+        assert_eq!(numbers("7-7"), [7]);
+        assert_eq!(numbers("0-1000000").len(), 1_000_001);
+        for wrong in [
+            "0",
+            "-1",
+            "1-",
+            "2-1",
+            "1-5x0",
+            "1-5:",
+            "1,,2",
+            "",
+            ",",
+            "a",
+            "1-2-3",
+            "1000001",
+            "0-9999999",
+            "1-5x2x2",
+            "1.5",
+            "0-1000000,0-1000000,0-1000000",
+        ] {
+            assert!(FrameRequest::parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(FrameRequest::parse("2-1").unwrap_err().contains("write 1-2"));
+    }
+
+    #[test]
+    fn a_start_needs_a_count_and_a_maximum() {
+        let list = FrameRequest::parse("1-3").unwrap();
+        assert!(list.numbers(Some(4)).unwrap_err().contains("--start-frame 4"));
+        assert!(FrameRequest::Count(2).numbers(Some(MAX_FRAMES)).is_err());
+        assert_eq!(FrameRequest::Count(1).numbers(Some(MAX_FRAMES)).unwrap(), [MAX_FRAMES]);
+    }
+
+    #[test]
+    fn names_hold_the_number() {
+        for (output, file) in [
+            ("a.exr", "a.0012.exr"),
+            ("d/a.####.exr", "d/a.0012.exr"),
+            ("a_######.png", "a_000012.png"),
+            ("a.%04d.exr", "a.0012.exr"),
+            ("a-%d.png", "a-12.png"),
+            ("50%.png", "50%.0012.png"),
+            ("50%-%03d.png", "50%-012.png"),
+            ("a%x.d.png", "a%x.d.0012.png"),
+            ("a#1.##.png", "a#1.12.png"),
+            ("d##/a.png", "d##/a.0012.png"),
+        ] {
+            assert_eq!(frame_file(Path::new(output), 12), Path::new(file), "{output}");
+        }
+        assert_eq!(frame_file(Path::new("a.#.exr"), 123), Path::new("a.123.exr"));
+    }
+}

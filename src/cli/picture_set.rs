@@ -1,0 +1,188 @@
+//! Sets of pictures: all cameras (`--all-cameras`), and the values of properties (`--matrix`).
+
+use std::time::Instant;
+
+use super::{
+    error::CliError,
+    render_args::RenderArgs,
+    set_args::{Axis, SetPlace},
+};
+use crate::{
+    output,
+    scene::{
+        address::{AddressTable, AddressedItem},
+        look::Look,
+    },
+    session::{self, OpenRequest, SceneSource},
+};
+
+/// Maximum number of pictures of a set.
+const MAX_PICTURES: usize = 10_000;
+
+/// A picture, or a sequence, of a set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Member {
+    /// Description in contact sheets.
+    caption: String,
+    /// Part of the file name.
+    name: String,
+    camera: Option<String>,
+    /// Overrides of look properties.
+    set: Vec<String>,
+}
+
+impl Member {
+    /// This member with a further value in description and file name.
+    fn with(&self, caption: &str, name: &str) -> Self {
+        let joined = |a: &str, b: &str, by: &str| {
+            if a.is_empty() { b.to_owned() } else { format!("{a}{by}{b}") }
+        };
+        Self {
+            caption: joined(&self.caption, caption, ", "),
+            name: joined(&self.name, name, "."),
+            ..self.clone()
+        }
+    }
+}
+
+/// Text as part of a file name: other characters than letters, digits and `=+-_.` are replaced.
+fn file_part(text: &str) -> String {
+    let keeps = |c: &char| c.is_alphanumeric() || "=+-_.".contains(*c);
+    text.chars().map(|c| if keeps(&c) { c } else { '_' }).collect()
+}
+
+/// All combinations of cameras and values; the last axis changes fastest.
+fn members(cameras: &[String], axes: &[Axis]) -> Vec<Member> {
+    let mut members = vec![Member::default()];
+    if !cameras.is_empty() {
+        let one = |camera: &String| Member {
+            camera: Some(camera.clone()),
+            ..Member::default().with(camera, &file_part(camera))
+        };
+        members = cameras.iter().map(one).collect();
+    }
+    for axis in axes {
+        let is_alone = axes.iter().filter(|a| a.short_name() == axis.short_name()).count() == 1;
+        let name = if is_alone { axis.short_name() } else { &axis.path };
+        let with = |member: &Member, value: &String| {
+            let assignment = format!("{}={value}", axis.path);
+            let mut next = member.with(&assignment, &file_part(&format!("{name}={value}")));
+            next.set.push(assignment);
+            next
+        };
+        let all = members.iter().flat_map(|m| axis.values.iter().map(move |v| with(m, v)));
+        members = all.collect();
+    }
+    members
+}
+
+/// Addresses of all cameras of a scene with its look.
+fn cameras(request: &OpenRequest, source: &SceneSource) -> Result<Vec<String>, CliError> {
+    let opened = open(request, source)?;
+    let cameras = addresses(&AddressTable::cameras(&opened.scene));
+    match cameras.is_empty() {
+        true => Err(CliError::Usage(format!(
+            "--all-cameras: {} has no camera; omit the option",
+            request.name()
+        ))),
+        false => Ok(cameras),
+    }
+}
+
+/// An address for each camera that `--camera` resolves to it: a name, or else a number.
+fn addresses(table: &AddressTable<'_>) -> Vec<String> {
+    let list = table.list();
+    let address = |camera: &AddressedItem<'_>| {
+        let names = camera.names.into_iter().filter(|name| !name.is_empty());
+        let places = 1..=list.len();
+        let counted =
+            names.clone().flat_map(|name| places.clone().map(move |at| format!("{name}#{at}")));
+        let plain = names.map(str::to_owned).chain([format!("#{}", camera.number)]);
+        plain.chain(counted).find(|name| table.find(name).first() == Some(&camera.index))
+    };
+    list.iter().filter_map(address).collect()
+}
+
+/// The scene as read, with the look of a request.
+fn open(request: &OpenRequest, source: &SceneSource) -> Result<session::OpenScene, CliError> {
+    let mut look = Look::default();
+    look.parse(&source.look_name, &source.look)?;
+    look.assign_all(&request.set)?;
+    Ok(session::apply_look(request, source.scene.clone(), look, Vec::new())?)
+}
+
+/// Arguments of each picture of a set with its caption, in order. Each is rendered as by a run of
+/// its own. Values are checked before the first is rendered.
+pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
+    let request = args.scene.request();
+    let source = session::read(&request)?;
+    let cameras = if args.all_cameras { cameras(&request, &source)? } else { Vec::new() };
+    let count = args.matrix.iter().map(|axis| axis.values.len());
+    let count = count.fold(cameras.len().max(1), usize::saturating_mul);
+    if count > MAX_PICTURES {
+        let message = format!("the set has {count} pictures: expected at most {MAX_PICTURES}");
+        return Err(CliError::Usage(message));
+    }
+    let begun = Instant::now();
+    let mut pictures: Vec<(String, RenderArgs)> = Vec::new();
+    for member in members(&cameras, &args.matrix) {
+        let set_place = SetPlace { index: pictures.len(), count, begun };
+        let mut own = RenderArgs { set_place: Some(set_place), ..args.clone() };
+        own.scene.camera = member.camera.or(own.scene.camera);
+        own.scene.set.extend(member.set);
+        let ending = args.output.extension().unwrap_or_default().to_string_lossy();
+        own.output = output::replace_extension(&args.output, &format!("{}.{ending}", member.name));
+        if let Some((other, _)) = pictures.iter().find(|(_, other)| other.output == own.output) {
+            return Err(CliError::Usage(format!(
+                "'{other}' and '{}' have the same file name {}; rename one",
+                member.caption,
+                own.output.display()
+            )));
+        }
+        if !args.matrix.is_empty() {
+            open(&own.scene.request(), &source)?;
+        }
+        pictures.push((member.caption, own));
+    }
+    Ok(pictures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        Axis::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_set_has_all_combinations() {
+        let axes = [axis("lights.Key.kelvin=2700, 4000"), axis("camera.lens.f_stop=2,8")];
+        let made = members(&["Hero".into(), "From above".into()], &axes);
+        assert_eq!(made.len(), 8);
+        let last = made.last().unwrap();
+        assert_eq!(last.caption, "From above, lights.Key.kelvin=4000, camera.lens.f_stop=8");
+        assert_eq!(last.name, "From_above.kelvin=4000.f_stop=8");
+        assert_eq!(last.set, ["lights.Key.kelvin=4000", "camera.lens.f_stop=8"]);
+        assert_eq!(made[1].name, "Hero.kelvin=2700.f_stop=8", "the last axis changes fastest");
+        // Equal last parts need the whole paths.
+        let lights = [axis("lights.Key.kelvin=2700"), axis("lights.Fill.kelvin=4000")];
+        assert_eq!(members(&[], &lights)[0].name, "lights.Key.kelvin=2700.lights.Fill.kelvin=4000");
+    }
+
+    #[test]
+    fn each_camera_has_an_address_that_selects_it() {
+        let item = |index, number, names| AddressedItem { index, number, names };
+        let table: AddressTable = [
+            item(4, 0, ["Hero", "front"]),
+            item(5, 0, ["Hero", "back"]),
+            item(6, 1, ["", ""]),
+            item(7, 2, ["Wide", ""]),
+            item(8, 3, ["Wide", ""]),
+        ]
+        .into_iter()
+        .collect();
+        let found = addresses(&table);
+        assert_eq!(found, ["Hero", "back", "#1", "Wide", "#3"]);
+    }
+}
