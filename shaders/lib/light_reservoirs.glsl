@@ -187,7 +187,9 @@ void store_shadow_rays(uvec2 pixel, Surface s, float span) {
             loss.w = packHalf2x16(vec2(0.0, 1.0 / scale))
                 | (band.sampled != 0u ? chosen_slot[k] : min(chosen_light[k], 0xfffeu));
             if (to.w > 0.0) {
-                ray = TraceRay(ray_start(to.xyz), 1.0 - LIGHT_RAY_MARGIN, to.xyz, ray_normal);
+                vec3 start = ray_start(to.xyz);
+                ray = TraceRay(start, 1.0 - LIGHT_RAY_MARGIN, to.xyz + (ray_origin - start),
+                    ray_normal);
             } else {
                 // Nothing of the light is above the horizon: its tiny contribution must not leak
                 // through walls. Inside a sphere nothing occludes it.

@@ -40,8 +40,9 @@ float traced_visibility(Light light, Surface s, float share) {
             continue;
         }
         all += to.w;
-        vec3 origin = ray_start(to.xyz);
-        if (trace_ray(origin, to.xyz, ray_normal, 1.0 - LIGHT_RAY_MARGIN, true).instance == NONE) {
+        vec3 start = ray_start(to.xyz);
+        if (trace_ray(start, to.xyz + (ray_origin - start), ray_normal, 1.0 - LIGHT_RAY_MARGIN,
+                true).instance == NONE) {
             free += to.w;
         }
     }

@@ -9,13 +9,16 @@ vec3 ray_origin;
 vec3 ray_normal;
 // Origin for rays from the other side.
 vec3 ray_origin_behind;
-// From `ray_origin`, on the triangle, to the smooth surface of the vertex normals before it.
+// From `ray_origin`, on the triangle, to the smooth surface of the vertex normals before it, and the
+// normal of that surface.
 vec3 ray_smooth_offset = vec3(0.0);
+vec3 ray_smooth_normal = vec3(0.0);
 
 // Where a ray in a direction (of any length) starts: on the triangle, or on the smooth surface if
-// the triangle itself would block it.
+// the triangle alone would block it.
 vec3 ray_start(vec3 direction) {
-    return dot(direction, ray_normal) > 0.0 ? ray_origin : ray_origin + ray_smooth_offset;
+    bool below = dot(direction, ray_normal) <= 0.0 && dot(direction, ray_smooth_normal) > 0.0;
+    return below ? ray_origin + ray_smooth_offset : ray_origin;
 }
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
@@ -73,11 +76,11 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
     vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_normal = back ? -normal : normal;
-    // Rays that the triangle itself would block start on the smooth surface of the vertex normals,
-    // so that facets do not show at the terminator: Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter
-    // 4. The surface is half way to the mean of the tangent planes (ON_THE_SURFACE in
-    // src/reference/world/smooth_surface.rs). Other rays stay on the
-    // triangle: the smooth surface of a fold may lie behind the next one.
+    // Rays that the triangle alone would block start on the smooth surface of the vertex normals, so
+    // that facets do not show at the terminator: Hanika 2021, "Hacking the Shadow Terminator", Ray
+    // Tracing Gems II, chapter 4. The surface is half way to the mean of the tangent planes
+    // (ON_THE_SURFACE in src/reference/world/smooth_surface.rs). Other rays stay on the triangle: the
+    // smooth surface of a fold may lie behind the next one.
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
     vec3 na = unpack_vertex_normal(triangle.normal_a);
@@ -89,6 +92,8 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
     ray_origin = s.position + s.view * (span - hit.t);
     ray_origin_behind = ray_origin;
     ray_smooth_offset = inverse(transpose(rows)) * up;
+    ray_smooth_normal = rows * (weights.x * na + weights.y * nb + weights.z * nc);
+    ray_smooth_normal = back ? -ray_smooth_normal : ray_smooth_normal;
 }
 
 #endif

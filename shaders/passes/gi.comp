@@ -444,7 +444,10 @@ bool sample_next_ray(bool continues) {
             : gi.clamp_distance;
     }
     next_ray.sky_blur = traces_sky() && has_environment_map() ? next_ray.sky_blur : NO_SKY;
-    return wanted && dot(ray.direction, ray_normal) > 0.0;
+    if (!continues) {
+        ray.origin = ray_start(ray.direction);
+    }
+    return wanted && (dot(ray.direction, ray_normal) > 0.0 || ray.origin != ray_origin);
 }
 
 bool all_lights() {
@@ -545,6 +548,10 @@ void trace_rays(bool continues) {
                     lit_by.all_vpls, lit_by.seen, chosen);
                 if (vpl != NONE && (gi.flags & GI_VISIBILITY) != 0u) {
                     ray.direction = vpl_shadow_ray(ray_origin, vpls[vpl]);
+                    if (lit_by.seen) {
+                        ray.origin = ray_start(ray.direction);
+                        ray.direction += ray_origin - ray.origin;
+                    }
                     purpose = TO_VPL;
                 } else if (vpl != NONE) {
                     add_vpl(chosen);

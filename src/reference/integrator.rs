@@ -314,7 +314,7 @@ impl World<'_> {
             weight *= self.emission_coverage(on, light.direction);
         }
         if light.shadow {
-            weight *= self.transmittance(origin, away, &light);
+            weight *= self.transmittance(origin, away, &light.seen_from(hit.position, origin));
         }
         weight *= self.volume_transmittance(origin, &light, weight, sampler);
         weight *= fade(self.medium(media), light.distance);

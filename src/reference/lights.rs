@@ -117,6 +117,16 @@ pub struct LightSample {
 }
 
 impl LightSample {
+    /// The sample of a point at a finite distance, taken from `from`, as seen from `origin` (m).
+    #[must_use]
+    pub(super) fn seen_from(mut self, from: DVec3, origin: DVec3) -> Self {
+        if origin != from && self.distance.is_finite() {
+            let to = from + self.direction * self.distance - origin;
+            (self.direction, self.distance) = (to.normalize_or(self.direction), to.length());
+        }
+        self
+    }
+
     /// End of a shadow ray from a point (m): the light's distance minus a margin for rounding. A
     /// surface that contains the light does not occlude it, and glass just in front of a light is
     /// not skipped.

@@ -76,14 +76,23 @@ impl Place<'_> {
 /// light.
 const LAYERS: usize = 256;
 
+/// A point of the smooth surface that vertex normals describe, before a triangle: the origin of rays
+/// that the triangle alone would block (docs/reference.md).
+#[derive(Clone, Copy, Debug)]
+pub struct SmoothPoint {
+    /// Position relative to the eye (m).
+    pub position: DVec3,
+    /// Unit interpolated normal, without normal map, on the side of the ray.
+    pub normal: DVec3,
+}
+
 /// A surface hit of a ray.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfacePoint {
     /// Position relative to the eye (m).
     pub position: DVec3,
-    /// Position on the smooth surface of the vertex normals, if it lies before the triangle: rays
-    /// that the triangle itself would block start there (docs/reference.md).
-    pub smooth_position: Option<DVec3>,
+    /// The smooth surface of the vertex normals there, if it lies before the triangle.
+    pub smooth: Option<SmoothPoint>,
     /// Unit normal of the triangle, on the side of the ray.
     pub geometric_normal: DVec3,
     /// Unit shading normal, on the side of the ray.
@@ -481,15 +490,18 @@ impl<'a> World<'a> {
             emission = material.emission.as_dvec3() * emissive.truncate();
             emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
         }
-        let smooth_position = place.primitive.and_then(|primitive| {
+        let smooth = place.primitive.and_then(|primitive| {
             let source = self.bvh.sources[hit.triangle as usize];
             let normals = vertex_normals(primitive, source)?;
             let offset = smooth_offset([a, b, c], normals, weights.as_dvec3(), !front)?;
-            Some(position + place.to_eye.transform_vector3(offset))
+            Some(SmoothPoint {
+                position: position + place.to_eye.transform_vector3(offset),
+                normal: place.normal(at.normal.as_dvec3()) * side,
+            })
         });
         SurfacePoint {
             position,
-            smooth_position,
+            smooth,
             geometric_normal: geometric * side,
             normal: normal * side,
             tangent,
@@ -557,10 +569,10 @@ impl SurfacePoint {
     /// if they would only meet the triangle itself.
     pub(super) fn reflection_origin(&self, direction: DVec3) -> Option<DVec3> {
         if direction.dot(self.geometric_normal) > 0.0 {
-            Some(self.position)
-        } else {
-            self.smooth_position
+            return Some(self.position);
         }
+        let smooth = self.smooth.filter(|smooth| direction.dot(smooth.normal) > 0.0)?;
+        Some(smooth.position)
     }
 
     /// The shading frame.
