@@ -9,8 +9,8 @@ vec3 rotated(vec4 q, vec3 v) {
 }
 
 // Direction of a ray: spherical Fibonacci points (Keinert et al. 2015, "Spherical Fibonacci
-// Mapping"), turned by the sweep's rotation, and about their axis by the probe, so that the noise of
-// neighbors differs.
+// Mapping"), turned by the sweep's rotation, and about their axis by the probe, so that the noise
+// of neighbors differs.
 vec3 probe_ray_direction(uint probe, uint i) {
     float turn = float(random(probe) >> 8u) / 16777216.0;
     float angle = 2.0 * PI * fract(float(i) * 0.61803398875 + turn);

@@ -124,6 +124,9 @@ vec3 volume_irradiance(vec3 position, vec3 normal, vec3 view, vec3 toward, out v
         uvec3 off = uvec3(i, i >> 1u, i >> 2u) & 1u;
         uint probe = probe_index(base + off);
         vec4 state = texelFetch(probe_state_image, probe_texel(probe), 0);
+        if (is_probe_off(state)) {
+            continue;
+        }
         vec3 trilinear = mix(1.0 - part, part, vec3(off));
         float share = trilinear.x * trilinear.y * trilinear.z;
         vec3 at = probe_grid_position(base + off) + state.xyz * volume.spacing;
@@ -141,7 +144,6 @@ vec3 volume_irradiance(vec3 position, vec3 normal, vec3 view, vec3 toward, out v
         // Light below the threshold of perception, from probes that hardly see the surface.
         weight *= weight < 0.2 ? weight * weight / 0.04 : 1.0;
         weight *= max(share, 1e-3);
-        weight = is_probe_off(state) ? 0.0 : weight;
         sum += weight * probe_irradiance(probe, normal);
         facing += weight * probe_irradiance(probe, toward);
         weights += weight;

@@ -9,8 +9,8 @@ vec3 ray_origin;
 vec3 ray_normal;
 // Origin for rays from the other side.
 vec3 ray_origin_behind;
-// From `ray_origin`, on the triangle, to the smooth surface of the vertex normals before it, and the
-// normal of that surface.
+// From `ray_origin`, on the triangle, to the smooth surface of the vertex normals before it, and
+// the normal of that surface.
 vec3 ray_smooth_offset = vec3(0.0);
 vec3 ray_smooth_normal = vec3(0.0);
 
@@ -76,11 +76,11 @@ void set_shadow_ray_origin_at(BvhHit hit, Surface s, float span) {
     vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_normal = back ? -normal : normal;
-    // Rays that the triangle alone would block start on the smooth surface of the vertex normals, so
-    // that facets do not show at the terminator: Hanika 2021, "Hacking the Shadow Terminator", Ray
-    // Tracing Gems II, chapter 4. The surface is half way to the mean of the tangent planes
-    // (ON_THE_SURFACE in src/reference/world/smooth_surface.rs). Other rays stay on the triangle: the
-    // smooth surface of a fold may lie behind the next one.
+    // Rays that the triangle alone would block start on the smooth surface of the vertex normals,
+    // so that facets do not show at the terminator: Hanika 2021, "Hacking the Shadow Terminator",
+    // Ray Tracing Gems II, chapter 4. The surface is half way to the mean of the tangent planes
+    // (ON_THE_SURFACE in src/reference/world/smooth_surface.rs). Other rays stay on the triangle:
+    // the smooth surface of a fold may lie behind the next one.
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
     vec3 na = unpack_vertex_normal(triangle.normal_a);

@@ -81,8 +81,8 @@ void main() {
     TraceRay shadow = TraceRay(vec3(0.0), 0.0, vec3(0.0, 0.0, 1.0), vec3(0.0));
     if (hit.instance == NONE) {
         if ((volume.flags & PROBES_SKY) != 0u && has_environment_map()) {
-            result.luminance =
-                finite(map_blurred(environment_map(), environment_direction(ray.direction), SKY_BLUR));
+            vec3 d = environment_direction(ray.direction);
+            result.luminance = finite(map_blurred(environment_map(), d, SKY_BLUR));
         }
     } else {
         HitMaterial m = hit_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];

@@ -70,7 +70,10 @@ void gather(ivec2 pixel) {
     vec3 facing;
     vec3 irradiance = volume_irradiance(s.position, s.normal, s.view, toward, facing);
     if (!forward || (volume.flags & PROBES_SKY) == 0u) {
-        out_diffuse.rgb = to_half_range(irradiance * (white_albedo(s) / PI * frame.pre_exposure));
+        // Occlusion within a cell. Pass `gi composite` takes it as part of this light.
+        float ao = (frame.bits & FRAME_AO) != 0u ? texelFetch(ao_image, pixel, 0).w : 1.0;
+        out_diffuse.rgb = to_half_range(irradiance
+            * (ao * white_albedo(s) / PI * frame.pre_exposure));
     }
     if (!forward && (volume.flags & PROBES_SPECULAR) != 0u) {
         vec3 light = specular_light(pixel, s, toward, facing / PI);

@@ -10,8 +10,10 @@ use crate::{
     graph::Graph,
 };
 
-/// Updates of a submission: a device times at most 128 passes, of which an update has five.
+/// Maximum updates of a submission: a device times at most 128 passes, of which an update has five.
 const BATCH: usize = 16;
+/// Maximum rays of a submission, at least one update: longer ones can run into a driver's time limit.
+const BATCH_RAYS: u32 = 4_194_304;
 
 impl Renderer {
     /// Updates the irradiance volume until it has the converged light of a still, if the settings
@@ -31,8 +33,9 @@ impl Renderer {
         if settings.metered && !volume.is_new() {
             return Ok(());
         }
+        let batch = BATCH.min((BATCH_RAYS / settings.gi.probe_rays.max(1)).max(1) as usize);
         loop {
-            let updates = volume.still_updates(seen, settings.gi.probe_rays, BATCH);
+            let updates = volume.still_updates(seen, settings.gi.probe_rays, batch);
             if updates.is_empty() {
                 return Ok(());
             }

@@ -341,7 +341,9 @@ impl Renderer {
                 .and(on_device)
                 .map(|p| Arc::clone(&p.gain)),
             light_count: values.light_count - values.directional_count,
-            volume: volume.map(|(volume, _)| Arc::clone(volume)),
+            volume: volume
+                .filter(|_| !sampling.probe_updates.is_empty())
+                .map(|(volume, _)| Arc::clone(volume)),
             interrupt,
         })
     }

@@ -70,7 +70,10 @@ impl IrradianceVolume {
         let grid = ProbeGrid::new(bounds, spacing).map_err(|many| {
             too_large(
                 format!("{} probes", many.probes),
-                format!("{MAX_PROBES}, which fit at gi.probe_spacing={:.3}", many.fits_at),
+                format!(
+                    "{MAX_PROBES}, which fit at gi.probe_spacing={:.3}",
+                    (many.fits_at * 1e3).ceil() * 1e-3
+                ),
             )
         })?;
         let (columns, rows) = (grid.columns(), grid.rows());
@@ -121,15 +124,11 @@ impl IrradianceVolume {
         texels.iter().sum()
     }
 
-    /// Constants of the shaders for a camera position (m). `sky`: rays see the environment.
+    /// Constants of the shaders for a camera position (m). `specular`: the passes compute specular
+    /// light. `sky`: rays see the environment.
     #[must_use]
-    pub fn constants(
-        &self,
-        camera: DVec3,
-        settings: &GiSettings,
-        sky: bool,
-    ) -> ProbeVolumeConstants {
-        let flags = [(sky, PROBES_SKY), (settings.specular, PROBES_SPECULAR)];
+    pub fn constants(&self, camera: DVec3, specular: bool, sky: bool) -> ProbeVolumeConstants {
+        let flags = [(sky, PROBES_SKY), (specular, PROBES_SPECULAR)];
         ProbeVolumeConstants {
             origin: (self.grid.origin - camera).as_vec3(),
             spacing: self.grid.spacing as f32,

@@ -5,7 +5,7 @@ use glam::{DVec3, UVec3};
 /// Probes that fill the scene's bounds at most, unless the spacing is set.
 pub const DEFAULT_PROBES: u32 = 2048;
 /// Maximum number of probes.
-pub const MAX_PROBES: u32 = 65_536;
+pub const MAX_PROBES: u32 = 65_535;
 /// Texels along a side of a probe's irradiance map, without its border.
 pub const IRRADIANCE_TEXELS: u32 = 8;
 /// Texels along a side of a probe's visibility map, without its border.
@@ -89,7 +89,7 @@ fn probes_at(size: DVec3, spacing: f64) -> f64 {
 
 /// Smallest spacing, to a percent, at which at most `probes` fill a box of this size.
 fn smallest_spacing(size: DVec3, probes: u32) -> f64 {
-    // A lower bound: no cell is smaller than its share of the volume, of an area or of a length.
+    // A lower bound: no cell is smaller than its share of the volume or of the longest side.
     let longest = size.max_element().max(1e-6);
     let mut spacing = (longest / f64::from(probes)).max(1e-6);
     spacing = spacing.max((size.element_product() / f64::from(probes)).cbrt());

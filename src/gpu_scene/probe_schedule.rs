@@ -62,6 +62,8 @@ pub struct ProbeSchedule {
     relocation: u32,
     /// Next probe of the present sweep.
     next: u32,
+    /// True if the scene changed within the present sweep, which then does not count.
+    partial: bool,
     /// Updates since the last change.
     since_change: u32,
 }
@@ -76,6 +78,7 @@ impl Default for ProbeSchedule {
             visibility_sweeps: 0,
             relocation: RELOCATION_SWEEPS,
             next: 0,
+            partial: false,
             since_change: u32::MAX,
         }
     }
@@ -136,7 +139,8 @@ impl ProbeSchedule {
             return;
         }
         self.mode = Mode::Frames;
-        self.next = 0;
+        // The sweep goes on where it is: changes in each frame must not leave probes out.
+        self.partial = self.next > 0;
         let continuing = self.since_change < CONTINUING;
         self.since_change = 0;
         if before.geometry == scene.geometry && !continuing {
@@ -150,7 +154,9 @@ impl ProbeSchedule {
     }
 
     fn update(&mut self, probes: u32, budget: u32) -> ProbeUpdateConstants {
-        let (rays, each) = shares(probes, budget);
+        // The first sweep is whole, beyond any budget: no probe may be read that has no light.
+        let (rays, each) =
+            if self.number == 0 { (MIN_RAYS, probes) } else { shares(probes, budget) };
         let first = self.next.min(probes.saturating_sub(1));
         let count = each.min(probes - first);
         let bounces = match self.mode {
@@ -158,11 +164,12 @@ impl ProbeSchedule {
             Mode::Still => STILL_BOUNCES,
         };
         let relocates = self.relocation > 0;
+        let still = self.mode == Mode::Still;
         let flags = [
             (self.number == 0, PROBES_FIRST),
             (relocates, PROBES_RELOCATE),
-            (relocates || self.visibility_sweeps < ALL_TRACE_SWEEPS, PROBES_CLASSIFY),
-            (relocates || self.sweeps < ALL_TRACE_SWEEPS, PROBES_TRACE_ALL),
+            (relocates || self.visibility_sweeps < VISIBILITY_SWEEPS, PROBES_CLASSIFY),
+            (relocates || still || self.sweeps < ALL_TRACE_SWEEPS, PROBES_TRACE_ALL),
         ];
         let update = ProbeUpdateConstants {
             rotation: rotation(self.number),
@@ -187,6 +194,9 @@ impl ProbeSchedule {
         if self.next >= probes {
             self.next = 0;
             self.number = self.number.wrapping_add(1);
+            if std::mem::take(&mut self.partial) {
+                return update;
+            }
             if relocates {
                 self.relocation -= 1;
             } else {

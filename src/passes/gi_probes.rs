@@ -1,5 +1,5 @@
-//! Indirect light by an irradiance volume (docs/irradiance-volumes.md): updates of its probes by the
-//! ray passes, and the light of each pixel from the probes around it.
+//! Indirect light by an irradiance volume (docs/irradiance-volumes.md): updates of its probes by
+//! the ray passes, and the light of each pixel from the probes around it.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ pub struct FrameProbes {
 }
 
 impl FrameProbes {
-    /// Prepares a frame with these updates. Returns `None` with another method of indirect light, or
-    /// if the BVH is empty.
+    /// Prepares a frame with these updates. Returns `None` with another method of indirect light,
+    /// or if the BVH is empty.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if the scene has no volume (`GpuScene::update_gi`).
@@ -76,7 +76,9 @@ impl FrameProbes {
         };
         let Some(bvh) = gpu_bvh.get()? else { return Ok(None) };
         let sky = settings.environment_visibility && scene.has_environment;
-        let values = volume.constants(view.position, settings, sky);
+        // Where the environment is unoccluded, its reflections are those of the lighting pass.
+        let specular = settings.specular && (sky || !scene.has_environment);
+        let values = volume.constants(view.position, specular, sky);
         Ok(Some(Self {
             volume: Arc::clone(volume),
             constants: dynamic_buffer(gpu, "probe volume", &[values])?,

@@ -46,8 +46,8 @@ settings! {
         probe_spacing: Option<f64> = None, in 0.01..=1000.0, unit "m",
             "distance between the probes of the irradiance volume in meters, 0.01 to 1000 [default: at most 2048 probes in the scene's bounds]",
             affects Vpls;
-        probe_rays: u32 = 65_536, in 1024..=16_777_216,
-            "rays of all probes a frame, 1024 to 16777216, e.g. 65536", affects Meter;
+        probe_rays: u32 = 65_536, in 1024..=4_194_240,
+            "rays a frame, for all probes together, 1024 to 4194240, e.g. 65536", affects Meter;
         /// With merging, at least one VPL remains for each direction and plane of the surfaces.
         vpls: u32 = 32_768, in 1..=4_000_000,
             "approximate number of virtual point lights (VPLs), with gi.merge their maximum number, 1 to 4000000, e.g. 32768",

@@ -49,18 +49,35 @@ const SCENE: ProbeScene = ProbeScene { light: 1, geometry: 1 };
 
 #[test]
 fn updates_keep_to_the_budget_and_cover_all_probes() {
-    for (probes, budget) in [(8, 1024), (1000, 65_536), (4096, 65_536), (65_536, 65_536)] {
+    for (probes, budget) in [(8, 1024), (1000, 65_536), (4096, 65_536), (65_535, 65_536)] {
         let (rays, each) = shares(probes, budget);
         assert!(rays * each <= budget && rays % MIN_RAYS == 0, "{probes} {budget}");
         let mut schedule = ProbeSchedule::default();
+        // The first sweep is whole.
+        let first = schedule.frame(SCENE, probes, budget).unwrap();
+        assert_eq!((first.first, first.count, first.rays), (0, probes, MIN_RAYS));
         let mut next = 0;
         for _ in 0..probes.div_ceil(each) {
             let update = schedule.frame(SCENE, probes, budget).unwrap();
-            assert_eq!((update.first, update.rays, update.number), (next, rays, 0));
+            assert_eq!((update.first, update.rays, update.number), (next, rays, 1));
             next += update.count;
         }
         assert_eq!(next, probes);
     }
+}
+
+#[test]
+fn changes_in_each_frame_leave_no_probe_out() {
+    let mut schedule = ProbeSchedule::default();
+    let (probes, budget) = (4096, 16_384);
+    let mut updated = vec![0; probes as usize];
+    for light in 0..40 {
+        let scene = ProbeScene { light, geometry: light };
+        let update = schedule.frame(scene, probes, budget).unwrap();
+        let range = update.first as usize..(update.first + update.count) as usize;
+        updated[range].iter_mut().for_each(|times| *times += 1);
+    }
+    assert!(updated.iter().all(|times| *times >= 4), "{updated:?}");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use glam::DVec3;
 /// triangle's by the rounding of single precision.
 const SMALLEST: f64 = 1e-6;
 
-/// Half of the way to the mean of the tangent planes is on the surface: over a chord of length L
-/// that a circle's tangents meet at an angle f, planes are t L sin f and (1 - t) L sin f away, which
-/// their weights make 2 t (1 - t) L sin f, and the circle t (1 - t) L tan f but for higher orders.
+/// Half of the way to the mean of the tangent planes is on the surface. The tangents at the ends of
+/// a chord of length L meet it at an angle f. At the part t of the chord they are t L sin f and
+/// (1 - t) L sin f away; weights of 1 - t and t give 2 t (1 - t) L sin f. The circle is
+/// t (1 - t) L tan f away, but for higher orders.
 const ON_THE_SURFACE: f64 = 0.5;
 
 /// Offset from a point of a triangle to the smooth surface of its vertex normals, on the side of
