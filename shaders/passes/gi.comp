@@ -121,13 +121,6 @@ vec3 sky_luminance(vec3 d, float blur) {
     return map_blurred(environment_map(), environment_direction(d), blur);
 }
 
-// Makes the hit the origin of further rays, on the side of the ray.
-void set_ray_origin_at_hit(BvhHit hit, vec3 d) {
-    ray_origin = hit_position(hit);
-    ray_normal = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
-    ray_normal = dot(ray_normal, d) > 0.0 ? -ray_normal : ray_normal;
-}
-
 // Unit interpolated normal, on the side of `away`; `away` itself where the ray would see its back.
 vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     BvhInstance instance = bvh_instances[hit.instance];
@@ -444,10 +437,7 @@ bool sample_next_ray(bool continues) {
             : gi.clamp_distance;
     }
     next_ray.sky_blur = traces_sky() && has_environment_map() ? next_ray.sky_blur : NO_SKY;
-    if (!continues) {
-        ray.origin = ray_start(ray.direction);
-    }
-    return wanted && (dot(ray.direction, ray_normal) > 0.0 || ray.origin != ray_origin);
+    return wanted && dot(ray.direction, ray_normal) > 0.0;
 }
 
 bool all_lights() {
