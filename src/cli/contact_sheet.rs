@@ -5,7 +5,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::error::CliError;
+use super::error::{CliError, unreadable_picture};
 use crate::{
     camera::scopes::{
         Raster,
@@ -43,7 +43,7 @@ pub struct SheetPicture {
     pub file: PathBuf,
 }
 
-/// Checks before rendering that a sheet of this many pictures can be written.
+/// Checks before rendering the format of a sheet of this many pictures.
 pub fn check(sheet: &Path, pictures: usize) -> Result<(), CliError> {
     let is_page = output::has_extension(sheet, "html");
     if !is_page && !output::has_extension(sheet, "png") {
@@ -54,17 +54,17 @@ pub fn check(sheet: &Path, pictures: usize) -> Result<(), CliError> {
     }
     if !is_page && pictures > MAX_PICTURES {
         return Err(CliError::Usage(format!(
-            "--contact-sheet {}: a PNG has at most {MAX_PICTURES} pictures and these are {pictures}; \
-             write an .html",
+            "--contact-sheet {}: a PNG has at most {MAX_PICTURES} pictures and these are \
+             {pictures}; write an .html",
             sheet.display()
         )));
     }
-    output::create_folder(sheet)?;
-    Ok(output::check_writable(sheet)?)
+    Ok(())
 }
 
 /// Writes a sheet.
 pub fn write(sheet: &Path, pictures: &[SheetPicture]) -> Result<(), CliError> {
+    output::create_folder(sheet)?;
     if output::has_extension(sheet, "html") {
         return Ok(output::write_text(sheet, &page(sheet, pictures))?);
     }
@@ -110,10 +110,7 @@ fn fitted(caption: &str, width: usize) -> (usize, String) {
 
 /// A picture at most `THUMBNAIL` pixels wide and high: means of linear light.
 fn thumbnail(file: &Path) -> Result<Raster, CliError> {
-    let unreadable = |what: String| {
-        let message = format!("the contact sheet cannot read {}: {what}", file.display());
-        CliError::Internal(message)
-    };
+    let unreadable = |cause: String| unreadable_picture(file, cause);
     let bytes = fs::read(file).map_err(|error| unreadable(error.to_string()))?;
     let reader = CodeReader::new(&bytes, Codec::Png, MAX_DECODED).map_err(unreadable)?;
     let [width, height] = reader.size().map(|side| side as usize);
@@ -144,9 +141,10 @@ fn thumbnail(file: &Path) -> Result<Raster, CliError> {
 /// The HTML page; its pictures are links relative to it.
 fn page(sheet: &Path, pictures: &[SheetPicture]) -> String {
     let mut page = String::from(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Contact sheet</title>\n\
-         <style>\nbody { background: #202020; color: #dcdcdc; font: 14px sans-serif; display: flex; \
-         flex-wrap: wrap; gap: 12px; }\nfigure { margin: 0; width: 320px; }\nimg { width: 100%; }\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <title>Contact sheet</title>\n<style>\nbody { background: #202020; color: #dcdcdc; \
+         font: 14px sans-serif; display: flex; flex-wrap: wrap; gap: 12px; }\n\
+         figure { margin: 0; width: 320px; }\nimg { width: 100%; }\n\
          figcaption { overflow-wrap: anywhere; }\n</style>\n",
     );
     for SheetPicture { caption, file } in pictures {
@@ -160,10 +158,18 @@ fn page(sheet: &Path, pictures: &[SheetPicture]) -> String {
     page + "</html>\n"
 }
 
+/// The absolute path of a file without `..` and symbolic links in its folder, which exists.
+fn canonical(file: &Path) -> PathBuf {
+    let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    match (absolute.parent().map(Path::canonicalize), absolute.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => absolute,
+    }
+}
+
 /// Percent-encoded path of a file relative to the folder of a page (RFC 3986, section 2.1).
 fn link(page: &Path, file: &Path) -> String {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let (page, file) = (absolute(page), absolute(file));
+    let (page, file) = (canonical(page), canonical(file));
     let parts = |path: &Path| -> Vec<Vec<u8>> {
         let names = path.components().filter(|part| !matches!(part, Component::RootDir));
         names.map(|part| part.as_os_str().as_encoded_bytes().to_vec()).collect()
@@ -228,6 +234,16 @@ mod tests {
         assert_eq!(fitted(&"a".repeat(40), 320), (1, "a".repeat(40)));
         let (dot, text) = fitted(&"a".repeat(400), 320);
         assert!(dot == 1 && text.ends_with("..") && text_width(&text) <= 320);
+    }
+
+    #[test]
+    fn links_have_no_parents_of_folders_that_exist() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        let link = |page: &str, file: &str| link(&dir.path().join(page), &dir.path().join(file));
+        assert_eq!(link("a/../s.html", "a/b/x.png"), "a/b/x.png");
+        assert_eq!(link("a/b/s.html", "a/b/../x.png"), "../x.png");
+        assert_eq!(link("a/b/../s.html", "a/b/../../a/x.png"), "x.png");
     }
 
     #[test]

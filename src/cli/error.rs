@@ -1,6 +1,6 @@
 //! Errors of commands, and their exit codes.
 
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use crate::{
     camera::CameraError,
@@ -96,6 +96,12 @@ pub fn check_output(file: &Path, ending: &str) -> Result<(), CliError> {
         )));
     }
     Ok(output::check_writable(file)?)
+}
+
+/// Error of an existing picture that a contact sheet or a video cannot read.
+pub fn unreadable_picture(file: &Path, cause: impl Display) -> CliError {
+    let detail = format!("{cause}; delete the picture and repeat the command with --skip-existing");
+    CliError::Image(LinearImageError { file: file.display().to_string(), detail })
 }
 
 /// Errors that are also those of sessions.

@@ -1,6 +1,11 @@
 //! Numbers of a sequence's pictures (`--frames`, `--start-frame`), and the names of their files.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::output;
 
@@ -16,7 +21,7 @@ pub enum FrameRequest {
     /// This many pictures from `--start-frame` on.
     Count(u32),
     /// These numbers, increasing.
-    Numbers(Vec<u32>),
+    Numbers(Arc<[u32]>),
 }
 
 impl FrameRequest {
@@ -58,7 +63,7 @@ impl FrameRequest {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        Ok(Self::Numbers(numbers))
+        Ok(Self::Numbers(numbers.into()))
     }
 
     /// The numbers, increasing. `start` is the number of the first picture of a count.
@@ -67,7 +72,7 @@ impl FrameRequest {
     /// A start beside a list, and numbers above [`MAX_FRAMES`].
     pub fn numbers(&self, start: Option<u32>) -> Result<Vec<u32>, String> {
         match (self, start) {
-            (Self::Numbers(numbers), None) => Ok(numbers.clone()),
+            (Self::Numbers(numbers), None) => Ok(numbers.to_vec()),
             (Self::Numbers(_), Some(start)) => Err(format!(
                 "--start-frame {start} needs a count as --frames; a list of frames has its own \
                  numbers"
@@ -76,7 +81,11 @@ impl FrameRequest {
                 let start = start.unwrap_or(0);
                 let end = start.saturating_add(*count);
                 if end > MAX_FRAMES + 1 {
-                    return Err(format!("frame {} is above {MAX_FRAMES}", end - 1));
+                    return Err(format!(
+                        "--start-frame {start} with --frames {count} ends at frame {}: expected \
+                         at most {MAX_FRAMES}",
+                        end - 1
+                    ));
                 }
                 Ok((start..end).collect())
             }
@@ -86,34 +95,51 @@ impl FrameRequest {
 
 /// The file of a picture. `a.####.exr`, `a.%04d.exr` and `a.exr` give `a.0012.exr` for number 12.
 pub fn frame_file(output: &Path, number: u32) -> PathBuf {
-    let name = output.file_name().unwrap_or_default().to_string_lossy();
-    if let Some(named) = hashes(&name, number).or_else(|| percent(&name, number)) {
-        return output.with_file_name(named);
+    let name = output.file_name().unwrap_or_default().as_bytes();
+    if let Some(named) = hashes(name, number).or_else(|| percent(name, number)) {
+        return output.with_file_name(OsString::from_vec(named));
     }
     let ending = output.extension().unwrap_or_default().to_string_lossy();
     output::replace_extension(output, &format!("{number:04}.{ending}"))
 }
 
-/// Replaces the last run of `#` by the number, with as many digits at least.
-fn hashes(name: &str, number: u32) -> Option<String> {
-    let end = name.rfind('#')? + 1;
-    let before = name.get(..end)?.trim_end_matches('#');
-    let width = (end - before.len()).min(MAX_DIGITS);
-    Some(format!("{before}{number:0width$}{}", name.get(end..)?))
+/// Replaces the last run of two or more `#` by the number, with as many digits at least.
+fn hashes(name: &[u8], number: u32) -> Option<Vec<u8>> {
+    let end = name.windows(2).rposition(|pair| pair == b"##")? + 2;
+    let (run, rest) = name.split_at_checked(end)?;
+    let width = run.iter().rev().take_while(|byte| **byte == b'#').count();
+    let before = run.get(..end - width)?;
+    Some([before, &digits(number, width.min(MAX_DIGITS)), rest].concat())
 }
 
-/// Replaces the first `%d` or `%04d` by the number.
-fn percent(name: &str, number: u32) -> Option<String> {
-    name.match_indices('%').find_map(|(start, _)| {
-        let (digits, rest) = name.get(start + 1..)?.split_once('d')?;
-        let width = if digits.is_empty() { 0 } else { digits.parse::<usize>().ok()? };
+/// Replaces the first `%d` or `%04d` that no letter follows by the number.
+fn percent(name: &[u8], number: u32) -> Option<Vec<u8>> {
+    name.iter().enumerate().filter(|(_, byte)| **byte == b'%').find_map(|(start, _)| {
+        let after = name.get(start + 1..)?;
+        let count = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (width, rest) = after.split_at_checked(count)?;
+        let rest = rest.strip_prefix(b"d")?;
+        if rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()) {
+            return None;
+        }
+        let width = match width {
+            [] => 0,
+            [b'0', width @ ..] => std::str::from_utf8(width).ok()?.parse::<usize>().ok()?,
+            _ => return None,
+        };
         let width = (width <= MAX_DIGITS).then_some(width)?;
-        Some(format!("{}{number:0width$}{rest}", name.get(..start)?))
+        Some([name.get(..start)?, &digits(number, width), rest].concat())
     })
+}
+
+fn digits(number: u32, width: usize) -> Vec<u8> {
+    format!("{number:0width$}").into_bytes()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     fn numbers(text: &str) -> Vec<u32> {
@@ -160,7 +186,11 @@ mod tests {
     fn a_start_needs_a_count_and_a_maximum() {
         let list = FrameRequest::parse("1-3").unwrap();
         assert!(list.numbers(Some(4)).unwrap_err().contains("--start-frame 4"));
-        assert!(FrameRequest::Count(2).numbers(Some(MAX_FRAMES)).is_err());
+        let error = FrameRequest::Count(2).numbers(Some(MAX_FRAMES)).unwrap_err();
+        assert_eq!(
+            error,
+            "--start-frame 1000000 with --frames 2 ends at frame 1000001: expected at most 1000000"
+        );
         assert_eq!(FrameRequest::Count(1).numbers(Some(MAX_FRAMES)).unwrap(), [MAX_FRAMES]);
     }
 
@@ -175,11 +205,25 @@ mod tests {
             ("50%.png", "50%.0012.png"),
             ("50%-%03d.png", "50%-012.png"),
             ("a%x.d.png", "a%x.d.0012.png"),
+            ("50%done.png", "50%done.0012.png"),
+            ("a.%dpx.%d.png", "a.%dpx.12.png"),
+            ("a.%4d.png", "a.%4d.0012.png"),
+            ("#1.png", "#1.0012.png"),
+            ("a##b#.png", "a12b#.png"),
             ("a#1.##.png", "a#1.12.png"),
             ("d##/a.png", "d##/a.0012.png"),
         ] {
             assert_eq!(frame_file(Path::new(output), 12), Path::new(file), "{output}");
         }
-        assert_eq!(frame_file(Path::new("a.#.exr"), 123), Path::new("a.123.exr"));
+        assert_eq!(frame_file(Path::new("a.##.exr"), 123), Path::new("a.123.exr"));
+        // Names that are not UTF-8 keep their bytes.
+        for (output, file) in [
+            (&b"\xff.##.png"[..], &b"\xff.12.png"[..]),
+            (b"\xff.%03d.png", b"\xff.012.png"),
+            (b"\xff.png", b"\xff.0012.png"),
+        ] {
+            let named = frame_file(Path::new(OsStr::from_bytes(output)), 12);
+            assert_eq!(named.as_os_str().as_bytes(), file);
+        }
     }
 }

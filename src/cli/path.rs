@@ -189,7 +189,9 @@ pub fn run(
         },
     };
     outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
-    if !interrupted && !args.path.resume {
+    // --skip-existing takes a picture with saved samples for an unfinished one.
+    let keeps_samples = args.path.resume && !args.skip_existing;
+    if !interrupted && !keeps_samples {
         checkpoint.remove();
     }
     if args.reports_pictures() {
@@ -205,14 +207,21 @@ pub fn run(
         let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
         warn_unsupported_effects(&effects, set.has_ghosts(), blur_alone);
     }
-    if args.path.resume || interrupted {
+    if keeps_samples || interrupted {
         // Written after the picture, which matters more if the disk is full.
         checkpoint.write(&film)?;
     }
     if interrupted {
         let (have, of) = (film.samples(), args.path.samples());
+        let remedy = match (args.is_single(), motion.is_some()) {
+            (true, false) => "with --resume to continue",
+            (false, false) => "with --skip-existing --resume to continue",
+            (true, true) => "to start over",
+            (false, true) => "with --skip-existing to start over with this picture",
+        };
         return Err(CliError::Interrupted(format!(
-            "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds them; repeat the command with --resume to continue",
+            "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds \
+             them; repeat the command {remedy}",
             stopped.as_secs_f64() * 1e3,
             args.output.display(),
         )));

@@ -22,12 +22,12 @@ pub struct PathArgs {
     /// Random seed [default: 0].
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
-    /// Resume from OUTPUT.resume if it exists, and keep it for later samples. The
-    /// picture equals an uninterrupted one bit for bit.
+    /// Resume from OUTPUT.resume if it exists, and keep it for later samples (not with
+    /// --skip-existing). The picture equals an uninterrupted one bit for bit.
     #[arg(long)]
     pub resume: bool,
     /// Interval between writes of OUTPUT.resume in seconds; the file is removed at the end unless
-    /// --resume is given [default: 10].
+    /// --resume is given without --skip-existing [default: 10].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub save_every: Option<f64>,
     /// Denoise the picture, not its layers, with Intel Open Image Denoise (cargo feature `oidn`).

@@ -1,9 +1,10 @@
 //! Sets of pictures: all cameras (`--all-cameras`), and the values of properties (`--matrix`).
 
-use std::time::Instant;
+use std::{collections::HashMap, path::PathBuf, time::Instant};
 
 use super::{
     error::CliError,
+    frame_numbers::MAX_FRAMES,
     render_args::RenderArgs,
     set_args::{Axis, SetPlace},
 };
@@ -29,6 +30,8 @@ struct Member {
     camera: Option<String>,
     /// Overrides of look properties.
     set: Vec<String>,
+    /// Number of axes, cameras among them, with another value than the first.
+    changes: usize,
 }
 
 impl Member {
@@ -55,22 +58,25 @@ fn file_part(text: &str) -> String {
 fn members(cameras: &[String], axes: &[Axis]) -> Vec<Member> {
     let mut members = vec![Member::default()];
     if !cameras.is_empty() {
-        let one = |camera: &String| Member {
+        let one = |(index, camera): (usize, &String)| Member {
             camera: Some(camera.clone()),
+            changes: usize::from(index > 0),
             ..Member::default().with(camera, &file_part(camera))
         };
-        members = cameras.iter().map(one).collect();
+        members = cameras.iter().enumerate().map(one).collect();
     }
     for axis in axes {
         let is_alone = axes.iter().filter(|a| a.short_name() == axis.short_name()).count() == 1;
         let name = if is_alone { axis.short_name() } else { &axis.path };
-        let with = |member: &Member, value: &String| {
+        let with = |member: &Member, (index, value): (usize, &String)| {
             let assignment = format!("{}={value}", axis.path);
             let mut next = member.with(&assignment, &file_part(&format!("{name}={value}")));
             next.set.push(assignment);
+            next.changes += usize::from(index > 0);
             next
         };
-        let all = members.iter().flat_map(|m| axis.values.iter().map(move |v| with(m, v)));
+        let values = || axis.values.iter().enumerate();
+        let all = members.iter().flat_map(|member| values().map(move |value| with(member, value)));
         members = all.collect();
     }
     members
@@ -111,9 +117,23 @@ fn open(request: &OpenRequest, source: &SceneSource) -> Result<session::OpenScen
     Ok(session::apply_look(request, source.scene.clone(), look, Vec::new())?)
 }
 
+/// The path of a property that several axes have.
+fn repeated_path(axes: &[Axis]) -> Option<&str> {
+    let paths = || axes.iter().map(|axis| axis.path.as_str());
+    paths()
+        .enumerate()
+        .find(|(at, path)| paths().take(*at).any(|p| p == *path))
+        .map(|(_, path)| path)
+}
+
 /// Arguments of each picture of a set with its caption, in order. Each is rendered as by a run of
 /// its own. Values are checked before the first is rendered.
 pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
+    if let Some(path) = repeated_path(&args.matrix) {
+        return Err(CliError::Usage(format!(
+            "--matrix {path} is given twice; list all values in one option"
+        )));
+    }
     let request = args.scene.request();
     let source = session::read(&request)?;
     let cameras = if args.all_cameras { cameras(&request, &source)? } else { Vec::new() };
@@ -123,8 +143,16 @@ pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
         let message = format!("the set has {count} pictures: expected at most {MAX_PICTURES}");
         return Err(CliError::Usage(message));
     }
+    let frames = args.numbers()?.map_or(1, |numbers| numbers.len());
+    if count > 1 && count.saturating_mul(frames) > MAX_FRAMES as usize {
+        return Err(CliError::Usage(format!(
+            "the set has {count} members of {frames} pictures: expected at most {MAX_FRAMES} \
+             pictures; list fewer --frames"
+        )));
+    }
     let begun = Instant::now();
     let mut pictures: Vec<(String, RenderArgs)> = Vec::new();
+    let mut captions: HashMap<PathBuf, String> = HashMap::new();
     for member in members(&cameras, &args.matrix) {
         let set_place = SetPlace { index: pictures.len(), count, begun };
         let mut own = RenderArgs { set_place: Some(set_place), ..args.clone() };
@@ -132,14 +160,16 @@ pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
         own.scene.set.extend(member.set);
         let ending = args.output.extension().unwrap_or_default().to_string_lossy();
         own.output = output::replace_extension(&args.output, &format!("{}.{ending}", member.name));
-        if let Some((other, _)) = pictures.iter().find(|(_, other)| other.output == own.output) {
+        if let Some(other) = captions.insert(own.output.clone(), member.caption.clone()) {
             return Err(CliError::Usage(format!(
-                "'{other}' and '{}' have the same file name {}; rename one",
+                "'{other}' and '{}' have the same file name {}; rename the camera, or render the \
+                 values in separate runs",
                 member.caption,
                 own.output.display()
             )));
         }
-        if !args.matrix.is_empty() {
+        // Each value is checked once, beside the first values of the other options.
+        if !args.matrix.is_empty() && member.changes <= 1 {
             open(&own.scene.request(), &source)?;
         }
         pictures.push((member.caption, own));
@@ -165,6 +195,11 @@ mod tests {
         assert_eq!(last.name, "From_above.kelvin=4000.f_stop=8");
         assert_eq!(last.set, ["lights.Key.kelvin=4000", "camera.lens.f_stop=8"]);
         assert_eq!(made[1].name, "Hero.kelvin=2700.f_stop=8", "the last axis changes fastest");
+        // The members that are checked show each value: the first, and one for each further value.
+        assert_eq!(made.iter().filter(|member| member.changes <= 1).count(), 4);
+        assert_eq!(repeated_path(&axes), None);
+        let twice = [axis("a.b=1"), axis("a.c=1"), axis("a.b=2")];
+        assert_eq!(repeated_path(&twice), Some("a.b"));
         // Equal last parts need the whole paths.
         let lights = [axis("lights.Key.kelvin=2700"), axis("lights.Fill.kelvin=4000")];
         assert_eq!(members(&[], &lights)[0].name, "lights.Key.kelvin=2700.lights.Fill.kelvin=4000");

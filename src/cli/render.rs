@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::HashMap,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -26,7 +27,7 @@ use crate::{
     gpu_scene::irradiance_volume::IrradianceVolume,
     image_io::RenderMetadata,
     message::counted,
-    output::{self, ExrLayer},
+    output::{self, ExrLayer, OutputError},
     passes::gbuffer_channel::GbufferChannel,
     photometry::color,
     session::{
@@ -81,13 +82,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         eprintln!("warning: --fps has no effect without --frames");
     }
     let begun = Instant::now();
-    let runs = if args.all_cameras || !args.matrix.is_empty() {
-        picture_set::of(args)?
-    } else {
-        vec![(String::new(), args.clone())]
-    };
-    let pictures = sheet_pictures(&runs)?;
-    let ffmpeg = check_collections(args, exr, pictures.len())?;
+    let is_set = args.all_cameras || !args.matrix.is_empty();
+    let runs = if is_set { picture_set::of(args)? } else { vec![(String::new(), args.clone())] };
+    let has_collection = !args.contact_sheet.is_empty() || args.video.is_some();
+    let pictures = if has_collection { sheet_pictures(&runs)? } else { Vec::new() };
+    let ffmpeg = check_collections(args, exr, &pictures)?;
+    if has_collection || runs.len() > 1 {
+        check_names(args, &runs)?;
+    }
     let mut rendered = 0;
     for (caption, run) in &runs {
         if !caption.is_empty() && args.verbose {
@@ -100,7 +102,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let files: Vec<PathBuf> = pictures.into_iter().map(|picture| picture.file).collect();
         video::write(&ffmpeg, video, &files, args.fps())?;
     }
-    if !args.quiet && (args.is_numbered() || runs.len() > 1) {
+    if !args.quiet && (args.is_numbered() || is_set) {
         let seconds = duration(begun.elapsed().as_secs_f64());
         println!("{} in {seconds}", counted(rendered, "picture"));
     }
@@ -112,7 +114,7 @@ fn sheet_pictures(runs: &[(String, RenderArgs)]) -> Result<Vec<SheetPicture>, Cl
     let mut pictures = Vec::new();
     for (caption, run) in runs {
         for number in run.numbers()?.unwrap_or_else(|| vec![0]) {
-            let file = sequence_frame_args(run, number).output;
+            let file = frame_output(run, number);
             let numbered = match run.turntable {
                 Some(count) => {
                     let turn = Turntable { center: DVec3::ZERO, count };
@@ -135,7 +137,7 @@ fn sheet_pictures(runs: &[(String, RenderArgs)]) -> Result<Vec<SheetPicture>, Cl
 fn check_collections(
     args: &RenderArgs,
     exr: bool,
-    pictures: usize,
+    pictures: &[SheetPicture],
 ) -> Result<Option<PathBuf>, CliError> {
     let option = match (args.contact_sheet.is_empty(), &args.video) {
         (false, _) => "--contact-sheet",
@@ -152,35 +154,91 @@ fn check_collections(
         let message = "--video needs a sequence; add --frames or --turntable";
         return Err(CliError::Usage(message.into()));
     }
-    args.contact_sheet.iter().try_for_each(|sheet| contact_sheet::check(sheet, pictures))?;
-    args.video.as_deref().map(video::check).transpose()
+    args.contact_sheet.iter().try_for_each(|sheet| contact_sheet::check(sheet, pictures.len()))?;
+    let ffmpeg = args.video.as_deref().map(video::check).transpose()?;
+    collections(args).try_for_each(|(_, file)| check_in_existing_folder(file))?;
+    Ok(ffmpeg)
+}
+
+/// The contact sheets and the video with their options.
+fn collections(args: &RenderArgs) -> impl Iterator<Item = (&'static str, &Path)> {
+    let sheets = args.contact_sheet.iter().map(|file| ("--contact-sheet", file.as_path()));
+    sheets.chain(args.video.as_deref().map(|file| ("--video", file)))
+}
+
+/// Checks that a file can be written, if its folder exists. Missing folders are created once the
+/// scene is open.
+fn check_in_existing_folder(file: &Path) -> Result<(), OutputError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::exists) { output::check_writable(file) } else { Ok(()) }
+}
+
+/// Checks that all files of the pictures, contact sheets and the video have different names.
+fn check_names(args: &RenderArgs, runs: &[(String, RenderArgs)]) -> Result<(), CliError> {
+    let names = aov_names(args)?;
+    let mut kinds: HashMap<PathBuf, &str> = HashMap::new();
+    // The kind of an earlier file with the same name.
+    let mut earlier = |file: &Path, kind| {
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        kinds.insert(file, kind)
+    };
+    for (caption, run) in runs {
+        for number in run.numbers()?.unwrap_or_else(|| vec![0]) {
+            let files = picture_files(run, &names, number);
+            let kinds = std::iter::once("a picture").chain(std::iter::repeat("an AOV file"));
+            for (file, kind) in files.iter().zip(kinds) {
+                if let Some(other) = earlier(file, kind) {
+                    return Err(CliError::Usage(format!(
+                        "'{caption}': {} is also {other} of this run; choose another name of the \
+                         camera, or omit --aov",
+                        file.display()
+                    )));
+                }
+            }
+        }
+    }
+    for (option, file) in collections(args) {
+        let kind = if option == "--video" { "the video" } else { "a contact sheet" };
+        if let Some(other) = earlier(file, kind) {
+            return Err(CliError::Usage(format!(
+                "{option} {}: the file is also {other} of this run; choose another name",
+                file.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Names of the requested AOVs.
+fn aov_names(args: &RenderArgs) -> Result<Vec<&'static str>, CliError> {
+    match args.renderer {
+        RendererKind::Raster => {
+            Ok(parse_aovs(&args.aov)?.into_iter().map(|aov| aov.name()).collect())
+        }
+        RendererKind::Path => path::aov_names(&args.aov),
+    }
 }
 
 /// Renders a still, or the pictures of a sequence or a turntable. Returns their number.
 fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
     let raster = args.renderer == RendererKind::Raster;
     let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    let names = if raster {
-        aovs.iter().map(|aov| aov.name()).collect()
-    } else {
-        path::aov_names(&args.aov)?
-    };
+    let names = aov_names(args)?;
     let numbers = missing_pictures(args, &names)?;
     let Some(&number) = numbers.first() else { return Ok(0) };
     let (outputs, count) = (picture_files(args, &names, number), numbers.len());
-    // Missing folders are created once the scene is open.
-    let folder = args.output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_none_or(Path::exists) {
-        outputs.iter().try_for_each(|file| output::check_writable(file))?;
-    }
+    outputs.iter().try_for_each(|file| check_in_existing_folder(file))?;
     let is_sequence = args.frames.is_some() && args.turntable.is_none();
     let mut request = OpenRequest { is_sequence, ..args.scene.request() };
     request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
     let mut opened = scene_args::open_request(&request, args.quiet)?;
     let left_out = leave_out(args, exr, &mut opened)?;
     let turntable = args.turntable.map(|count| turntable(&opened, count)).transpose()?;
-    output::create_folder(&args.output)?;
-    outputs.iter().try_for_each(|file| output::check_writable(file))?;
+    let files = outputs.iter().map(PathBuf::as_path);
+    for file in files.chain(collections(args).map(|(_, file)| file)) {
+        output::create_folder(file)?;
+        output::check_writable(file)?;
+    }
     let sequence = SequenceSettings {
         first: args.scene.time.unwrap_or(0.0),
         fps: args.fps(),
@@ -206,7 +264,8 @@ fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
             None if number > 0 => opened.seek(sequence.time(number))?,
             None => {}
         }
-        path::run(&sequence_frame_args(args, number), exr, &opened, &left_out)?;
+        let own = RenderArgs { output: frame_output(args, number), ..args.clone() };
+        path::run(&own, exr, &opened, &left_out)?;
     }
     Ok(count)
 }
@@ -277,7 +336,7 @@ fn render_raster(
             warn_remarks(session.gpu());
             session.shadow_map_limit().iter().for_each(|limit| eprintln!("{limit}"));
         }
-        let named = sequence_frame_args(args, shot.number);
+        let file = frame_output(args, shot.number);
         let opened = &session.opened;
         let samples = sequence.samples.unwrap_or(1);
         let metadata = RenderMetadata {
@@ -285,10 +344,10 @@ fn render_raster(
             left_out: left_out.iter().map(|name| (*name).into()).collect(),
             ..opened.raster_metadata(shot.image.exposure, white_balance, samples)
         };
-        write(&named, exr, &shot.image, white_balance, &metadata)?;
+        write((args, &file), exr, &shot.image, white_balance, &metadata)?;
         warn(&shown_limits.select(shot.image.limits.warnings()), args.quiet);
         if args.reports_pictures() {
-            report_picture(&named, session, shot);
+            report_picture(&file, session, shot);
         }
         if is_single && !args.quiet {
             report_scene(session, shot);
@@ -306,10 +365,10 @@ fn render_raster(
             }
         }
         if args.reports_pictures() && !exr {
-            print_aov_files(&named.output, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
+            print_aov_files(&file, shot.image.aovs.iter().map(|(aov, _)| aov.name()));
         }
         let gi = session.opened.gi();
-        if let Some(volume) = session.irradiance_volume().filter(|_| !args.quiet) {
+        if let Some(volume) = session.irradiance_volume().filter(|_| is_single && !args.quiet) {
             report_volume(volume);
         }
         if let Some(stats) = session.vpl_stats() {
@@ -338,11 +397,14 @@ fn render_raster(
 fn missing_pictures(args: &RenderArgs, names: &[&str]) -> Result<Vec<u32>, CliError> {
     let mut numbers = args.numbers()?.unwrap_or_else(|| vec![0]);
     if args.skip_existing {
-        let all = numbers.len();
+        let (all, first) = (numbers.len(), numbers.first().copied().unwrap_or(0));
         numbers.retain(|number| !is_complete(args, names, *number));
         let existing = all - numbers.len();
         if existing > 0 && !args.quiet {
-            println!("--skip-existing: {existing} of {} exist", counted(all, "picture"));
+            match all {
+                1 => println!("--skip-existing: {} exists", frame_output(args, first).display()),
+                _ => println!("--skip-existing: {existing} of {} exist", counted(all, "picture")),
+            }
         }
     }
     Ok(numbers)
@@ -358,7 +420,7 @@ fn is_complete(args: &RenderArgs, names: &[&str], number: u32) -> bool {
 
 /// The files of a picture: the picture, and those of its AOVs beside a PNG.
 fn picture_files(args: &RenderArgs, names: &[&str], number: u32) -> Vec<PathBuf> {
-    let picture = sequence_frame_args(args, number).output;
+    let picture = frame_output(args, number);
     let beside = if output::has_extension(&picture, "exr") { &[][..] } else { names };
     let aovs: Vec<_> = beside.iter().map(|name| aov_path(&picture, name)).collect();
     std::iter::once(picture).chain(aovs).collect()
@@ -382,13 +444,9 @@ fn leave_out(
     Ok(left_out)
 }
 
-/// Arguments with the output name of frame `number` of a sequence; unchanged for a still.
-fn sequence_frame_args(args: &RenderArgs, number: u32) -> RenderArgs {
-    let mut args = args.clone();
-    if args.is_numbered() {
-        args.output = frame_file(&args.output, number);
-    }
-    args
+/// The file of frame `number` of a sequence; the output for a still.
+fn frame_output(args: &RenderArgs, number: u32) -> PathBuf {
+    if args.is_numbered() { frame_file(&args.output, number) } else { args.output.clone() }
 }
 
 fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
@@ -431,7 +489,7 @@ fn channels(aov: Aov) -> &'static [&'static str] {
 }
 
 fn write(
-    args: &RenderArgs,
+    (args, file): (&RenderArgs, &Path),
     exr: bool,
     picture: &RenderedImage,
     white_balance: Mat3,
@@ -467,14 +525,13 @@ fn write(
         }));
         let white =
             if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
-        output::write_exr_with(&args.output, size, white, &layers, Some(metadata))?;
+        output::write_exr_with(file, size, white, &layers, Some(metadata))?;
         return Ok(());
     }
-    output::write_png_with(&args.output, size, &picture.display, Some(metadata))?;
+    output::write_png_with(file, size, &picture.display, Some(metadata))?;
     for (aov, pixels) in &picture.aovs {
-        let file = aov_path(&args.output, aov.name());
         output::write_png(
-            &file,
+            &aov_path(file, aov.name()),
             picture.width,
             picture.height,
             &aov_preview(*aov, pixels, picture.exposure.multiplier() as f32),
@@ -497,7 +554,7 @@ fn warn_empty_aovs(aovs: &[String], session: &OpenScene) {
 
 /// Prints the line of a picture.
 fn report_picture(
-    args: &RenderArgs,
+    file: &Path,
     session: &Session,
     SequencePicture { image: picture, exposed, .. }: &SequencePicture,
 ) {
@@ -505,7 +562,7 @@ fn report_picture(
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
-        args.output.display(),
+        file.display(),
         picture.width,
         picture.height,
         opened.camera_name,

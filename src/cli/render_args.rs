@@ -64,8 +64,8 @@ pub struct RenderArgs {
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub turntable: Option<u32>,
     /// Render each value of a property, e.g. lights.Key.kelvin=2700,4000,6500, as
-    /// `out.kelvin=2700.png`, ...; repeatable, for all combinations. Semicolons separate values that
-    /// contain commas.
+    /// `out.kelvin=2700.png`, ...; repeatable, for all combinations. Semicolons separate values
+    /// that contain commas.
     #[arg(long, value_name = "PATH=VALUES", value_parser = Axis::parse)]
     pub matrix: Vec<Axis>,
     /// Render each camera of the scene, as `out.CAMERA.png`.
@@ -83,8 +83,9 @@ pub struct RenderArgs {
     #[arg(skip)]
     pub set_place: Option<SetPlace>,
     /// Leave out pictures whose files exist. Files are complete: they get their names when they are
-    /// written to the end.
-    #[arg(long, conflicts_with = "resume")]
+    /// written to the end. With --resume, the unfinished picture of an interrupted sequence
+    /// continues.
+    #[arg(long)]
     pub skip_existing: bool,
     /// Frame rate of a sequence (--frames) in pictures per second [default: 24].
     #[arg(long, value_name = "N", value_parser = rate)]

@@ -108,8 +108,8 @@ pub struct GpuScene {
     pub bounds: (DVec3, DVec3),
     /// Pose of the coming frames.
     pub current_pose: Arc<GpuScenePose>,
-    /// Pose and bounding box (m) of the upload: what follows from a pose must not depend on the
-    /// poses before it.
+    /// Pose and bounding box (m) of the upload. Values derived from a pose start here, so that they
+    /// do not depend on earlier poses.
     pub(super) uploaded: (Arc<GpuScenePose>, (DVec3, DVec3)),
     /// Deformed meshes.
     pub(crate) deformers: Option<Deformers>,

@@ -161,11 +161,12 @@ impl Session {
                 None if step.number > 0 => self.seek(sequence.time(step.number))?,
                 None => {}
             }
-            if step.is_start {
+            // Each view of a turntable is a still.
+            if step.is_start || sequence.turntable.is_some() {
                 self.reset_history();
-                if step.number > 0 && adapts {
-                    exposed = self.determine_exposure(true)?;
-                }
+            }
+            if step.is_start && step.number > 0 && adapts {
+                exposed = self.determine_exposure(true)?;
             }
             let continues = ahead.peek().is_some_and(|(_, next)| !next.is_start);
             let settings = RenderSettings {

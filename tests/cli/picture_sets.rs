@@ -94,11 +94,12 @@ fn videos_are_made_by_the_program_that_is_found() {
     with_path(&dir, &format!("{video} --fps 12"), &[("PATH", &path)]).ok();
     let both = [dir.read("v.0000.png"), dir.read("v.0001.png")].concat();
     assert!(dir.read("out/v.mp4") == both);
-    assert!(dir.text("arguments").contains("-framerate 12 "));
+    let arguments = dir.text("arguments");
+    assert!(arguments.contains("-framerate 12 ") && arguments.contains("-colorspace bt709 "));
     // A failure leaves the video as it was.
     let path = program(&dir, "cat > /dev/null; echo no such encoder >&2; exit 3");
     let run = with_path(&dir, video, &[("PATH", &path)]);
-    run.ends_with_error(2, &["out/v.mp4", "no such encoder"]);
+    run.ends_with_error(5, &["out/v.mp4", "no such encoder", "repeat", "--skip-existing"]);
     assert!(dir.read("out/v.mp4") == both);
     let files = std::fs::read_dir(dir.at("out")).unwrap().count();
     assert_eq!(files, 1, "no unfinished video is left");
@@ -107,11 +108,67 @@ fn videos_are_made_by_the_program_that_is_found() {
 }
 
 #[test]
+fn sheets_of_unreadable_pictures_name_them() {
+    let dir = scene();
+    dir.write("a.0000.png", "no picture");
+    let run = trace(&dir, "-o a.png --turntable 1 --skip-existing --contact-sheet s.png");
+    run.ends_with_error(4, &["a.0000.png", "delete the picture", "--skip-existing"]);
+    assert!(!dir.has("s.png"));
+}
+
+#[test]
+fn a_set_of_one_is_counted() {
+    let dir = scene();
+    let options = "-o a.png --matrix camera.exposure.ev100=3";
+    let run = trace(&dir, options).ok();
+    assert!(run.out.contains("1 picture in "), "{run:?}");
+    let run = trace(&dir, &format!("{options} --skip-existing")).ok();
+    assert!(run.out.contains("--skip-existing: a.ev100=3.png exists"), "{run:?}");
+    let folder = "--contact-sheet new/s.html --all-cameras";
+    let run = dir.run_on_host(&format!("render none.glb --renderer path -o b.png {folder}"));
+    assert!(run.code == 4 && !dir.has("new"), "{run:?}");
+    let folder = "--contact-sheet new/s.html --turntable 2";
+    let run = dir.run_on_host(&format!("render none.glb --renderer path -o b.png {folder}"));
+    assert!(run.code == 4 && !dir.has("new"), "{run:?}");
+}
+
+#[test]
+fn outputs_do_not_replace_each_other() {
+    let dir = scene();
+    let look = dir.text("small.look.toml");
+    let second = look.replace("cameras.Side", "cameras.\"Side.normal\"");
+    dir.write("small.look.toml", format!("{look}{second}"));
+    for (options, parts) in [
+        ("--contact-sheet a.png", &["--contact-sheet a.png", "also a picture of this run"][..]),
+        ("--frames 2 --contact-sheet ./a.0001.png", &["also a picture", "choose another name"]),
+        ("--aov normal --contact-sheet a.normal.png", &["also an AOV file"]),
+        ("--contact-sheet s.html --contact-sheet s.html", &["also a contact sheet"]),
+        ("--all-cameras --aov normal", &["a.Side.normal.png is also", "--aov"]),
+    ] {
+        let before = dir.listing();
+        trace(&dir, &format!("-o a.png {options}")).fails(2, parts);
+        assert_eq!(dir.listing(), before, "{options}");
+    }
+    let path = program(&dir, "exit 1");
+    let video = "-o a.png --frames 2 --video a.0000.png";
+    let run = with_path(&dir, video, &[("PATH", &path)]);
+    run.fails(2, &["--video a.0000.png", "also a picture of this run"]);
+}
+
+#[test]
 fn invalid_sets_are_rejected_before_the_first_picture() {
     let dir = scene();
     for (options, parts) in [
         ("--matrix lights.bulb.lumens", &["--matrix", "PATH=VALUE"][..]),
         ("--matrix lights.bulb.lumens=1,1", &["given twice"]),
+        (
+            "--matrix lights.bulb.lumens=1,2 --matrix lights.bulb.lumens=3,4",
+            &["--matrix lights.bulb.lumens is given twice"],
+        ),
+        (
+            "--matrix lights.bulb.lumens=1,2 --frames 600000",
+            &["2 members of 600000 pictures", "at most 1000000"],
+        ),
         ("--matrix lights.bulb.lumens=100,none", &["lights.bulb.lumens=none"]),
         ("--matrix lights.bulb.lumen=100,200", &["lights.bulb.lumens"]),
         ("--all-cameras --camera Side", &["--camera"]),

@@ -62,12 +62,25 @@ fn moving_cube() -> Folder {
             {"translation": [1.5, 3.0, 1.0], "extensions": light(0)},
             {"rotation": [-0.5, 0.3, 0.1, 0.806], "extensions": light(1)},
         ],
-        "cameras": [{"type": "perspective", "perspective": {"yfov": 0.8, "znear": 0.1, "aspectRatio": 2.0}}],
+        "cameras": [{
+            "type": "perspective",
+            "perspective": {"yfov": 0.8, "znear": 0.1, "aspectRatio": 2.0},
+        }],
         "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1}, "material": 0}]}],
-        "materials": [{"pbrMetallicRoughness": {"baseColorFactor": [0.6, 0.5, 0.4, 1.0], "metallicFactor": 0.0, "roughnessFactor": 0.3}}],
-        "animations": [{"samplers": [{"input": 2, "output": 3}], "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}]}],
+        "materials": [{"pbrMetallicRoughness": {
+            "baseColorFactor": [0.6, 0.5, 0.4, 1.0],
+            "metallicFactor": 0.0,
+            "roughnessFactor": 0.3,
+        }}],
+        "animations": [{
+            "samplers": [{"input": 2, "output": 3}],
+            "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}],
+        }],
         "accessors": accessors, "bufferViews": views,
-        "buffers": [{"byteLength": bytes.len(), "uri": format!("data:application/octet-stream;base64,{uri}")}],
+        "buffers": [{
+            "byteLength": bytes.len(),
+            "uri": format!("data:application/octet-stream;base64,{uri}"),
+        }],
     });
     let dir = Folder::empty();
     dir.write("cube.gltf", document.to_string());
@@ -185,6 +198,35 @@ fn existing_pictures_are_skipped() {
 }
 
 #[test]
+fn an_interrupted_sequence_resumes() {
+    let dir = moving_cube();
+    trace(&dir, "-o a.png --frames 3 --resume").ok();
+    let state = |number: u32| format!("a.{number:04}.png.resume");
+    assert!((0..3).all(|number| dir.has(&state(number))), "{:?}", dir.listing());
+    let picture = dir.read("a.0001.png");
+    // Picture 0 is complete, 1 has saved samples, 2 was not begun.
+    std::fs::remove_file(dir.at(&state(0))).unwrap();
+    std::fs::remove_file(dir.at(&state(2))).unwrap();
+    std::fs::remove_file(dir.at("a.0002.png")).unwrap();
+    dir.write("a.0000.png", "kept");
+    let run = trace(&dir, "-o a.png --frames 3 --skip-existing --resume").ok();
+    assert!(run.out.contains("1 of 3 pictures exist"), "{run:?}");
+    assert!(run.err.contains("a.0001.png.resume already has 2 samples"), "{run:?}");
+    assert!(dir.read("a.0000.png") == b"kept" && dir.read("a.0001.png") == picture);
+    assert!(dir.has("a.0002.png"));
+    assert!((0..3).all(|number| !dir.has(&state(number))), "{:?}", dir.listing());
+}
+
+#[test]
+fn views_of_a_turntable_do_not_depend_on_earlier_views() {
+    let dir = moving_cube();
+    let fixed = "--turntable 5 --set passes.aa.method=taa --aa-samples 1";
+    render(&dir, &format!("-o all.png {fixed}"));
+    render(&dir, &format!("-o one.png {fixed} --frames 3-3"));
+    assert!(dir.read("all.0003.png") == dir.read("one.0003.png"));
+}
+
+#[test]
 fn invalid_lists_of_frames_are_rejected() {
     let dir = moving_cube();
     for (options, parts) in [
@@ -197,8 +239,7 @@ fn invalid_lists_of_frames_are_rejected() {
         ("--warm-up 2", &["--frames"]),
         ("--frames 3 --warm-up 2", &["--warm-up", "raster renderer"]),
         ("--frames 2 --warm-up 1001", &["--warm-up"]),
-        ("--frames 2 --start-frame 1000000", &["frame 1000001 is above 1000000"]),
-        ("--skip-existing --resume", &["--resume"]),
+        ("--frames 2 --start-frame 1000000", &["ends at frame 1000001", "1000000"]),
         ("-q -v", &["--verbose"]),
     ] {
         trace(&dir, &format!("-o new/a.png {options}")).fails(2, parts);

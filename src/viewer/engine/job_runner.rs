@@ -158,8 +158,8 @@ fn frames(
         aovs: Vec::new(),
         turntable: None,
     };
-    let cancel = &mut |_| Ok(());
-    session.sequence(&settings, (exposed, white_balance), cancel, |_, shot| {
+    let ignore_progress = &mut |_| Ok(());
+    session.sequence(&settings, (exposed, white_balance), ignore_progress, |_, shot| {
         let ending = sequence
             .file
             .extension()
