@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Values of which each property of the sections below takes at least one.
-    const VALUES: [&str; 30] = [
+    const VALUES: [&str; 31] = [
         "true",
         "false",
         "2",
@@ -235,6 +235,7 @@ mod tests {
         "smallest",
         "all",
         "vpls",
+        "probes",
         "spot",
         "daylight",
         "bradford",
@@ -270,9 +271,8 @@ mod tests {
                 "passes.shadows.enabled"
                 | "passes.shadows.method"
                 | "passes.lod.max_error_pixels" => LookChange::Scene,
-                "gi.vpls" | "gi.photons" | "gi.bounces" | "gi.merge" | "gi.merge_cell_size" => {
-                    LookChange::Vpls
-                }
+                "gi.method" | "gi.probe_spacing" | "gi.vpls" | "gi.photons" | "gi.bounces"
+                | "gi.merge" | "gi.merge_cell_size" => LookChange::Vpls,
                 _ => LookChange::Frame,
             };
             assert_eq!(classify_change(&old, &new), class, "{path}");
