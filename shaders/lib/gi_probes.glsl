@@ -6,6 +6,7 @@
 #ifndef LIB_GI_PROBES
 #define LIB_GI_PROBES
 #extension GL_EXT_samplerless_texture_functions : require
+#include "lib/octahedral.glsl"
 
 layout(set = 0, binding = 60, scalar) uniform probe_volume_block { ProbeVolumeConstants volume; };
 #ifndef PROBE_MAPS_WRITTEN
@@ -50,21 +51,6 @@ bool is_probe_off(vec4 state) {
     return back > PROBE_BACK_FACES;
 }
 
-// Octahedral map (Cigolle et al. 2014, "A Survey of Efficient Representations for Independent Unit
-// Vectors", JCGT 3(2)): unit vector to -1 to 1.
-vec2 octahedral_of(vec3 d) {
-    vec2 p = d.xy / (abs(d.x) + abs(d.y) + abs(d.z));
-    vec2 folded = (1.0 - abs(p.yx)) * mix(vec2(-1.0), vec2(1.0), greaterThanEqual(p, vec2(0.0)));
-    return d.z >= 0.0 ? p : folded;
-}
-
-vec3 octahedral_direction(vec2 p) {
-    vec3 d = vec3(p, 1.0 - abs(p.x) - abs(p.y));
-    float fold = max(-d.z, 0.0);
-    d.xy -= mix(vec2(-fold), vec2(fold), greaterThanEqual(d.xy, vec2(0.0)));
-    return normalize(d);
-}
-
 #ifndef PROBE_MAPS_WRITTEN
 // Texels around a direction in a probe's map of this size: the first of four, and the part of the
 // others. Borders repeat the texels across the map's edges.
@@ -75,25 +61,23 @@ ivec2 probe_lookup(uint probe, int texels, vec3 d, out vec2 part) {
     return probe_texel(probe) * (texels + 2) + ivec2(low);
 }
 
-vec3 probe_irradiance(uint probe, vec3 normal) {
+// Bilinear value of a probe's map with this many texels along a side.
+vec3 probe_map(texture2D maps, uint probe, int texels, vec3 d) {
     vec2 part;
-    ivec2 at = probe_lookup(probe, PROBE_IRRADIANCE_TEXELS, normal, part);
-    vec3 low = mix(texelFetch(probe_irradiance_image, at, 0).rgb,
-        texelFetch(probe_irradiance_image, at + ivec2(1, 0), 0).rgb, part.x);
-    vec3 high = mix(texelFetch(probe_irradiance_image, at + ivec2(0, 1), 0).rgb,
-        texelFetch(probe_irradiance_image, at + ivec2(1, 1), 0).rgb, part.x);
+    ivec2 at = probe_lookup(probe, texels, d, part);
+    vec3 low = mix(texelFetch(maps, at, 0).rgb, texelFetch(maps, at + ivec2(1, 0), 0).rgb, part.x);
+    vec3 high = mix(texelFetch(maps, at + ivec2(0, 1), 0).rgb,
+        texelFetch(maps, at + ivec2(1, 1), 0).rgb, part.x);
     return mix(low, high, part.y);
+}
+
+vec3 probe_irradiance(uint probe, vec3 normal) {
+    return probe_map(probe_irradiance_image, probe, PROBE_IRRADIANCE_TEXELS, normal);
 }
 
 // Mean distance and mean squared distance to surfaces around a direction, over their maximum.
 vec2 probe_visibility(uint probe, vec3 d) {
-    vec2 part;
-    ivec2 at = probe_lookup(probe, PROBE_VISIBILITY_TEXELS, d, part);
-    vec3 low = mix(texelFetch(probe_visibility_image, at, 0).rgb,
-        texelFetch(probe_visibility_image, at + ivec2(1, 0), 0).rgb, part.x);
-    vec3 high = mix(texelFetch(probe_visibility_image, at + ivec2(0, 1), 0).rgb,
-        texelFetch(probe_visibility_image, at + ivec2(1, 1), 0).rgb, part.x);
-    vec3 sums = mix(low, high, part.y);
+    vec3 sums = probe_map(probe_visibility_image, probe, PROBE_VISIBILITY_TEXELS, d);
     return sums.z > 0.0 ? sums.xy / sums.z : vec2(1.0);
 }
 

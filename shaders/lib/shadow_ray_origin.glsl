@@ -2,6 +2,7 @@
 #ifndef LIB_SHADOW_RAY_ORIGIN
 #define LIB_SHADOW_RAY_ORIGIN
 #include "lib/bvh_triangles.glsl"
+#include "lib/octahedral.glsl"
 
 // Origin of shadow rays (m, relative to the camera), and unit normal of the triangle on their side.
 // Set once per pixel.
@@ -23,11 +24,7 @@ vec3 ray_start(vec3 direction) {
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
 vec3 unpack_vertex_normal(uint bits) {
-    vec2 p = max(vec2(ivec2(bits << 16u, bits) >> 16) / 32767.0, vec2(-1.0));
-    vec3 n = vec3(p, 1.0 - abs(p.x) - abs(p.y));
-    float fold = max(-n.z, 0.0);
-    n.xy += mix(vec2(fold), vec2(-fold), greaterThanEqual(n.xy, vec2(0.0)));
-    return normalize(n);
+    return octahedral_direction(max(vec2(ivec2(bits << 16u, bits) >> 16) / 32767.0, vec2(-1.0)));
 }
 
 // Origin for a surface that is not in the BVH: alpha-blended ones.

@@ -12,7 +12,8 @@ use crate::{
 
 /// Maximum updates of a submission: a device times at most 128 passes, of which an update has five.
 const BATCH: usize = 16;
-/// Maximum rays of a submission, at least one update: longer ones can run into a driver's time limit.
+/// Maximum rays of a submission of more than one update: longer ones can meet a driver's time
+/// limit.
 const BATCH_RAYS: u32 = 4_194_304;
 
 impl Renderer {

@@ -172,20 +172,22 @@ impl SceneGi {
 
 impl SceneGi {
     /// Places the probes of the irradiance volume over these bounds (m), if it does not fit them.
+    /// `None`: no volume.
     ///
     /// # Errors
     /// As `IrradianceVolume::new`.
     pub(super) fn follow_volume(
         &mut self,
         gpu: &Gpu,
-        bounds: (DVec3, DVec3),
+        bounds: Option<(DVec3, DVec3)>,
         settings: &GiSettings,
     ) -> GpuResult<()> {
-        if !settings.uses_probes() {
-            self.volume = None;
-        } else if !self.volume.as_ref().is_some_and(|volume| volume.fits(bounds, settings)) {
-            self.volume = Some(IrradianceVolume::new(gpu, bounds, settings.probe_spacing)?);
-        }
+        let fitting = |volume: &Arc<IrradianceVolume>, bounds| volume.fits(bounds, settings);
+        self.volume = match (self.volume.take(), bounds) {
+            (_, None) => None,
+            (Some(volume), Some(bounds)) if fitting(&volume, bounds) => Some(volume),
+            (_, Some(bounds)) => Some(IrradianceVolume::new(gpu, bounds, settings.probe_spacing)?),
+        };
         Ok(())
     }
 }

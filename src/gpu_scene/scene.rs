@@ -179,15 +179,15 @@ impl GpuScene {
     /// `GpuError` if memory runs out or the device is lost.
     pub fn update_gi(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
         self.ensure_bvh(gpu, scene)?;
-        match &mut self.gi {
-            Some(indirect) => indirect.follow(gpu, scene, settings)?,
-            None => self.gi = Some(SceneGi::new(gpu, scene, settings)?),
-        }
-        let bounds = self.current_pose.box_bounds(self.own_groups).unwrap_or_default();
-        match &mut self.gi {
-            Some(indirect) => indirect.follow_volume(gpu, bounds, settings),
-            None => Ok(()),
-        }
+        let indirect = match &mut self.gi {
+            Some(indirect) => {
+                indirect.follow(gpu, scene, settings)?;
+                indirect
+            }
+            none => none.insert(SceneGi::new(gpu, scene, settings)?),
+        };
+        let bounds = || self.current_pose.box_bounds(self.own_groups).unwrap_or_default();
+        indirect.follow_volume(gpu, settings.uses_probes().then(bounds), settings)
     }
 
     /// The irradiance volume with what its probes see, if the settings use it.
