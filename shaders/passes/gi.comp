@@ -538,6 +538,9 @@ void trace_rays(bool continues) {
                     lit_by.all_vpls, lit_by.seen, chosen);
                 if (vpl != NONE && (gi.flags & GI_VISIBILITY) != 0u) {
                     ray.direction = vpl_shadow_ray(ray_origin, vpls[vpl]);
+                    // Its end already lies before the VPL: a margin along the ray would let it
+                    // pass a wall that meets the VPL's.
+                    ray.reach = 1.0;
                     if (lit_by.seen) {
                         ray.origin = ray_start(ray.direction);
                         ray.direction += ray_origin - ray.origin;

@@ -5,9 +5,9 @@
 //! albedos count, from the same table that probes use (`photometry::environment::dfg_table`).
 //! Sheen, thin films, anisotropy and normal maps are left out.
 
-use std::{f64::consts::TAU, sync::LazyLock};
+use std::f64::consts::TAU;
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3};
 
 use super::surface_hit::SurfaceMaterial;
 use crate::photometry::{
@@ -15,8 +15,6 @@ use crate::photometry::{
     fresnel::schlick_weight,
     water::fresnel,
 };
-
-static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 
 /// Rough reflections count as diffuse above the second of these alphas and are traced as specular
 /// below the first; between, they are blended. A traced reflection lights the VPLs of the next
@@ -82,7 +80,7 @@ pub fn dfg_lookup(cosine: f64, roughness: f64) -> DVec3 {
     };
     let ((x, fx), (y, fy)) = (place(cosine), place(roughness));
     let at = |x: usize, y: usize| {
-        TABLE.get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3())
+        dfg_table().get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3())
     };
     at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
 }

@@ -1,9 +1,5 @@
 //! Environment buffer of a scene, as `shaders/lib/environment.glsl` reads it.
 
-use std::sync::OnceLock;
-
-use glam::Vec3;
-
 use crate::{
     gpu::shader_structs::frame::EnvironmentConstants,
     photometry::environment::{PrefilteredEnvironment, RadianceMap, RowMapping, dfg_table},
@@ -40,8 +36,7 @@ pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
     let mut bytes = bytemuck::bytes_of(&constants).to_vec();
     bytes.append(&mut texels);
     if environment.is_some() || probes {
-        static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
-        bytes.extend_from_slice(bytemuck::cast_slice(DFG.get_or_init(dfg_table)));
+        bytes.extend_from_slice(bytemuck::cast_slice(dfg_table()));
     } else {
         // The array behind the header must not be empty.
         bytes.extend_from_slice(&[0; TEXEL]);

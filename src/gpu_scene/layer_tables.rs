@@ -17,7 +17,7 @@ pub fn table() -> &'static [Vec3] {
     TABLE.get_or_init(|| {
         let step = |i: usize| i as f64 / (DFG_SIZE - 1) as f64;
         dfg_table()
-            .into_iter()
+            .iter()
             .enumerate()
             .map(|(index, entry)| {
                 let (x, y) = (index % DFG_SIZE, index / DFG_SIZE);

@@ -17,7 +17,7 @@ use sunny16::{
 };
 
 const LIMITS: ExtractionLimits =
-    ExtractionLimits { max_lights: 8, max_radius: 0.26, threshold: 10.0 };
+    ExtractionLimits { max_lights: 8, max_radius: 0.26, threshold: 10.0, min_part: 0.01 };
 
 /// Illuminance (lx per channel) of a plane by a map: the sum over all texels.
 fn by_map(map: &RadianceMap, normal: DVec3) -> DVec3 {
@@ -241,7 +241,14 @@ fn a_look_extracts_scales_turns_and_changes_the_lights() {
     write(&file, &map);
     let file = format!("environment.file={}", file.display());
     let by = |more: &[&str]| applied(&[&[file.as_str()], more].concat());
-    assert!(by(&[]).lights.is_empty() && by(&["environment.extract=off"]).lights.is_empty());
+    assert!(by(&["environment.extract=off"]).lights.is_empty());
+    // By default those that rays would miss: here both, without a lamp of a few percent.
+    assert_eq!(suns(&by(&[])).len(), 2);
+    assert_eq!(suns(&by(&["environment.extract=auto"])).len(), 2);
+    let even = dir.path().join("even.exr");
+    write(&even, &sky(256, &[(lamp, 0.03, DVec3::splat(2e4))]));
+    let even = applied(&[format!("environment.file={}", even.display()).as_str()]);
+    assert!(even.lights.is_empty() && even.notes.is_empty(), "{:?}", even.notes);
 
     let lit = by(&["environment.extract=lights", "environment.rotation=90"]);
     let [(first, to_sun, lux), (second, ..)] = *suns(&lit) else { panic!("{:?}", suns(&lit)) };

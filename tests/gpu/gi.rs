@@ -8,7 +8,7 @@ use crate::common::{
     gi_reference::{blocks, mean, print_map, reference, settings_from_env, write_reference},
     gpu, hit_plane, long, perspective, renderer, traced_shadows,
 };
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::pack_normal,
     frame::{Aov, GiSettings, RenderSettings, RenderedImage},
@@ -379,6 +379,38 @@ fn walls_do_not_leak() {
     assert!(lit > 1.0 && dark < 1e-3 * lit, "{dark} {lit}");
     save("leak", &got, lit * 4.0);
     let _ = Arc::new(0);
+}
+
+/// Walls without thickness are opaque at their edges too: the ground around a closed box with a lamp
+/// in it stays black.
+#[test]
+fn closed_boxes_of_thin_walls_do_not_leak() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let mut builder = SceneBuilder::new("box");
+    let mut white = diffuse_material("white", Vec3::splat(0.8));
+    white.double_sided = true;
+    let white = builder.add_material(white);
+    let side = builder.add_mesh("side", shapes::plane(Vec2::ONE, 1, 1), white);
+    for (axis, number) in [(DVec3::X, 0), (DVec3::X, 1), (DVec3::X, 2), (DVec3::X, 3)]
+        .into_iter()
+        .chain([(DVec3::Z, 1), (DVec3::Z, 3)])
+    {
+        let turn = DMat4::from_axis_angle(axis, f64::from(number) * std::f64::consts::FRAC_PI_2);
+        builder.instance("side", side, turn * DMat4::from_translation(DVec3::Y * 0.5));
+    }
+    let ground = builder.add_mesh("ground", shapes::plane(Vec2::splat(10.0), 1, 1), white);
+    builder.instance("ground", ground, DMat4::from_translation(DVec3::NEG_Y * 0.75));
+    builder.point_light_candela("lamp", Candela(1e5), Vec3::ONE, DVec3::new(0.1, 0.02, -0.05));
+    let scene = builder.build().unwrap();
+    let view =
+        perspective(DVec3::new(0.0, 1.5, 4.0), DVec3::new(0.0, -0.4, 0.0), 1.05, 0.01, (80, 60));
+    let gi = GiSettings { enabled: true, vpl_samples: 32, denoise: false, ..GiSettings::default() };
+    let settings = settings(gi, 100.0);
+    let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    on_device.update_gi(renderer.gpu(), &scene, &gi).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings, 2);
+    let lit = indirect(&picture).iter().filter(|nits| **nits != DVec3::ZERO).count();
+    assert_eq!(lit, 0, "of {}", 80 * 60);
 }
 
 #[test]

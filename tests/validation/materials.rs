@@ -473,7 +473,7 @@ fn before_stripes(
         // With dispersion a path carries one color channel. The path tracer's noise alone, 256
         // samples against 1024, is FLIP 0.0147; the rasterizer has 0.0296 against 256 samples and
         // 0.0264 against 1024.
-        spp: if name == "material_dispersion" { 512 } else { 256 },
+        spp: if name == "material_dispersion" { 512 } else { 128 },
         raster: true,
         ..Case::default()
     };

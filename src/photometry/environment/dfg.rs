@@ -1,8 +1,9 @@
 //! DFG table: split-sum reflectance under uniform light over view angle and roughness.
 
-use std::f64::consts::PI;
+use std::{f64::consts::PI, sync::OnceLock};
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::photometry::fresnel::schlick_weight;
 
@@ -19,17 +20,20 @@ const MIN_ALPHA: f64 = 0.002;
 /// `shaders/lib/brdf.glsl` (GGX, height-correlated Smith, Schlick with F90 = 1). The diffuse part
 /// there is `(1 - F(v.h)) / pi` with F0 = 0.04, whose integral depends on the view alone.
 #[must_use]
-pub fn dfg_table() -> Vec<Vec3> {
-    let mut table = Vec::with_capacity(DFG_SIZE * DFG_SIZE);
+pub fn dfg_table() -> &'static [Vec3] {
+    static TABLE: OnceLock<Vec<Vec3>> = OnceLock::new();
+    TABLE.get_or_init(compute_table)
+}
+
+fn compute_table() -> Vec<Vec3> {
     let step = |i: usize| i as f64 / (DFG_SIZE - 1) as f64;
     let diffuse: Vec<f64> = (0..DFG_SIZE).map(|x| diffuse_reflectance(step(x))).collect();
-    for y in 0..DFG_SIZE {
-        for (x, diffuse) in diffuse.iter().enumerate() {
-            let (scale, bias) = specular_scale_bias(step(x), step(y), 64);
-            table.push(Vec3::new(scale as f32, bias as f32, *diffuse as f32));
-        }
-    }
-    table
+    let entry = |i: usize| {
+        let (x, y) = (i % DFG_SIZE, i / DFG_SIZE);
+        let (scale, bias) = specular_scale_bias(step(x), step(y), 64);
+        Vec3::new(scale as f32, bias as f32, diffuse[x] as f32)
+    };
+    (0..DFG_SIZE * DFG_SIZE).into_par_iter().map(entry).collect()
 }
 
 /// Scale and bias at a cosine to the view and a roughness, from `n * n` visible half vectors.

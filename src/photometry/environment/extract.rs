@@ -12,8 +12,6 @@ const LEVELS: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
 const PROMINENCE: f32 = 2.0;
 /// Minimum angular radius of a light in rad.
 const MIN_RADIUS: f64 = 1e-6;
-/// Minimum part of the map's light in a light.
-const MIN_PART: f64 = 0.01;
 /// Maximum rounds of the threshold, each over all texels.
 const MAX_ROUNDS: usize = 64;
 /// Area of a texel that belongs to none.
@@ -29,6 +27,8 @@ pub struct ExtractionLimits {
     /// Minimum luminance of an area over the mean luminance of the texels below this threshold;
     /// above 1.
     pub threshold: f64,
+    /// Minimum part of the map's light in a light, above 0 and below 1.
+    pub min_part: f64,
 }
 
 /// Light taken out of a map: a uniform disk at infinity.
@@ -80,6 +80,7 @@ impl RadianceMap {
         let work = Work::new(self);
         let floor = work.floor_luminance(limits.threshold);
         let total = work.flux_up_to(f64::INFINITY)[0];
+        let is_enough = |found: &Candidate| found.light.part >= limits.min_part;
         let mut marks = vec![0; self.texels().len()];
         let mut mark = 0;
         let (mut candidates, mut wide) = (Vec::new(), 0);
@@ -88,9 +89,8 @@ impl RadianceMap {
             for level in LEVELS {
                 mark += 2;
                 let limit = (level * f64::from(area.peak)).max(floor);
-                let Some(found) = work.candidate(&area, limit, total, &mut marks, mark) else {
-                    break;
-                };
+                let found = work.candidate(&area, limit, total, &mut marks, mark);
+                let Some(found) = found.filter(is_enough) else { break };
                 is_wide = found.light.angular_radius > limits.max_radius;
                 if !is_wide {
                     candidates.push(found);
@@ -220,8 +220,8 @@ impl<'a> Work<'a> {
         areas
     }
 
-    /// The texels of an area from a luminance on as a light; `None` if they have too little of the
-    /// map's light. `marks` has a value below `mark` for each texel.
+    /// The texels of an area from a luminance on as a light; `None` if they are as bright as their
+    /// border. `marks` has a value below `mark` for each texel.
     fn candidate(
         &self,
         area: &Area,
@@ -259,7 +259,7 @@ impl<'a> Work<'a> {
             angular_radius: (2.0 * spread.sqrt().asin()).max(MIN_RADIUS),
             part: flux / total,
         };
-        (light.part >= MIN_PART).then_some(Candidate { light, lowered })
+        Some(Candidate { light, lowered })
     }
 
     /// Mean luminance around an area, of texels that are not brighter than it.

@@ -42,7 +42,7 @@ pub fn octahedral_direction(x: usize, y: usize, size: usize) -> DVec3 {
 }
 
 impl PrefilteredEnvironment {
-    /// Filters a map. Deterministic. Costs about half a second on one core.
+    /// Filters a map. Deterministic.
     #[must_use]
     pub fn new(map: &RadianceMap) -> Self {
         let grids = Grid::pyramid(map);
@@ -50,10 +50,7 @@ impl PrefilteredEnvironment {
         let specular = SPECULAR_SIZES
             .iter()
             .enumerate()
-            .map(|(level, &size)| {
-                let roughness = (level + 1) as f64 / count as f64;
-                over_sphere(size, |direction| blurred(&grids, direction, roughness))
-            })
+            .map(|(level, &size)| blurred(&grids, size, (level + 1) as f64 / count as f64))
             .collect();
         Self { irradiance: irradiance(map), specular }
     }
@@ -88,12 +85,25 @@ fn irradiance(map: &RadianceMap) -> Vec<Vec3> {
             }
         }
     }
+    let channels = [0, 1, 2].map(|channel| {
+        [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[channel][axis]).collect::<Vec<f64>>())
+    });
     over_sphere(IRRADIANCE_SIZE, |normal| {
-        let sum = cells.iter().fold(DVec3::ZERO, |sum, [r, g, b]| {
-            sum + dvec3(normal.dot(*r).max(0.0), normal.dot(*g).max(0.0), normal.dot(*b).max(0.0))
-        });
-        sum.as_vec3()
+        let [r, g, b] = channels.each_ref().map(|flux| above_plane(flux, normal));
+        dvec3(r, g, b).as_vec3()
     })
+}
+
+/// Sum of the dot products of a normal with vectors, by components, that lie above its plane.
+fn above_plane([x, y, z]: &[Vec<f64>; 3], normal: DVec3) -> f64 {
+    const LANES: usize = 4;
+    let mut sums = [0.0; LANES];
+    for ((x, y), z) in x.chunks(LANES).zip(y.chunks(LANES)).zip(z.chunks(LANES)) {
+        for (((sum, x), y), z) in sums.iter_mut().zip(x).zip(y).zip(z) {
+            *sum += (normal.x * x + normal.y * y + normal.z * z).max(0.0);
+        }
+    }
+    sums.iter().sum()
 }
 
 /// A cell of the map: mean direction, radius around it (as a chord), solid angle, and luminance
@@ -124,32 +134,22 @@ impl Grid {
     /// Grids from the coarsest to the finest, each with twice as many cells on each side.
     fn pyramid(map: &RadianceMap) -> Vec<Self> {
         let mut size = [COARSEST[0].min(map.width()), COARSEST[1].min(map.height())];
-        let mut sizes = vec![size];
         while size[0] * 2 <= map.width().min(FINEST) && size[1] * 2 <= map.height() {
             size = size.map(|side| side * 2);
-            sizes.push(size);
         }
-        sizes.into_iter().map(|[across, down]| Self::new(map, across, down)).collect()
+        let coarsest = COARSEST[0].min(map.width());
+        let mut sums = Sum::of_map(map, size);
+        let mut grids = vec![Self::new(size, &sums)];
+        while size[0] > coarsest {
+            sums = Sum::halved(&sums, size[0]);
+            size = size.map(|side| side / 2);
+            grids.push(Self::new(size, &sums));
+        }
+        grids.reverse();
+        grids
     }
 
-    fn new(map: &RadianceMap, across: usize, down: usize) -> Self {
-        let mut sums = vec![Sum::default(); across * down];
-        for y in 0..map.height() {
-            let angle = map.texel_solid_angle(y);
-            for x in 0..map.width() {
-                let towards = map.texel_direction(x, y) * angle;
-                let light =
-                    map.texels().get(y * map.width() + x).copied().unwrap_or_default().as_dvec3();
-                if let Some(sum) =
-                    sums.get_mut(y * down / map.height() * across + x * across / map.width())
-                {
-                    sum.by_light += towards * light.element_sum();
-                    sum.plain += towards;
-                    sum.angle += angle;
-                    sum.light += light * angle;
-                }
-            }
-        }
+    fn new([across, down]: [usize; 2], sums: &[Sum]) -> Self {
         let cells = sums
             .iter()
             .map(|sum| {
@@ -167,6 +167,50 @@ impl Grid {
     }
 }
 
+impl Sum {
+    /// Sums over the texels of each cell of a grid.
+    fn of_map(map: &RadianceMap, [across, down]: [usize; 2]) -> Vec<Self> {
+        let mut sums = vec![Self::default(); across * down];
+        for y in 0..map.height() {
+            let angle = map.texel_solid_angle(y);
+            for x in 0..map.width() {
+                let towards = map.texel_direction(x, y) * angle;
+                let light =
+                    map.texels().get(y * map.width() + x).copied().unwrap_or_default().as_dvec3();
+                if let Some(sum) =
+                    sums.get_mut(y * down / map.height() * across + x * across / map.width())
+                {
+                    sum.by_light += towards * light.element_sum();
+                    sum.plain += towards;
+                    sum.angle += angle;
+                    sum.light += light * angle;
+                }
+            }
+        }
+        sums
+    }
+
+    /// Sums of a grid with half as many cells on each side: cells nest.
+    fn halved(sums: &[Self], across: usize) -> Vec<Self> {
+        let half = across / 2;
+        let down = sums.len() / across.max(1) / 2;
+        (0..half * down)
+            .map(|i| {
+                let first = i / half * 2 * across + i % half * 2;
+                [first, first + 1, first + across, first + across + 1]
+                    .into_iter()
+                    .filter_map(|j| sums.get(j))
+                    .fold(Self::default(), |a, b| Self {
+                        by_light: a.by_light + b.by_light,
+                        plain: a.plain + b.plain,
+                        angle: a.angle + b.angle,
+                        light: a.light + b.light,
+                    })
+            })
+            .collect()
+    }
+}
+
 /// Unnormalized weight of light by the cosine to the reflected view, at normal incidence: D of the
 /// half vector times the cosine. Karis 2013, equation 7.
 fn weight(cosine: f32, alpha2: f32) -> f32 {
@@ -175,38 +219,116 @@ fn weight(cosine: f32, alpha2: f32) -> f32 {
     cosine / (k * k)
 }
 
-/// Weighted mean luminance around a direction. A cell is used whole if the weight is nearly
-/// constant within it: if it is small against its distance or the lobe (the multipole acceptance of
-/// Barnes and Hut, "A Hierarchical O(N log N) Force-Calculation Algorithm", 1986).
-fn blurred(grids: &[Grid], direction: DVec3, roughness: f64) -> Vec3 {
-    let direction = direction.as_vec3();
-    let (alpha, alpha2) = (roughness.powi(2) as f32, roughness.powi(4) as f32);
-    let (mut sum, mut whole) = (DVec3::ZERO, 0.0);
-    let Some(first) = grids.first() else { return Vec3::ZERO };
-    let mut open: Vec<(usize, usize, usize)> =
-        (0..first.across * first.down).map(|i| (0, i % first.across, i / first.across)).collect();
-    while let Some((level, x, y)) = open.pop() {
-        let Some(grid) = grids.get(level) else { continue };
-        let Some(cell) = grid.cells.get(y * grid.across + x) else { continue };
-        let distance = direction.distance(cell.direction);
-        if level + 1 < grids.len() && cell.reach > ACCEPT * (distance - cell.reach).max(alpha) {
-            open.extend(
-                [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (level + 1, 2 * x + i, 2 * y + j)),
-            );
-            continue;
-        }
-        let cosine = direction.dot(cell.direction).min(1.0);
-        if cosine > 0.0 {
-            let w = weight(cosine, alpha2);
-            sum += (cell.light * w).as_dvec3();
-            whole += f64::from(cell.angle * w);
+/// Maximum ratio of a cell's radius to its distance to be used whole: for narrow lobes, and for
+/// those that are as wide as many cells.
+const ACCEPT: [f32; 2] = [0.6, 0.3];
+/// Greatest alpha of a narrow lobe.
+const NARROW: f32 = 0.1;
+/// Texels whose directions share one list of cells: a square of at most this side.
+const MAX_BLOCK: usize = 4;
+/// Texels of the octahedral map across which a block may reach: its angle stays below 0.1 rad.
+const BLOCKS_ACROSS: usize = 64;
+
+/// Weighted mean luminance around each direction of an octahedral map.
+fn blurred(grids: &[Grid], size: usize, roughness: f64) -> Vec<Vec3> {
+    let side = (size / BLOCKS_ACROSS).clamp(1, MAX_BLOCK);
+    let across = size.div_ceil(side);
+    let blocks: Vec<Vec<(usize, Vec3)>> = (0..across * across)
+        .into_par_iter()
+        .map(|block| {
+            let [left, top] = [block % across * side, block / across * side];
+            let texels: Vec<(usize, Vec3)> = (top..(top + side).min(size))
+                .flat_map(|y| (left..(left + side).min(size)).map(move |x| (x, y)))
+                .map(|(x, y)| (y * size + x, octahedral_direction(x, y, size).as_vec3()))
+                .collect();
+            let cells = CellList::around(grids, &texels, roughness);
+            texels.into_iter().map(|(i, direction)| (i, cells.mean(direction, roughness))).collect()
+        })
+        .collect();
+    let mut out = vec![Vec3::ZERO; size * size];
+    for (i, light) in blocks.into_iter().flatten() {
+        if let Some(out) = out.get_mut(i) {
+            *out = light;
         }
     }
-    if whole > 0.0 { (sum / whole).as_vec3() } else { Vec3::ZERO }
+    out
 }
 
-/// Maximum ratio of a cell's radius to its distance to be used whole.
-const ACCEPT: f32 = 0.3;
+/// Cells that together cover the map, by components, so that sums over them use vector
+/// instructions.
+#[derive(Default)]
+struct CellList {
+    direction: [Vec<f32>; 3],
+    angle: Vec<f32>,
+    light: [Vec<f32>; 3],
+}
+
+impl CellList {
+    /// Cells for some neighboring directions. One is used whole if the weight is nearly constant
+    /// within it: if it is small against its distance from all of them or the lobe (the multipole
+    /// acceptance of Barnes and Hut, "A Hierarchical O(N log N) Force-Calculation Algorithm", 1986).
+    fn around(grids: &[Grid], directions: &[(usize, Vec3)], roughness: f64) -> Self {
+        let alpha = roughness.powi(2) as f32;
+        let accept = ACCEPT[usize::from(alpha > NARROW)];
+        let mut list = Self::default();
+        let Some(first) = grids.first() else { return list };
+        let middle = directions.iter().map(|(_, d)| *d).sum::<Vec3>().normalize_or(Vec3::Y);
+        let radius = directions.iter().map(|(_, d)| d.distance(middle)).fold(0.0, f32::max);
+        let mut open: Vec<(usize, usize, usize)> = (0..first.across * first.down)
+            .map(|i| (0, i % first.across, i / first.across))
+            .collect();
+        while let Some((level, x, y)) = open.pop() {
+            let Some(grid) = grids.get(level) else { continue };
+            let Some(cell) = grid.cells.get(y * grid.across + x) else { continue };
+            let distance = middle.distance(cell.direction) - radius;
+            if level + 1 < grids.len() && cell.reach > accept * (distance - cell.reach).max(alpha) {
+                open.extend(
+                    [(0, 0), (1, 0), (0, 1), (1, 1)]
+                        .map(|(i, j)| (level + 1, 2 * x + i, 2 * y + j)),
+                );
+            } else if middle.dot(cell.direction) > -radius {
+                list.push(cell);
+            }
+        }
+        list
+    }
+
+    fn push(&mut self, cell: &Cell) {
+        for (axis, value) in self.direction.iter_mut().zip(cell.direction.to_array()) {
+            axis.push(value);
+        }
+        self.angle.push(cell.angle);
+        for (channel, value) in self.light.iter_mut().zip(cell.light.to_array()) {
+            channel.push(value);
+        }
+    }
+
+    /// Weighted mean luminance around a direction.
+    fn mean(&self, direction: Vec3, roughness: f64) -> Vec3 {
+        const LANES: usize = 8;
+        let alpha2 = roughness.powi(4) as f32;
+        let [dx, dy, dz] = self.direction.each_ref().map(|axis| axis.chunks(LANES));
+        let [red, green, blue] = self.light.each_ref().map(|channel| channel.chunks(LANES));
+        let mut sums = [[0.0_f32; LANES]; 4];
+        for ((((((dx, dy), dz), angle), red), green), blue) in
+            dx.zip(dy).zip(dz).zip(self.angle.chunks(LANES)).zip(red).zip(green).zip(blue)
+        {
+            let mut weights = [0.0; LANES];
+            for (((w, x), y), z) in weights.iter_mut().zip(dx).zip(dy).zip(dz) {
+                let cosine = direction.x * x + direction.y * y + direction.z * z;
+                *w = weight(cosine.clamp(0.0, 1.0), alpha2);
+            }
+            for (sums, values) in sums.iter_mut().zip([angle, red, green, blue]) {
+                for ((sum, w), value) in sums.iter_mut().zip(weights).zip(values) {
+                    *sum += w * value;
+                }
+            }
+        }
+        let [whole, red, green, blue] =
+            sums.map(|lanes| lanes.into_iter().map(f64::from).sum::<f64>());
+        if whole > 0.0 { (DVec3::new(red, green, blue) / whole).as_vec3() } else { Vec3::ZERO }
+    }
+}
 
 #[cfg(test)]
 mod tests {

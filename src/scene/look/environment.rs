@@ -48,8 +48,8 @@ section! {
             "luminance in nits of a map pixel of value 1, 0 or more, e.g. 1; also scales sun and moon of a sky";
         rotation: f64 = 0.0, accepts degrees(-3600.0, 3600.0), unit "deg",
             "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon";
-        extract: EnvironmentExtract = EnvironmentExtract::Off,
-            "off, sun or lights: takes the brightest area of at most 5 degrees (sun) or areas of at most 30 degrees (lights) out of a map file, as suns that cast shadows";
+        extract: EnvironmentExtract = EnvironmentExtract::Auto,
+            "auto, off, sun or lights: takes areas of at most 5 degrees with 5 % of the light each (auto), the brightest area of at most 5 degrees (sun) or areas of at most 30 degrees (lights) out of a map file, as suns that cast shadows";
         extract_count: u32 = 4, in 1..=16,
             "maximum number of extracted lights, 1 to 16 (lights)";
         extract_threshold: f64 = 10.0, in 2.0..=10000.0,
@@ -102,6 +102,13 @@ const FULL_MOON: f64 = 0.316;
 const MAX_SUN_DIAMETER: u32 = 5;
 /// Maximum diameter (degrees) of other extracted lights: beyond it the shape of an area matters.
 const MAX_LIGHT_DIAMETER: u32 = 30;
+/// Minimum part of the map's light in an extracted light.
+const MIN_PART: f64 = 0.01;
+/// The same where nothing is asked for. A ray of a surface finds an area of 5 degrees with a chance
+/// of at most 0.2 %: with less light it is noise, with more a missing sun.
+const MIN_AUTO_PART: f64 = 0.05;
+/// Maximum number of lights where nothing is asked for.
+const MAX_AUTO_LIGHTS: u32 = 4;
 /// Mean angular radius of the moon (rad): 15.5 arcminutes.
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 
@@ -184,7 +191,8 @@ impl EnvironmentLook {
         for sky in &skies {
             add_light(scene, sky, rotation, if together { factor } else { 1.0 });
         }
-        if self.file.is_none() && self.extract() != EnvironmentExtract::Off {
+        let asked = matches!(self.extract(), EnvironmentExtract::Sun | EnvironmentExtract::Lights);
+        if self.file.is_none() && asked {
             scene.notes.push(Note {
                 kind: NoteKind::Info,
                 location: "environment.extract".into(),
@@ -201,9 +209,11 @@ impl EnvironmentLook {
 
     /// A map without the lights that are extracted from it, which a scene receives.
     fn without_lights(&self, scene: &mut Scene, map: RadianceMap) -> RadianceMap {
+        let asked = self.extract() != EnvironmentExtract::Auto;
         let [max_lights, max_diameter] = match self.extract() {
             _ if self.file.is_none() => return map,
             EnvironmentExtract::Off => return map,
+            EnvironmentExtract::Auto => [MAX_AUTO_LIGHTS, MAX_SUN_DIAMETER],
             EnvironmentExtract::Sun => [1, MAX_SUN_DIAMETER],
             EnvironmentExtract::Lights => [self.extract_count(), MAX_LIGHT_DIAMETER],
         };
@@ -211,8 +221,9 @@ impl EnvironmentLook {
             max_lights: max_lights as usize,
             max_radius: f64::from(max_diameter).to_radians() / 2.0,
             threshold: self.extract_threshold(),
+            min_part: if asked { MIN_PART } else { MIN_AUTO_PART },
         };
-        environment_suns::extract(scene, &map, limits, self.rotation())
+        environment_suns::extract(scene, &map, limits, self.rotation(), asked)
     }
 
     /// Warning about a sky without a sun or moon; about a sun that is disabled together with its

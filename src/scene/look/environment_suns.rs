@@ -16,6 +16,8 @@ use crate::{
 choices! {
     /// Lights that are extracted from an environment map.
     pub enum EnvironmentExtract {
+        /// Those that rays from surfaces would miss.
+        Auto = "auto",
         /// None.
         Off = "off",
         /// The strongest one.
@@ -67,14 +69,18 @@ pub fn is_extracted_light(address: &str) -> bool {
 }
 
 /// Takes lights out of a map that is turned by `rotation` (rad), adds them to a scene, and returns
-/// the map without them. A note lists them.
+/// the map without them. A note lists them; `asked` has one too if there are none.
 pub(super) fn extract(
     scene: &mut Scene,
     map: &RadianceMap,
     limits: ExtractionLimits,
     rotation: f64,
+    asked: bool,
 ) -> RadianceMap {
     let Extraction { map, lights, wide } = map.extract_lights(limits);
+    if lights.is_empty() && !asked {
+        return map;
+    }
     let mut listed = Vec::new();
     for (rank, light) in lights.iter().enumerate() {
         let ExtractedLight { towards, illuminance, angular_radius, part } = *light;
@@ -92,13 +98,14 @@ pub(super) fn extract(
     let mut message = if listed.is_empty() {
         format!(
             "nothing is extracted: no area is {} times as bright as the rest of the map and has \
-             1 % of its light; lower environment.extract_threshold",
-            limits.threshold
+             {} % of its light; lower environment.extract_threshold",
+            limits.threshold,
+            limits.min_part * 100.0
         )
     } else {
         listed.join(", ")
     };
-    if wide > 0 {
+    if wide > 0 && asked {
         let diameter = 2.0 * limits.max_radius.to_degrees();
         message += &format!("; areas wider than {diameter:.0} degrees stay in the map: {wide}");
     }
