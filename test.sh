@@ -76,8 +76,11 @@ gpu_tests() {
 quick_gpu_tests() {
     local skipped=() name
     for name in "${LONG_DRAWS[@]}"; do skipped+=(--skip "$name"); done
-    GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
+    unoptimized tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
+# Runs of the program draw one small picture each.
+cli_tests() { unoptimized tests cli "tests/cli/main.rs"; }
+unoptimized() { GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" "$@"; }
 
 lints() {
     checked_lints >"$logs/lints" 2>&1 || { cat "$logs/lints"; false; }
@@ -133,7 +136,7 @@ host_lane() {
 device_lane() {
     lane "tests of viewer, other" viewer_tests
     lane "tests of gpu, long" gpu_tests
-    lane "tests of cli" tests cli "tests/cli/main.rs"
+    lane "tests of cli" cli_tests
     lane "tests of gpu, quick" quick_gpu_tests
 }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use glam::{DVec3, Vec3, dvec3};
+use glam::{DVec3, Vec3, Vec4, dvec3};
 use rayon::prelude::*;
 
 use super::radiance_map::RadianceMap;
@@ -211,14 +211,6 @@ impl Sum {
     }
 }
 
-/// Unnormalized weight of light by the cosine to the reflected view, at normal incidence: D of the
-/// half vector times the cosine. Karis 2013, equation 7.
-fn weight(cosine: f32, alpha2: f32) -> f32 {
-    // 1 - (n.h)^2 (1 - a^2) with (n.h)^2 = (1 + cosine) / 2, kept precise near the peak.
-    let k = f32::midpoint(1.0 - cosine, (1.0 + cosine) * alpha2);
-    cosine / (k * k)
-}
-
 /// Maximum ratio of a cell's radius to its distance to be used whole: for narrow lobes, and for
 /// those that are as wide as many cells.
 const ACCEPT: [f32; 2] = [0.6, 0.3];
@@ -254,13 +246,19 @@ fn blurred(grids: &[Grid], size: usize, roughness: f64) -> Vec<Vec3> {
     out
 }
 
-/// Cells that together cover the map, by components, so that sums over them use vector
-/// instructions.
+/// Four cells side by side: one SIMD register for each number.
+#[derive(Clone, Copy, Default)]
+struct CellPack {
+    direction: [Vec4; 3],
+    /// Solid angle, and light of the three channels.
+    sums: [Vec4; 4],
+}
+
+/// Cells that together cover the map; the last pack is filled up with black ones.
 #[derive(Default)]
 struct CellList {
-    direction: [Vec<f32>; 3],
-    angle: Vec<f32>,
-    light: [Vec<f32>; 3],
+    packs: Vec<CellPack>,
+    count: usize,
 }
 
 impl CellList {
@@ -294,39 +292,40 @@ impl CellList {
     }
 
     fn push(&mut self, cell: &Cell) {
-        for (axis, value) in self.direction.iter_mut().zip(cell.direction.to_array()) {
-            axis.push(value);
+        let lane = self.count % 4;
+        if lane == 0 {
+            self.packs.push(CellPack::default());
         }
-        self.angle.push(cell.angle);
-        for (channel, value) in self.light.iter_mut().zip(cell.light.to_array()) {
-            channel.push(value);
+        self.count += 1;
+        let Some(pack) = self.packs.last_mut() else { return };
+        for (axis, value) in pack.direction.iter_mut().zip(cell.direction.to_array()) {
+            axis[lane] = value;
+        }
+        let sums = [cell.angle, cell.light.x, cell.light.y, cell.light.z];
+        for (sum, value) in pack.sums.iter_mut().zip(sums) {
+            sum[lane] = value;
         }
     }
 
-    /// Weighted mean luminance around a direction.
+    /// Mean luminance around a direction, weighted by D of the half vector times the cosine to the
+    /// reflected view, at normal incidence. Karis 2013, equation 7.
     fn mean(&self, direction: Vec3, roughness: f64) -> Vec3 {
-        const LANES: usize = 8;
-        let alpha2 = roughness.powi(4) as f32;
-        let [dx, dy, dz] = self.direction.each_ref().map(|axis| axis.chunks(LANES));
-        let [red, green, blue] = self.light.each_ref().map(|channel| channel.chunks(LANES));
-        let mut sums = [[0.0_f32; LANES]; 4];
-        for ((((((dx, dy), dz), angle), red), green), blue) in
-            dx.zip(dy).zip(dz).zip(self.angle.chunks(LANES)).zip(red).zip(green).zip(blue)
-        {
-            let mut weights = [0.0; LANES];
-            for (((w, x), y), z) in weights.iter_mut().zip(dx).zip(dy).zip(dz) {
-                let cosine = direction.x * x + direction.y * y + direction.z * z;
-                *w = weight(cosine.clamp(0.0, 1.0), alpha2);
-            }
-            for (sums, values) in sums.iter_mut().zip([angle, red, green, blue]) {
-                for ((sum, w), value) in sums.iter_mut().zip(weights).zip(values) {
-                    *sum += w * value;
-                }
+        let alpha2 = Vec4::splat(roughness.powi(4) as f32);
+        let [dx, dy, dz] = direction.to_array().map(Vec4::splat);
+        let mut sums = [Vec4::ZERO; 4];
+        for pack in &self.packs {
+            let [x, y, z] = pack.direction;
+            let cosine = (dx * x + dy * y + dz * z).clamp(Vec4::ZERO, Vec4::ONE);
+            // 1 - (n.h)^2 (1 - a^2) with (n.h)^2 = (1 + cosine) / 2, kept precise near the peak.
+            let k = 0.5 * ((Vec4::ONE - cosine) + (Vec4::ONE + cosine) * alpha2);
+            let weight = cosine / (k * k);
+            for (sum, value) in sums.iter_mut().zip(pack.sums) {
+                *sum += weight * value;
             }
         }
         let [whole, red, green, blue] =
-            sums.map(|lanes| lanes.into_iter().map(f64::from).sum::<f64>());
-        if whole > 0.0 { (DVec3::new(red, green, blue) / whole).as_vec3() } else { Vec3::ZERO }
+            sums.map(|lanes| lanes.to_array().into_iter().map(f64::from).sum::<f64>());
+        if whole > 0.0 { (dvec3(red, green, blue) / whole).as_vec3() } else { Vec3::ZERO }
     }
 }
 
