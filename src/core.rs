@@ -6,6 +6,7 @@ pub mod bvh;
 pub mod camera;
 pub mod camera_control;
 pub mod compare;
+pub mod easing;
 pub mod gi;
 pub mod image_io;
 pub mod message;

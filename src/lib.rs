@@ -5,8 +5,8 @@
 //! lower ones. `tests/cpu/architecture.rs` enforces it.
 #[doc(inline)]
 pub use sunny16_core::{
-    bvh, camera, camera_control, compare, gi, image_io, message, optics, output, photometry,
-    reference, scene, settings, sobol,
+    bvh, camera, camera_control, compare, easing, gi, image_io, message, optics, output,
+    photometry, reference, scene, settings, sobol,
 };
 
 pub mod cli;

@@ -134,7 +134,7 @@ pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
             "--matrix {path} is given twice; list all values in one option"
         )));
     }
-    let request = args.scene.request();
+    let request = OpenRequest { fps: args.fps, ..args.scene.request() };
     let source = session::read(&request)?;
     let cameras = if args.all_cameras { cameras(&request, &source)? } else { Vec::new() };
     let count = args.matrix.iter().map(|axis| axis.values.len());
@@ -170,7 +170,7 @@ pub fn of(args: &RenderArgs) -> Result<Vec<(String, RenderArgs)>, CliError> {
         }
         // Each value is checked once, beside the first values of the other options.
         if !args.matrix.is_empty() && member.changes <= 1 {
-            open(&own.scene.request(), &source)?;
+            open(&OpenRequest { fps: args.fps, ..own.scene.request() }, &source)?;
         }
         pictures.push((member.caption, own));
     }

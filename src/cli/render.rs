@@ -78,9 +78,6 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if args.exposed && !exr {
         eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
     }
-    if args.fps.is_some() && args.frames.is_none() && args.video.is_none() {
-        eprintln!("warning: --fps has no effect without --frames");
-    }
     let begun = Instant::now();
     let is_set = args.all_cameras || !args.matrix.is_empty();
     let runs = if is_set { picture_set::of(args)? } else { vec![(String::new(), args.clone())] };
@@ -229,9 +226,13 @@ fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
     let (outputs, count) = (picture_files(args, &names, number), numbers.len());
     outputs.iter().try_for_each(|file| check_in_existing_folder(file))?;
     let is_sequence = args.frames.is_some() && args.turntable.is_none();
-    let mut request = OpenRequest { is_sequence, ..args.scene.request() };
+    let mut request = OpenRequest { is_sequence, fps: args.fps, ..args.scene.request() };
     request.set.extend(args.aa_samples.map(|samples| format!("passes.aa.samples={samples}")));
     let mut opened = scene_args::open_request(&request, args.quiet)?;
+    let has_rate = args.frames.is_some() || args.video.is_some() || opened.timeline.is_some();
+    if args.fps.is_some() && !has_rate && args.set_place.is_none_or(|place| place.index == 0) {
+        eprintln!("warning: --fps has no effect without --frames");
+    }
     let left_out = leave_out(args, exr, &mut opened)?;
     let turntable = args.turntable.map(|count| turntable(&opened, count)).transpose()?;
     let files = outputs.iter().map(PathBuf::as_path);
@@ -342,9 +343,9 @@ fn render_raster(
         let metadata = RenderMetadata {
             exposed: args.exposed && exr,
             left_out: left_out.iter().map(|name| (*name).into()).collect(),
-            ..opened.raster_metadata(shot.image.exposure, white_balance, samples)
+            ..opened.raster_metadata(shot.image.exposure, shot.white_balance, samples)
         };
-        write((args, &file), exr, &shot.image, white_balance, &metadata)?;
+        write((args, &file), exr, &shot.image, shot.white_balance, &metadata)?;
         warn(&shown_limits.select(shot.image.limits.warnings()), args.quiet);
         if args.reports_pictures() {
             report_picture(&file, session, shot);

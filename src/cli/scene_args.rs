@@ -84,7 +84,8 @@ impl SceneArgs {
         let tier = quality.map(|tier| format!("{}={tier}", QualityLook::PATH));
         let scale = scale.as_deref().map(scale_assignment);
         let set = tier.into_iter().chain(scale).chain(set).collect();
-        OpenRequest { scene, look, no_look, root, camera, size, set, time, is_sequence: false }
+        let unset = OpenRequest::default();
+        OpenRequest { scene, look, no_look, root, camera, size, set, time, ..unset }
     }
 
     /// Name of the scene for messages.

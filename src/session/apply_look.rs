@@ -11,6 +11,7 @@ use super::{
     request::OpenRequest,
     size::{SHAPES, Size, default_aspect_ratio, default_size, picture_aspect_ratio},
     source::read,
+    timeline::{DEFAULT_RATE, TimedLook, TimelineReach, check_items},
 };
 use crate::{
     camera::{ExposureControl, ExposureMode},
@@ -21,7 +22,7 @@ use crate::{
         defaults,
         emissive::{EmissiveLights, emissive_lights},
         inspect,
-        look::{LightLook, Look, LookError},
+        look::{LightLook, Look, LookError, Timeline},
     },
     settings::{DefaultLight, ShadowMethod},
 };
@@ -85,17 +86,62 @@ fn located(
     warnings: (Vec<String>, Checks),
 ) -> Result<OpenScene, SessionError> {
     let origins = look.origins.clone();
-    assemble(args, scene, look, warnings).map_err(|error| match error {
-        SessionError::Look(error) => SessionError::Look(error.located(&origins)),
-        error => error,
-    })
+    let opened = if look.timeline.is_empty() {
+        assemble(args, scene, look, (warnings, TimedBy::Animation))
+    } else {
+        assemble_timed(args, scene, look, warnings)
+    };
+    opened.map_err(|error| error.located(&origins))
+}
+
+/// What a time applies to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TimedBy {
+    /// The scene's animations alone.
+    Animation,
+    /// The look's timeline too.
+    Timeline,
+}
+
+/// As [`assemble`], for a look with a timeline, at the time of the request or 0 s.
+fn assemble_timed(
+    args: &OpenRequest,
+    scene: Scene,
+    look: Look,
+    warnings: (Vec<String>, Checks),
+) -> Result<OpenScene, SessionError> {
+    check_items(&look, &scene)?;
+    let time = args.time.unwrap_or(0.0);
+    let base = Arc::new(scene);
+    let at_rest = Look { timeline: Timeline::default(), ..look.clone() };
+    let rest = rest_scene(args, &base, at_rest)?;
+    let rate = args.fps.unwrap_or(DEFAULT_RATE);
+    let mut timed = TimedLook::new(Arc::clone(&base), look, rate, rest)?;
+    let look = timed.look_at(time, args)?;
+    timed.time = time;
+    let request = OpenRequest { time: Some(time), ..args.clone() };
+    let opened = assemble(&request, Scene::clone(&base), look, (warnings, TimedBy::Timeline))?;
+    Ok(OpenScene { request: args.clone(), timeline: Some(timed), ..opened })
+}
+
+/// The scene with a look applied, in its rest pose, and the animations to play.
+fn rest_scene(
+    args: &OpenRequest,
+    base: &Scene,
+    look: Look,
+) -> Result<(Arc<Scene>, AnimationSelection), SessionError> {
+    let look = look.with_tier()?;
+    let mut scene = base.clone();
+    look.apply(&mut scene)?;
+    let play = chosen_animation(args, &look, &scene)?;
+    Ok((Arc::new(scene), play))
 }
 
 fn assemble(
     args: &OpenRequest,
     mut scene: Scene,
     look: Look,
-    (mut warnings, checks): (Vec<String>, Checks),
+    ((mut warnings, checks), timed): ((Vec<String>, Checks), TimedBy),
 ) -> Result<OpenScene, SessionError> {
     let look = look.with_tier()?;
     // A scene whose lights are all switched off is dark on purpose: no default light.
@@ -154,6 +200,7 @@ fn assemble(
             scene.time = time;
             Some(Playback { rest: Arc::new(rest), play, time, camera: None })
         }
+        Some(_) if timed == TimedBy::Timeline => None,
         Some(_) => {
             let effect = match args.time {
                 Some(_) => "--time has no effect",
@@ -223,6 +270,7 @@ fn assemble(
         effects,
         lens,
         playback: animated,
+        timeline: None,
         warnings,
     })
 }
@@ -250,6 +298,59 @@ fn chosen_animation(
 }
 
 impl OpenScene {
+    /// Sets the time of a look with a timeline: applies the look with its values at that time.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Look`] if the look at that time cannot be applied.
+    pub(super) fn seek_timeline(&mut self, time: f64) -> Result<(), SessionError> {
+        let Some(timed) = &mut self.timeline else { return Ok(()) };
+        let (look, reach) = (timed.look_at(time, &self.request)?, timed.reach);
+        let base = Arc::clone(&timed.base);
+        let origins = look.origins.clone();
+        let located = |error: SessionError| error.located(&origins);
+        if reach == TimelineReach::Frame {
+            self.seek_pose(time);
+            self.set_look(look, self.size).map_err(located)?;
+            if let Some(animated) = &mut self.playback {
+                animated.camera = choose_camera(&self.request, &self.look, &self.scene)?.1;
+            }
+        } else {
+            let request = OpenRequest { time: Some(time), ..self.request.clone() };
+            let parts = ((Vec::new(), Checks::Skipped), TimedBy::Timeline);
+            let mut next = assemble(&request, Scene::clone(&base), look, parts).map_err(located)?;
+            next.request = self.request.clone();
+            if next.size != self.size {
+                next.set_look(next.look.clone(), self.size)?;
+            }
+            next.warnings = std::mem::take(&mut self.warnings);
+            next.timeline = self.timeline.take();
+            *self = next;
+        }
+        if let Some(timed) = &mut self.timeline {
+            timed.time = time;
+        }
+        self.adapt_positions();
+        Ok(())
+    }
+
+    /// Makes metering positions in pixels refer to the full size, where the session renders
+    /// another one.
+    fn adapt_positions(&mut self) {
+        let full_size = self.timeline.as_ref().and_then(|timed| timed.full_size);
+        if let Some(size) = full_size {
+            self.resize_positions(size);
+        }
+    }
+
+    /// Makes metering positions in pixels refer to a size in pixels instead of the session's.
+    pub fn resize_positions(&mut self, [width, height]: [u32; 2]) {
+        let dials = &mut self.physical_camera.dials;
+        dials.metering.position = dials.metering.position.resizable(width, height);
+        let gray_card = dials.white_balance.gray_card;
+        dials.white_balance.gray_card = gray_card.map(|at| at.resizable(width, height));
+    }
+
     /// Replaces the look and the picture size of the same scene: camera, dials, effects and passes.
     /// Lights, environment and materials of the look must be unchanged.
     ///

@@ -3,7 +3,10 @@
 use crate::{
     camera::CameraError,
     gpu::GpuError,
-    scene::{gltf::ImportError, look::LookError},
+    scene::{
+        gltf::ImportError,
+        look::{LookError, Origins},
+    },
 };
 
 /// Error of opening, exposing or rendering a session.
@@ -33,6 +36,16 @@ pub enum SessionError {
     /// A bug in this program.
     #[error("{0}")]
     Internal(String),
+}
+
+impl SessionError {
+    /// The error with the place at which its property is set, if that is known.
+    pub(super) fn located(self, origins: &Origins) -> Self {
+        match self {
+            Self::Look(error) => Self::Look(error.located(origins)),
+            error => error,
+        }
+    }
 }
 
 impl From<CameraError> for SessionError {

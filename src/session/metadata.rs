@@ -51,6 +51,10 @@ impl OpenScene {
     /// [`super::SessionError::Look`] if the lens cannot be set; the scene is then unchanged.
     pub fn leave_out_post_effects(&mut self) -> Result<Vec<&'static str>, super::SessionError> {
         let on = self.post_effects();
+        if let Some(timed) = &mut self.timeline {
+            // At other times, other effects may be on.
+            timed.assign(&POST_EFFECTS.map(|(_, off)| off.to_owned()))?;
+        }
         let mut look = self.look.clone();
         for (_, off) in POST_EFFECTS.iter().filter(|(name, _)| on.contains(name)) {
             look.assign(off)?;

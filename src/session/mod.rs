@@ -32,6 +32,7 @@ mod sequence;
 mod size;
 mod source;
 mod still;
+mod timeline;
 
 pub use self::{
     apply::{Applied, DeviceWork},
@@ -49,4 +50,5 @@ pub use self::{
     sequence::{SequencePicture, SequenceSettings, Turntable},
     size::Size,
     source::{SceneSource, default_look_path, import, read},
+    timeline::{DEFAULT_RATE, TimedLook, TimelineReach},
 };

@@ -32,25 +32,34 @@ fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3,
 }
 
 impl OpenScene {
-    /// Sets the playback time in s; no effect for a scene at rest.
+    /// Sets the playback time in s; no effect for a scene at rest without a timeline.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Look`] if the lens cannot be set for the camera at that time.
+    /// [`SessionError::Look`] if the lens cannot be set for the camera at that time, or the look's
+    /// values at that time cannot be applied.
     pub fn seek(&mut self, time: f64) -> Result<(), SessionError> {
-        let Some(animated) = &mut self.playback else { return Ok(()) };
-        animated.time = time;
-        let scene = Arc::make_mut(&mut self.scene);
-        scene.time = time;
-        scene.apply(&animated.rest.pose(&animated.play, time));
-        scene.bake();
-        if animated.camera.is_some() {
+        if self.timeline.is_some() {
+            return self.seek_timeline(time);
+        }
+        self.seek_pose(time);
+        if self.playback.as_ref().is_some_and(|animated| animated.camera.is_some()) {
             let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
             let (projection, effects, lens) =
                 mount_camera(&self.physical_camera, projection, self.size, self.lens.clone())?;
             (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
         Ok(())
+    }
+
+    /// Sets the pose of the scene to a time in s; no effect for a scene at rest.
+    pub(super) fn seek_pose(&mut self, time: f64) {
+        let Some(animated) = &mut self.playback else { return };
+        animated.time = time;
+        let scene = Arc::make_mut(&mut self.scene);
+        scene.time = time;
+        scene.apply(&animated.rest.pose(&animated.play, time));
+        scene.bake();
     }
 
     /// Motion blur of the open shutter, with the camera's animated motion; `None` for a scene at

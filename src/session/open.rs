@@ -98,16 +98,6 @@ impl Session {
         done
     }
 
-    /// Sets the playback time in s, on the host and on the device.
-    ///
-    /// # Errors
-    /// [`SessionError::Look`] if the lens cannot be set for the camera at that time,
-    /// [`SessionError::Gpu`], e.g. out of memory or device lost.
-    pub fn seek(&mut self, time: f64) -> Result<(), SessionError> {
-        self.opened.seek(time)?;
-        self.update_pose()
-    }
-
     /// Updates the scene on the device to the host's pose.
     ///
     /// # Errors

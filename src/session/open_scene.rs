@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DMat4;
 
-use super::{playback::Playback, request::OpenRequest, size::Size};
+use super::{playback::Playback, request::OpenRequest, size::Size, timeline::TimedLook};
 use crate::{
     camera::{Camera, CameraEffects},
     gpu_scene::View,
@@ -19,7 +19,7 @@ pub struct OpenScene {
     pub request: OpenRequest,
     /// The scene at the playback time, with the look applied.
     pub scene: Arc<Scene>,
-    /// The look.
+    /// The look; with the values of its timeline at the playback time.
     pub look: Look,
     /// Name of the camera; its address or a description if it has none.
     pub camera_name: String,
@@ -39,6 +39,8 @@ pub struct OpenScene {
     pub lens: Option<Arc<MountedLens>>,
     /// Animation playback; `None` for a scene at rest.
     pub playback: Option<Playback>,
+    /// The look's timeline; `None` without one.
+    pub timeline: Option<TimedLook>,
     /// Warnings and notes for the user, one each.
     pub warnings: Vec<String>,
 }
@@ -50,9 +52,16 @@ impl OpenScene {
         View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
     }
 
-    /// Animation time in s; `None` for a scene at rest.
+    /// Animation time in s; `None` for a scene at rest without a timeline.
     #[must_use]
     pub fn time(&self) -> Option<f64> {
-        self.playback.as_ref().map(|animated| animated.time)
+        let played = self.playback.as_ref().map(|animated| animated.time);
+        played.or(self.timeline.as_ref().map(|timed| timed.time))
+    }
+
+    /// The look as written: with its timeline, if it has one, in place of the values at a time.
+    #[must_use]
+    pub fn written_look(&self) -> &Look {
+        self.timeline.as_ref().map_or(&self.look, TimedLook::look)
     }
 }

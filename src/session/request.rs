@@ -30,6 +30,11 @@ pub struct OpenRequest {
     pub set: Vec<String>,
     /// Animation time in s; `None` is the scene at rest.
     pub time: Option<f64>,
+    /// Frames per second of a sequence, of keys in frames and of the timeline's conditions
+    /// ([`DEFAULT_RATE`] if absent).
+    ///
+    /// [`DEFAULT_RATE`]: super::DEFAULT_RATE
+    pub fps: Option<f64>,
     /// True for a sequence of pictures, which starts at 0 s if `time` is `None`.
     pub is_sequence: bool,
 }

@@ -4,7 +4,7 @@ use glam::{DMat4, DVec3, Mat3};
 
 use super::{
     error::SessionError,
-    expose::{ExposureState, is_adaptive},
+    expose::{ExposureState, exposure_from_adaptation, is_adaptive},
     open::Session,
     open_scene::OpenScene,
 };
@@ -81,6 +81,8 @@ pub struct SequencePicture {
     pub image: RenderedImage,
     /// Its exposure.
     pub exposed: ExposureState,
+    /// Its white balance.
+    pub white_balance: Mat3,
 }
 
 /// A frame of a sequence.
@@ -146,7 +148,7 @@ impl Session {
     pub fn sequence<E: From<SessionError>>(
         &mut self,
         sequence: &SequenceSettings,
-        (mut exposed, white_balance): (ExposureState, Mat3),
+        (mut exposed, mut white_balance): (ExposureState, Mat3),
         progress: &mut dyn FnMut(f64) -> Result<(), SessionError>,
         mut done: impl FnMut(&Self, &SequencePicture) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -169,6 +171,13 @@ impl Session {
                 exposed = self.determine_exposure(true)?;
             }
             let continues = ahead.peek().is_some_and(|(_, next)| !next.is_start);
+            if self.opened.timeline.is_some() && step.number > 0 {
+                // Dials of the timeline, for the same reading of the meter.
+                exposed = exposure_from_adaptation(&self.opened, exposed.metered, exposed.adapted)?;
+                if self.opened.physical_camera.dials.white_balance.gray_card.is_none() {
+                    white_balance = self.white_balance(exposed.exposure)?;
+                }
+            }
             let settings = RenderSettings {
                 frame_number: step.number,
                 history_number: sequence.samples.is_none().then_some(step.number),
@@ -182,7 +191,7 @@ impl Session {
                 })?,
                 None => self.render(&settings)?,
             };
-            let picture = SequencePicture { number: step.number, image, exposed };
+            let picture = SequencePicture { number: step.number, image, exposed, white_balance };
             if step.is_picture {
                 done(self, &picture)?;
             }

@@ -44,6 +44,8 @@ pub enum Action {
 pub enum DocumentAction {
     /// Sets properties as one undo step.
     Set(Changes),
+    /// Sets a key of the timeline at the present time, as one undo step: path and value.
+    SetKey(String, String),
     /// Undoes the last step.
     Undo,
     /// Redoes the last undone step.
@@ -155,6 +157,17 @@ pub enum CameraAction {
     Play,
     /// Seeks to a time (s).
     Seek(f64),
+    /// Seeks to the next key of the timeline, or to the one before.
+    SeekKey(Direction),
+}
+
+/// Direction in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Later.
+    Forward,
+    /// Earlier.
+    Backward,
 }
 
 /// An action on what the window shows.

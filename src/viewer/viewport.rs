@@ -127,7 +127,7 @@ impl Viewport {
         let PreparedScene { base, session, warnings } = prepared;
         let size = [session.size.width, session.size.height];
         let order = ORDERS.fetch_add(1, Ordering::Relaxed);
-        let time = session.playback.as_ref().map(|animated| animated.time);
+        let time = session.time();
         Self {
             engine: Arc::clone(engine),
             base,
@@ -174,10 +174,10 @@ impl Viewport {
         self.last_frame.as_ref().map(|finished| &finished.exposed)
     }
 
-    /// The scene and camera of the newest picture, if the scene is animated and that picture
+    /// The scene and camera of the newest picture, if the scene or the look is animated and that picture
     /// answers the current request with a still view.
     fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
-        self.session.playback.as_ref()?;
+        self.session.time()?;
         let finished =
             self.last_frame.as_ref().filter(|finished| finished.request_id == self.request_id)?;
         Some((finished.scene.as_deref()?, finished.camera))
@@ -265,6 +265,9 @@ impl Viewport {
     /// # Errors
     /// A look that does not fit the scene; nothing has changed then.
     pub fn apply_look(&mut self, look: Look) -> Result<LookChange, ViewError> {
+        if self.session.timeline.is_some() || !look.timeline.is_empty() {
+            return self.apply_timeline(look);
+        }
         // The session's look has the values of its tier.
         let look = look.with_tier().map_err(session::SessionError::from)?;
         let change = classify_change(&self.session.look, &look);
@@ -292,18 +295,43 @@ impl Viewport {
         Ok(change)
     }
 
+    /// Applies a look in place of one with a timeline, or with a timeline of its own, at the
+    /// present time.
+    fn apply_timeline(&mut self, look: Look) -> Result<LookChange, ViewError> {
+        if self.session.timeline.is_some() && *self.session.written_look() == look {
+            return Ok(LookChange::Nothing);
+        }
+        let size = Size { width: self.size[0], height: self.size[1] };
+        let own = self.session.request.clone();
+        let time = self.time.or(own.time);
+        let request = OpenRequest { size: Some(size), time, ..own.clone() };
+        let mut session =
+            session::apply_look(&request, Scene::clone(&self.base), look, self.warnings.clone())?;
+        session.request = own;
+        let change = classify_change(&self.session.look, &session.look);
+        self.session = session;
+        self.time = self.session.time();
+        if self.time.is_none() {
+            self.playing = None;
+        }
+        self.refused_size = None;
+        self.adapt_session();
+        self.mark_moving();
+        Ok(change)
+    }
+
     /// Sets what the look does not have: the user's pose, and metering positions in pixels of the
     /// full size.
     fn adapt_session(&mut self) {
         if let Some(pose) = self.pose {
             self.session.camera.0 = pose;
         }
-        if self.size != self.full_size {
-            let [width, height] = self.full_size;
-            let dials = &mut self.session.physical_camera.dials;
-            dials.metering.position = dials.metering.position.resizable(width, height);
-            let gray_card = dials.white_balance.gray_card;
-            dials.white_balance.gray_card = gray_card.map(|at| at.resizable(width, height));
+        let full_size = (self.size != self.full_size).then_some(self.full_size);
+        if let Some(timed) = &mut self.session.timeline {
+            timed.full_size = full_size;
+        }
+        if let Some(size) = full_size {
+            self.session.resize_positions(size);
         }
     }
 

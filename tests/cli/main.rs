@@ -14,6 +14,7 @@ mod messages;
 mod path_tracer;
 mod picture_sets;
 mod sequences;
+mod timeline;
 mod two_drivers;
 mod validate;
 mod vocabulary;

@@ -13,10 +13,11 @@ use crate::{
 };
 
 /// Layers, lowest first. A module may import from its own layer and lower ones.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "testing",
     "message",
     "sobol",
+    "easing",
     "photometry",
     "image_io",
     "optics",

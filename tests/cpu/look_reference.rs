@@ -5,7 +5,8 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
 use sunny16::{
-    scene::look::{Look, properties, range},
+    easing::Easing,
+    scene::look::{Look, TimelineLoop, TimelineSpace, properties, range},
     settings::{Accepts, GiSettings, PassesSettings, Property, Quality, tier_table},
 };
 
@@ -62,7 +63,10 @@ off by `enabled = false`.\n\n\
 An added camera has its own pose: `camera.position`, `camera.target` and `camera.roll` move\n\
 cameras of the file only. Its lens and dials override those of `camera.*`, which apply where it\n\
 sets none. `--camera NAME` or `camera.name` chooses it; the first camera of the file stays the\n\
-default.\n";
+default.\n\n\
+## timeline\n\n\
+`[timeline]` gives properties values over time: keys, easing, and segments that conditions start\n\
+([timeline](timeline.md)).\n";
 
 /// Text of the value that a look without the property has: the default tier's, else its own.
 fn default(property: &Property) -> Option<String> {
@@ -190,7 +194,61 @@ fn schema() -> Value {
             at = if slot.get("oneOf").is_some() { &mut slot["oneOf"][1] } else { slot };
         }
     }
+    root["properties"]["timeline"] = timeline();
     root
+}
+
+/// `[timeline]`: tracks by path, and segments.
+fn timeline() -> Value {
+    let names: Vec<String> = Easing::all().map(|(name, _)| name).collect();
+    let number = json!({"type": "number", "minimum": -1e9, "maximum": 1e9});
+    let key = json!({
+        "type": "object",
+        "properties": {
+            "time": {"description": "seconds", "type": ["number", "string"]},
+            "frame": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
+            "value": {"type": ["number", "string", "boolean", "array"]},
+            "ease": {"anyOf": [
+                {"enum": names},
+                {"type": "array", "items": number, "minItems": 4, "maxItems": 4},
+            ]},
+        },
+        "required": ["value"],
+        "additionalProperties": false,
+    });
+    let names = |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>();
+    let track = json!({
+        "description": "a property's values over time, or a table of properties",
+        "type": "object",
+        "properties": {
+            "keys": {"type": "array", "items": key, "minItems": 1},
+            "loop": {"enum": names(&mut TimelineLoop::ALL.iter().map(|(name, _)| *name))},
+            "space": {"enum": names(&mut TimelineSpace::ALL.iter().map(|(name, _)| *name))},
+        },
+    });
+    let segment = json!({
+        "type": "object",
+        "properties": {
+            "after": {"description": "start in seconds", "type": ["number", "string"]},
+            "when": {
+                "type": "object",
+                "properties": {
+                    "within": {"description": "meters", "type": ["number", "string"]},
+                    "node": {"type": ["number", "string"]},
+                    "property": {"type": "string"},
+                    "passes": {"type": ["number", "string"]},
+                },
+                "additionalProperties": false,
+            },
+        },
+        "additionalProperties": track,
+    });
+    json!({
+        "description": "values of properties over time",
+        "type": "object",
+        "properties": {"segments": {"type": "object", "additionalProperties": segment}},
+        "additionalProperties": track,
+    })
 }
 
 #[test]

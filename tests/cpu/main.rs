@@ -25,4 +25,5 @@ mod light_modifiers;
 mod look_reference;
 mod quality;
 mod shader_sizes;
+mod timeline;
 mod virtual_image;

@@ -16,7 +16,7 @@ use sunny16::{
     session::{self, OpenRequest, Session, Size},
     viewer::{
         App,
-        action::{DocumentAction, EngineAction, WindowAction},
+        action::{CameraAction, Direction, DocumentAction, EngineAction, WindowAction},
         guides::FrameGuide,
         panels::{inspector::Selection, mixer::Fader, reference_view, viewport::Tool},
         shader_reload::ShaderSources,
@@ -616,6 +616,59 @@ fn playback_and_paused_views_match_render() {
     let differing =
         written.as_raw().iter().zip(&shown).filter(|(a, b)| a.abs_diff(**b) > 3).count();
     assert!(differing * 50 < shown.len(), "{differing} of {} bytes", shown.len());
+}
+
+#[test]
+fn a_timeline_in_the_window_is_that_of_render() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let look = dir.path().join("shot.look.toml");
+    let text = "[camera.exposure]\nev100 = 5\n\
+        [lights.Key]\nadd = true\nposition = [2, 3, 1]\n\
+        [timeline.\"camera.lens.focal_length\"]\n\
+        keys = [{ time = 0, value = 24 }, { time = 1, value = 50 }]\n\
+        [timeline.\"lights.Key.lumens\"]\n\
+        keys = [{ time = 0, value = 900, ease = \"quad out\" }, { time = 1, value = 100 }]\n";
+    fs::write(&look, text).unwrap();
+    let request = OpenRequest {
+        scene: Some("builtin:cornell".into()),
+        look: Some(look),
+        size: Some(Size { width: 48, height: 48 }),
+        set: vec!["quality=direct".into(), "passes.aa.samples=1".into()],
+        ..OpenRequest::default()
+    };
+    let mut bench = HeadlessViewer::new(&guard.gpu, request.clone());
+    let viewport = &mut bench.workspace_mut().viewport;
+    assert_eq!(viewport.time(), Some(0.0));
+    viewport.resize([48, 48]).unwrap();
+    for time in [0.0, 0.75, 0.25] {
+        let viewport = &mut bench.workspace_mut().viewport;
+        viewport.seek(time);
+        viewport.settle(true).unwrap();
+        let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
+        let opened = session::open(&OpenRequest { time: Some(time), ..request.clone() }).unwrap();
+        let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+        let exposed = session.determine_exposure(true).unwrap();
+        let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
+        let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
+        assert_eq!(rendered.display, shown, "bit for bit what `render --time {time}` writes");
+    }
+    let uploads = bench.workspace().viewport.last_frame.as_ref().unwrap().counts.uploads;
+    assert_eq!(uploads, 1, "a dimmed light is no upload");
+
+    // Keys are set at the present time, as an undo step, and sought by the keyboard.
+    let key = ("lights.Key.lumens".to_owned(), "500".to_owned());
+    bench.app.apply(DocumentAction::SetKey(key.0, key.1));
+    assert_eq!(bench.app.error_message(), None);
+    let opened = |bench: &HeadlessViewer| bench.workspace().viewport.session.look.clone();
+    assert_eq!(opened(&bench).lights["Key"].lumens, Some(500.0), "at 0.25 s");
+    bench.app.apply(CameraAction::SeekKey(Direction::Forward));
+    assert_eq!(bench.workspace().viewport.time(), Some(1.0));
+    bench.app.apply(CameraAction::SeekKey(Direction::Backward));
+    assert_eq!(bench.workspace().viewport.time(), Some(0.25));
+    bench.app.apply(DocumentAction::Undo);
+    let undone = opened(&bench).lights["Key"].lumens.unwrap();
+    assert!((undone - (900.0 - 800.0 * (1.0 - 0.75 * 0.75))).abs() < 1e-9, "{undone}");
 }
 
 #[test]

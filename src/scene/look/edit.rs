@@ -8,7 +8,7 @@ use super::{
 use crate::settings::ValueKind;
 
 /// The keys of a property's path; names of lights may contain dots.
-fn keys(path: &str) -> Vec<String> {
+pub(super) fn keys(path: &str) -> Vec<String> {
     let section = path.split('.').next().unwrap_or_default();
     let known = properties().map(|known| known.path).chain(old_properties());
     let named = known.filter_map(|known| known.split_once(".*."));
@@ -62,7 +62,7 @@ fn taken(table: &mut dyn TableLike, keys: &[String]) -> Option<(Key, Item)> {
     found
 }
 
-fn parsed(name: &str, text: &str) -> Result<DocumentMut, LookError> {
+pub(super) fn parsed(name: &str, text: &str) -> Result<DocumentMut, LookError> {
     text.parse().map_err(|error: toml_edit::TomlError| LookError::File {
         file: name.into(),
         detail: error.to_string(),
@@ -97,7 +97,7 @@ fn section<'a>(
 }
 
 /// A TOML value of a property: a number or a boolean if the property takes one, else a string.
-fn value_of(path: &str, text: &str) -> Value {
+pub(super) fn value_of(path: &str, text: &str) -> Value {
     let kinds = kinds(path);
     let takes = |kind| kinds.is_empty() || kinds.contains(&kind);
     if takes(ValueKind::Number) {

@@ -1,6 +1,6 @@
 //! Errors of looks.
 
-use super::{Origin, Origins};
+use super::{Origin, Origins, timeline_error::TimelineError};
 use crate::{
     camera::{CameraError, ExposureError},
     photometry::lights::LightError,
@@ -72,6 +72,9 @@ pub enum LookError {
         /// Cause, with the line number if there is one.
         detail: String,
     },
+    /// A timeline that cannot be used.
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
     /// Contradictory camera settings.
     #[error(transparent)]
     Camera(#[from] CameraError),
@@ -121,6 +124,11 @@ impl LookError {
             Self::Light { name, .. } => Some(format!("lights.{name}")),
             Self::Input { property, .. } => Some(property.clone()),
             Self::Camera(error) => Some(error.property().into()),
+            Self::Timeline(
+                TimelineError::UnknownNode { segment: path, .. }
+                | TimelineError::KeyOrder { path, .. },
+            ) => Some(path.clone()),
+            Self::Timeline(_) => None,
             Self::At { .. } | Self::File { .. } | Self::Contradiction(_) => None,
         }
     }

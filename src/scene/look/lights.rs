@@ -551,6 +551,14 @@ pub(super) fn rivals<'a>(paths: impl Iterator<Item = &'a str>) -> Option<[&'a st
     })
 }
 
+/// Message about the paths of two strengths of one light.
+pub(super) fn two_strengths([one, other]: [&str; 2]) -> String {
+    let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
+    let [unit, second] =
+        [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+    format!("{light} has two strengths, {unit} and {second}; keep the one of its data sheet")
+}
+
 /// Reads a photometric file; `property` names it in messages.
 ///
 /// # Errors

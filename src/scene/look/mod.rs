@@ -25,6 +25,11 @@ mod reader;
 mod renamed;
 mod scene_section;
 mod suggestions;
+mod timeline;
+mod timeline_edit;
+mod timeline_error;
+mod timeline_toml;
+mod timeline_value;
 mod toml_text;
 mod volumes;
 mod water;
@@ -54,5 +59,13 @@ pub use renamed::{
 };
 pub use scene_section::SceneLook;
 pub use suggestions::{are_nearest, close_name};
+pub use timeline::{
+    Condition, KeyTime, SegmentStarts, Timeline, TimelineKey, TimelineLoop, TimelineSegment,
+    TimelineTrack, passes,
+};
+pub use timeline_edit::with_key;
+pub use timeline_error::TimelineError;
+pub use timeline_toml::segment_path;
+pub use timeline_value::TimelineSpace;
 pub use toml_text::{flattened, syntax_error};
 pub use volumes::VolumeLook;

@@ -10,6 +10,8 @@ use super::{
     probes,
     properties::{choices, description, range, unknown_property},
     reader::Reader,
+    timeline::{SegmentStarts, Timeline},
+    timeline_toml::{self, ParsedTimeline},
     toml_text::{TomlProperty, flatten, syntax_error},
     volumes, water,
 };
@@ -52,6 +54,8 @@ pub struct Look {
     pub water: BTreeMap<String, WaterLook>,
     /// `volumes.NAME.*`.
     pub volumes: BTreeMap<String, VolumeLook>,
+    /// `timeline`: values over time, which replace those of the look.
+    pub timeline: Timeline,
     /// Spellings that are read with a notice.
     pub spellings: Spellings,
     /// Where properties are set.
@@ -81,17 +85,9 @@ pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
 pub fn check_assignments(assignments: &[String]) -> Result<(), LookError> {
     let paths = assignments.iter().filter_map(|text| split_assignment(text));
     match lights::rivals(paths.map(|(path, _)| path)) {
-        Some(rivals) => Err(LookError::Contradiction(two_strengths(rivals))),
+        Some(rivals) => Err(LookError::Contradiction(lights::two_strengths(rivals))),
         None => Ok(()),
     }
-}
-
-/// Message about the paths of two strengths of one light.
-fn two_strengths([one, other]: [&str; 2]) -> String {
-    let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
-    let [unit, second] =
-        [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
-    format!("{light} has two strengths, {unit} and {second}; keep the one of its data sheet")
 }
 
 impl Look {
@@ -132,7 +128,7 @@ impl Look {
         if let Some(rivals) = lights::rivals(paths.iter().map(String::as_str))
             && let Some(second) = flat.iter().find(|property| property.path == rivals[1])
         {
-            return at(second, LookError::Contradiction(two_strengths(rivals)));
+            return at(second, LookError::Contradiction(lights::two_strengths(rivals)));
         }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for property in &flat {
@@ -174,7 +170,37 @@ impl Look {
             let origin = property.origin(name, text);
             self.origins.add(current.unwrap_or_else(|| path.clone()), origin);
         }
+        self.add_timeline(timeline_toml::parse((name, text), document.as_table())?, folder)
+    }
+
+    /// Sets the timeline, after a check of the values of its keys.
+    fn add_timeline(&mut self, parsed: ParsedTimeline, folder: &Path) -> Result<(), LookError> {
+        for key in parsed.values {
+            let set = Self::default().set_in(folder, &key.path, &key.value);
+            let at = |error| LookError::At { origin: key.origin, error: Box::new(error) };
+            set.map_err(at)?;
+        }
+        if !parsed.timeline.is_empty() {
+            self.timeline = parsed.timeline;
+        }
+        for (path, origin) in parsed.origins {
+            self.origins.add(path, origin);
+        }
         Ok(())
+    }
+
+    /// This look at a time in s: without a timeline, and with the values that the timeline has
+    /// then.
+    ///
+    /// # Errors
+    /// None after [`Look::parse`], which has checked the values of all keys; else a value that its
+    /// property does not accept.
+    pub fn at_time(&self, time: f64, rate: f64, starts: &SegmentStarts) -> Result<Self, LookError> {
+        let mut look = Self { timeline: Timeline::default(), ..self.clone() };
+        for (track, value) in self.timeline.values(time, rate, starts) {
+            look.set_in(&track.folder, &track.path, &value)?;
+        }
+        Ok(look)
     }
 
     /// Warnings about the lights that it changes, by name.
@@ -239,6 +265,8 @@ impl Look {
                 None => error,
             })?;
             if let Some((path, _)) = split_assignment(assignment) {
+                // The command line overrides the file, its timeline included.
+                self.timeline.remove(&current_path(path).unwrap_or_else(|| path.into()));
                 self.origins.add(current_path(path).unwrap_or_else(|| path.into()), origin());
             }
         }

@@ -5,6 +5,9 @@ use toml_edit::{Document, Item, TableLike, TomlError, Value};
 use super::{Origin, current_path, current_value, kinds};
 use crate::settings::ValueKind;
 
+/// Name of the section of a look file that holds values over time.
+pub(super) const TIMELINE: &str = "timeline";
+
 /// A property of a look file.
 pub(super) struct TomlProperty {
     /// Path as written.
@@ -59,11 +62,14 @@ fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.into() } else { format!("{prefix}.{key}") }
 }
 
-/// Appends a table's properties, sorted by the keys of each table.
+/// Appends a table's properties, sorted by the keys of each table, without the timeline.
 pub(super) fn flatten(prefix: &str, table: &dyn TableLike, out: &mut Vec<TomlProperty>) {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_unstable_by_key(|(key, _)| *key);
     for (key, item) in entries {
+        if prefix.is_empty() && key == TIMELINE {
+            continue;
+        }
         let path = join(prefix, key);
         let offset = table.key(key).and_then(|key| key.span()).map_or(0, |span| span.start);
         let mut add = |value, kind| {
@@ -100,7 +106,7 @@ pub fn syntax_error(text: &str, error: &TomlError) -> String {
 }
 
 /// Line and column, from 1, of a byte offset in a text; the column counts characters.
-fn place_at(text: &str, offset: usize) -> (usize, usize) {
+pub(super) fn place_at(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
@@ -122,7 +128,7 @@ const LIST: &str = "a list";
 
 /// A scalar as text; `set` rejects types that a property does not take, such as a date or a nested
 /// list.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.value().clone(),
         Value::Integer(number) => number.value().to_string(),

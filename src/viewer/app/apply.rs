@@ -78,6 +78,7 @@ impl App {
                     self.apply_document();
                 }
             }
+            DocumentAction::SetKey(path, value) => self.set_key(&path, &value),
             DocumentAction::KeepCamera => self.keep_camera(),
             DocumentAction::ApplyMix => self.apply_mix_to_look(),
             DocumentAction::PaintFlow(PaintedFlow { water, before, map, rectangle, speed }) => {
@@ -126,12 +127,8 @@ impl App {
             CameraAction::FrameSelected => self.frame_selected(),
             CameraAction::Move(input) => self.move_camera(&input),
             CameraAction::Play => self.play(),
-            CameraAction::Seek(time) => {
-                let Some(work) = &mut self.state.workspace else { return };
-                work.viewport.seek(time);
-                work.pointer.incident = None;
-                self.state.reference_view.restart();
-            }
+            CameraAction::Seek(time) => self.seek(time),
+            CameraAction::SeekKey(direction) => self.seek_key(direction),
         }
     }
 

@@ -37,7 +37,7 @@ impl App {
 
     fn apply_document_after(&mut self, step: Step) {
         let Some(work) = &mut self.state.workspace else { return };
-        let old = work.viewport.session.look.clone();
+        let old = work.viewport.session.written_look().clone();
         let followed = work.shown_look().and_then(|look| {
             let moves = placed_elsewhere(&old, &look);
             let chosen = requested_camera(work, &old, &look, step);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::App;
 use crate::{
     camera_control::{CollisionMesh, Input, NavigationMode},
-    viewer::{scene_items::light_world, selection::Selection},
+    session::{DEFAULT_RATE, TimedLook},
+    viewer::{action::Direction, scene_items::light_world, selection::Selection},
 };
 
 impl App {
@@ -47,11 +48,45 @@ impl App {
         }
     }
 
+    /// Seeks to a time (s).
+    pub(super) fn seek(&mut self, time: f64) {
+        let Some(work) = &mut self.state.workspace else { return };
+        work.viewport.seek(time);
+        work.pointer.incident = None;
+        self.state.reference_view.restart();
+    }
+
+    /// Seeks to the next key of the timeline, or to the one before.
+    pub(super) fn seek_key(&mut self, direction: Direction) {
+        let Some(work) = &self.state.workspace else { return };
+        let timed = work.viewport.session.timeline.as_ref();
+        let key = timed.zip(work.viewport.time()).and_then(|(timed, time)| {
+            let forward = direction == Direction::Forward;
+            timed.look().timeline.neighbor_key(time, forward, timed.rate())
+        });
+        match key {
+            Some(time) => self.seek(time),
+            None => self.info("the timeline has no further key in this direction".into()),
+        }
+    }
+
+    /// Sets a key of the timeline at the present time, 0 s without an animation.
+    pub(super) fn set_key(&mut self, path: &str, value: &str) {
+        let Some(work) = &mut self.state.workspace else { return };
+        let timed = work.viewport.session.timeline.as_ref();
+        let rate = timed.map_or(DEFAULT_RATE, TimedLook::rate);
+        let time = work.viewport.time().unwrap_or(0.0);
+        match work.document.set_key((path, value), (time, rate)) {
+            Ok(()) => self.apply_document(),
+            Err(error) => self.error(error.to_string()),
+        }
+    }
+
     /// Starts or pauses playback.
     pub(super) fn play(&mut self) {
         let Some(work) = &mut self.state.workspace else { return };
         if work.viewport.time().is_none() {
-            return self.info("the scene has no animation".into());
+            return self.info("neither the scene nor the look is animated".into());
         }
         work.viewport.set_playing(!work.viewport.is_playing());
         work.pointer.incident = None;

@@ -176,6 +176,20 @@ impl Document {
         self.replace_checked(text, &format!("rename {} to {}", names[0], names[1]))
     }
 
+    /// Sets a key of the timeline, as one undo step: path and value, time (s) and frames per second
+    /// of keys in frames.
+    ///
+    /// # Errors
+    /// An unknown property or an invalid value; nothing has changed then.
+    pub fn set_key(
+        &mut self,
+        key: (&str, &str),
+        (time, rate): (f64, f64),
+    ) -> Result<(), LookError> {
+        let text = look::with_key(&self.location.name, &self.content.text, key, (time, rate))?;
+        self.replace_checked(text, &format!("key of {}", key.0))
+    }
+
     /// Replaces the text as an undo step of its own, if it is a look.
     fn replace_checked(&mut self, text: String, what: &str) -> Result<(), LookError> {
         Look::default().parse(&self.location.name, &text)?;

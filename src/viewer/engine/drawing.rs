@@ -120,6 +120,8 @@ impl<'a> RenderThread<'a> {
             self.release_scene();
         }
         let here = self.scene_state.as_mut();
+        // A seek applies a look with a timeline to the scene again.
+        let here = here.filter(|_| next.timeline.is_none());
         if let Some(there) = here.filter(|there| Arc::ptr_eq(&there.source, &source)) {
             // The engine's own copy, at its last time: only the first change of time copies the
             // scene.

@@ -75,10 +75,7 @@ impl RenderThread<'_> {
         session.reset_history();
         let written = frames(session, sequence, &told);
         // Return to the window's scene and time.
-        session.opened = own;
-        if session.opened.playback.is_some() {
-            session.update_pose()?;
-        }
+        session.apply(own, &there.base)?;
         session.reset_history();
         written.map(|()| sequence.count)
     }
@@ -142,6 +139,10 @@ fn frames(
         let camera = opened.camera.0;
         opened.set_look(opened.look.clone(), Size { width, height })?;
         opened.camera.0 = camera;
+    }
+    if let Some(timed) = &mut opened.timeline {
+        timed.set_rate(sequence.fps);
+        timed.full_size = None;
     }
     told(0)?;
     session.seek(sequence.first)?;

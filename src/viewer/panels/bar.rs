@@ -221,7 +221,7 @@ fn camera_menu(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     .on_hover_text("camera navigation");
 }
 
-/// Playback and the animation time, for animated scenes.
+/// Playback and the animation time, for animated scenes and looks with a timeline.
 fn time_bar(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     let Some(work) = &state.workspace else { return };
     let Some(mut time) = work.viewport.time() else { return };

@@ -7,7 +7,8 @@ use crate::{
     settings::Choice,
     viewer::{
         action::{
-            Action, Actions, DocumentAction, ItemAction, SelectionAction, ViewAction, WindowAction,
+            Action, Actions, CameraAction, Direction, DocumentAction, ItemAction, SelectionAction,
+            ViewAction, WindowAction,
         },
         palette::Palette,
         reference_view::CompareMode,
@@ -23,7 +24,7 @@ use crate::{
 
 /// Actions of the window that are not saved, with their accepted values: all of them work without a
 /// pointer.
-const ACTIONS: [(&str, &str); 10] = [
+const ACTIONS: [(&str, &str); 13] = [
     (
         "view.select",
         "camera, environment, effects, or the name of a light, water, volume or material",
@@ -42,6 +43,9 @@ const ACTIONS: [(&str, &str); 10] = [
     ("view.add_camera", "name of a new camera at the current view"),
     ("view.duplicate", "no value: adds a copy of the selected light"),
     ("view.rename", "a new name for the selected light, which the look adds"),
+    ("view.set_key", "PATH=VALUE: sets a key of the timeline at the present time"),
+    ("view.next_key", "no value: seeks to the next key of the timeline"),
+    ("view.previous_key", "no value: seeks to the key before"),
     ("view.delete", "no value: deletes the selected light, or switches off one of the file"),
 ];
 
@@ -118,9 +122,19 @@ fn view_action(path: &str, value: Option<&str>, names: Option<&Names>) -> Result
         }
         "view.add_camera" => ItemAction::AddCamera(value.ok_or_else(invalid)?.to_owned()).into(),
         "view.rename" => ItemAction::Rename(value.ok_or_else(invalid)?.to_owned()).into(),
-        "view.duplicate" | "view.delete" if value.is_some() => return Err(invalid()),
+        "view.set_key" => {
+            let (path, value) = value.and_then(look::split_assignment).ok_or_else(invalid)?;
+            DocumentAction::SetKey(path.to_owned(), value.to_owned()).into()
+        }
+        "view.duplicate" | "view.delete" | "view.next_key" | "view.previous_key"
+            if value.is_some() =>
+        {
+            return Err(invalid());
+        }
         "view.duplicate" => ItemAction::Duplicate.into(),
         "view.delete" => ItemAction::Delete.into(),
+        "view.next_key" => CameraAction::SeekKey(Direction::Forward).into(),
+        "view.previous_key" => CameraAction::SeekKey(Direction::Backward).into(),
         "view.solo" => {
             let light = match value {
                 Some(_) => Some(named("lights").ok_or_else(invalid)?.1.clone()),
@@ -292,6 +306,10 @@ mod tests {
         assert_eq!(of("view.rename=Rim"), Ok(ItemAction::Rename("Rim".into()).into()));
         assert_eq!(of("view.duplicate="), Ok(ItemAction::Duplicate.into()));
         assert_eq!(of("view.delete="), Ok(ItemAction::Delete.into()));
+        let key = DocumentAction::SetKey("camera.lens.focus".into(), "2".into());
+        assert_eq!(of("view.set_key=camera.lens.focus=2"), Ok(key.into()));
+        let next = CameraAction::SeekKey(Direction::Forward);
+        assert_eq!(of("view.next_key="), Ok(next.into()));
         let hdr = WindowSettings { hdr: true, ..settings };
         assert_eq!(of("window.hdr=true"), Ok(WindowAction::Settings(hdr).into()));
         let set =
@@ -303,6 +321,8 @@ mod tests {
             "view.tool=hammer",
             "view.add_light=hammer",
             "view.rename=",
+            "view.set_key=camera.lens.focus",
+            "view.next_key=2",
             "view.delete=Key",
             "view.solo=Pool",
             "view.zoom=2",

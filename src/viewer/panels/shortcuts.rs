@@ -6,7 +6,7 @@ use crate::{
     camera_control::NavigationMode,
     viewer::{
         action::{
-            Action, Actions, CameraAction, DocumentAction, EngineAction, ItemAction,
+            Action, Actions, CameraAction, Direction, DocumentAction, EngineAction, ItemAction,
             SelectionAction, ViewAction, WindowAction,
         },
         tool::Tool,
@@ -41,7 +41,7 @@ const COMMANDS: [(KeyboardShortcut, Action); 5] = [
 ];
 
 /// Unmodified keys, which count while a scene is open and no text field has the focus.
-const KEYS: [(Key, Action); 21] = [
+const KEYS: [(Key, Action); 23] = [
     (Key::F5, Action::Engine(EngineAction::ReloadShaders)),
     (Key::Home, Action::Camera(CameraAction::Home)),
     (Key::Delete, Action::Item(ItemAction::Delete)),
@@ -59,6 +59,8 @@ const KEYS: [(Key, Action); 21] = [
     (Key::P, Action::Selection(SelectionAction::Tool(Tool::Focus))),
     (Key::Escape, Action::Selection(SelectionAction::Tool(Tool::Select))),
     (Key::Space, Action::Camera(CameraAction::Play)),
+    (Key::Comma, Action::Camera(CameraAction::SeekKey(Direction::Backward))),
+    (Key::Period, Action::Camera(CameraAction::SeekKey(Direction::Forward))),
     (Key::F12, Action::Engine(EngineAction::Screenshot)),
     (Key::Num1, Action::Camera(CameraAction::Mode(NavigationMode::Orbit))),
     (Key::Num2, Action::Camera(CameraAction::Mode(NavigationMode::Fly))),
