@@ -80,8 +80,8 @@ impl Film {
         }
     }
 
-    /// Memory of a film of this many pixels, in bytes. It holds up to this many blocks of samples
-    /// at once: `MAX_BLOCKS` while it is traced.
+    /// Maximum memory of a film of this many pixels in bytes, while it is traced to numbers of
+    /// samples of at most three set bits ([`Self::few_blocks`]).
     #[must_use]
     pub const fn bytes(pixels: u64) -> u64 {
         pixels.saturating_mul(MAX_BLOCKS * size_of::<PixelSums>() as u64)

@@ -7,7 +7,7 @@ use crate::common::{Folder, Run};
 
 /// A cube of 1 m above a floor, which moves and returns in 0.25 s: 6 frames of 24 a second. A
 /// parallel light and a point light cast shadows.
-fn moving_cube() -> Folder {
+pub fn moving_cube() -> Folder {
     let [mut positions, mut normals] = [Vec::new(), Vec::new()];
     for axis in 0..3 {
         for sign in [-1.0f32, 1.0] {
