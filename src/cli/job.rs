@@ -54,7 +54,8 @@ pub struct JobArgs {
     #[arg(long, value_enum)]
     renderer: Option<RendererKind>,
     /// Frames of a sequence, as of `render --frames`.
-    #[arg(long, value_name = "LIST", value_parser = FrameRequest::parse, conflicts_with = "samples_per_task")]
+    #[arg(long, value_name = "LIST", value_parser = FrameRequest::parse,
+          conflicts_with = "samples_per_task")]
     frames: Option<FrameRequest>,
     /// Number of the first picture, if --frames is a count, 0 to 1000000 [default: 0].
     #[arg(long, value_name = "N", requires = "frames",
@@ -73,11 +74,13 @@ pub struct JobArgs {
     #[arg(long, value_name = "N", requires = "frames")]
     fps: Option<f64>,
     /// Samples per pixel of the path tracer, 1 to 16777216 [default: 256].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     spp: Option<u32>,
     /// Samples of a task: each renders a part of the samples of a still, and a last step merges
     /// them. A power of two gives the smallest parts.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    #[arg(long, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     samples_per_task: Option<u32>,
     /// Maximum path length of the path tracer, as of `render --bounces`.
     #[arg(long, value_name = "N")]
@@ -87,7 +90,8 @@ pub struct JobArgs {
     seed: Option<u32>,
     /// Relative error in percent: the merge prints whether it is reached, and the samples of the
     /// next round.
-    #[arg(long, value_name = "PERCENT", value_parser = Fraction::parse_percent, requires = "samples_per_task")]
+    #[arg(long, value_name = "PERCENT", value_parser = Fraction::parse_percent,
+          requires = "samples_per_task")]
     target_error: Option<Fraction>,
     /// Additional outputs, as of `render --aov`.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -121,8 +125,8 @@ fn tasks(args: &JobArgs) -> Result<(Tasks, RendererKind), CliError> {
         return Ok((tasks, RendererKind::Path));
     }
     let Some(frames) = &args.frames else {
-        let message = "a job needs tasks: add --frames LIST for a sequence, or --samples-per-task N \
-                       for a path-traced still";
+        let message = "a job needs tasks: add --frames LIST for a sequence, or \
+                       --samples-per-task N for a path-traced still";
         return Err(CliError::Usage(message.into()));
     };
     let numbers = frames.numbers(args.start_frame).map_err(CliError::Usage)?;

@@ -1,6 +1,7 @@
 //! Double-precision images in an EXR, bit for bit: OpenEXR has no 64-bit samples, so each value is
-//! two UINT channels, `NAME.high` and `NAME.low`, the words of its IEEE 754 representation. A preview
-//! in red, green and blue shows in other programs. One text attribute describes the contents.
+//! two UINT channels, `NAME.high` and `NAME.low`, the words of its IEEE 754 representation. A
+//! preview in red, green and blue shows in other programs. One text attribute describes the
+//! contents.
 
 use std::{
     collections::BTreeMap,

@@ -3,8 +3,8 @@
 //!
 //! A part is an EXR. Its channels R, G, B show the mean of its samples in nits. For each aligned
 //! block of samples (`reference::sample_blocks`), 27 sums a pixel are stored in double precision
-//! (`image_io::double_exr`) as `sums.FIRST-LAST.NAME`. The attribute `sunny16_part` is JSON with the
-//! fields of [`PartHeader`].
+//! (`image_io::double_exr`) as `sums.FIRST-LAST.NAME`. The attribute `sunny16_part` is JSON with
+//! the fields of [`PartHeader`].
 
 use std::{
     fs,
@@ -95,7 +95,8 @@ pub enum PartError {
     },
     /// Two parts belong to different pictures.
     #[error(
-        "{first} and {second} are parts of different pictures: {difference}; merge parts of one picture"
+        "{first} and {second} are parts of different pictures: {difference}; merge parts of one \
+         picture"
     )]
     Different {
         /// Path of a file.
@@ -307,8 +308,8 @@ impl PartFile {
 /// Sorts parts of one picture by their samples.
 ///
 /// # Errors
-/// [`PartError::Different`] for parts of different pictures, [`PartError::Overlap`] for samples that
-/// two parts have.
+/// [`PartError::Different`] for parts of different pictures, [`PartError::Overlap`] for samples
+/// that two parts have.
 pub fn sort(mut parts: Vec<PartFile>) -> Result<Vec<PartFile>, PartError> {
     if let Some((first, rest)) = parts.split_first() {
         rest.iter().try_for_each(|other| first.check_same_picture(other))?;
