@@ -12,7 +12,7 @@ use crate::{
         gltf::ImportError,
         look::{LookError, Origin},
     },
-    session::SessionError,
+    session::{SessionError, part::PartError},
     settings::BUILTIN,
     viewer::ViewError,
 };
@@ -79,6 +79,8 @@ pub enum CliError {
     BoundsExceeded { broken: usize, total: usize },
     #[error(transparent)]
     Resume(#[from] ResumeError),
+    #[error(transparent)]
+    Part(#[from] PartError),
     #[error("{0}")]
     NoWindow(String),
     #[error("{0}")]
@@ -135,7 +137,7 @@ impl CliError {
             Self::Session(error) => session_status(error),
             Self::Usage(_) => ExitStatus::Usage,
             Self::BoundsExceeded { .. } => ExitStatus::BoundsExceeded,
-            Self::Case(_) | Self::Image(_) | Self::Resume(_) => ExitStatus::Input,
+            Self::Case(_) | Self::Image(_) | Self::Resume(_) | Self::Part(_) => ExitStatus::Input,
             Self::Output(_) => ExitStatus::Output,
             Self::NoWindow(_) => ExitStatus::Device,
             Self::Interrupted(_) => ExitStatus::Interrupted,

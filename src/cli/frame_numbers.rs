@@ -93,6 +93,21 @@ impl FrameRequest {
     }
 }
 
+/// Increasing numbers as a list of ranges, which [`FrameRequest::parse`] reads: `0-7`, `5-5,9-12`.
+pub fn list_text(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut().filter(|(_, last)| last.checked_add(1) == Some(number)) {
+            Some((_, last)) => *last = number,
+            None => ranges.push((number, number)),
+        }
+    }
+    // A single number alone would be a count.
+    let texts: Vec<String> =
+        ranges.into_iter().map(|(first, last)| format!("{first}-{last}")).collect();
+    texts.join(",")
+}
+
 /// The file of a picture. `a.####.exr`, `a.%04d.exr` and `a.exr` give `a.0012.exr` for number 12.
 pub fn frame_file(output: &Path, number: u32) -> PathBuf {
     let name = output.file_name().unwrap_or_default().as_bytes();
@@ -180,6 +195,19 @@ mod tests {
             assert!(FrameRequest::parse(wrong).is_err(), "{wrong}");
         }
         assert!(FrameRequest::parse("2-1").unwrap_err().contains("write 1-2"));
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_read() {
+        for (list, text) in [
+            (&[0, 1, 2, 3][..], "0-3"),
+            (&[7], "7-7"),
+            (&[5, 9, 10, 11], "5-5,9-11"),
+            (&[0, 2, 4], "0-0,2-2,4-4"),
+        ] {
+            assert_eq!(list_text(list), text);
+            assert_eq!(numbers(text), list);
+        }
     }
 
     #[test]

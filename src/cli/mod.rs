@@ -35,7 +35,10 @@ mod host_memory;
 mod ies;
 mod inspect;
 mod interrupt;
+mod job;
+mod job_template;
 mod lens;
+mod merge;
 mod meter;
 mod pace;
 mod path;
@@ -93,6 +96,14 @@ enum Command {
     /// Copy a scene, its look and all files that they refer to into one folder.
     #[command(after_help = "Example:\n  sunny16 collect scene.gltf -o out/scene")]
     Collect(collect::CollectArgs),
+    /// Write a scene with all its files as a job for render farms (Open Job Description).
+    #[command(
+        after_help = "Example:\n  sunny16 job scene.glb --samples-per-task 32 --spp 256 -o out/job"
+    )]
+    Job(Box<job::JobArgs>),
+    /// Join parts of a path-traced picture, as `render --samples` writes them.
+    #[command(after_help = "Example:\n  sunny16 merge out/parts -o picture.exr")]
+    Merge(merge::MergeArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures by mode; false color,
     /// waveform, zones.
     #[command(
@@ -162,6 +173,8 @@ pub fn run() -> ExitCode {
         Command::Flow(args) => flow::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Collect(args) => collect::run(&args),
+        Command::Job(args) => job::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demos(args) => demos::run(&args),
@@ -175,7 +188,9 @@ pub fn run() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sunny16: error: {}", error.to_string().replace('\n', " "));
+            let text = error.to_string().replace('\n', " ");
+            eprintln!("sunny16: error: {text}");
+            progress_line::report_failure(&text);
             ExitCode::from(error.exit_status().code())
         }
     }

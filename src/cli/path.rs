@@ -2,6 +2,7 @@
 
 mod denoise;
 mod outputs;
+mod part;
 mod progress;
 
 use std::{
@@ -10,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use self::outputs::{PathAov, parse_aovs};
 use self::progress::Progress;
 use super::{
     aov_file::print_aov_files,
@@ -29,7 +31,8 @@ use crate::{
     output,
     photometry::lights::Emitter,
     reference::{
-        Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, World,
+        Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, SampleRange,
+        World,
     },
     scene::Scene,
     session::{
@@ -41,8 +44,8 @@ use crate::{
     },
 };
 
-/// Maximum pixel count: the film takes 224 bytes per pixel.
-const MAX_PIXELS: u64 = 1 << 26;
+/// Maximum pixel count: the film takes up to 648 bytes per pixel.
+const MAX_PIXELS: u64 = part::MAX_PIXELS;
 
 /// Samples a pixel of the metering pre-render (see [`premeter`]).
 const METER_SAMPLES: u32 = 16;
@@ -73,7 +76,110 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     })
 }
 
-/// Renders a picture; `left_out` names the post effects that --for-compare switched off.
+/// A scene that is ready to be path traced.
+pub struct PathScene<'a> {
+    session: &'a OpenScene,
+    world: World<'a>,
+    /// Time of the construction of `world` in s.
+    built: f64,
+    /// Exposure of automatic dials, which are metered before tracing.
+    metered: Option<ExposureState>,
+    effects: CameraEffects,
+    /// Animated motion during the exposure.
+    motion: Option<MotionBlur>,
+    camera: LensCamera,
+    /// Settings of the film.
+    pub settings: FilmSettings,
+    /// Fingerprint of all inputs of the film.
+    pub print: Fingerprint,
+}
+
+impl<'a> PathScene<'a> {
+    /// Checks the options of the path tracer, builds the BVH, and meters automatic dials.
+    pub fn new(args: &RenderArgs, session: &'a OpenScene) -> Result<Self, CliError> {
+        denoise::check(args.path.denoise)?;
+        if let Some(warning) =
+            args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
+        {
+            eprintln!("{warning}");
+        }
+        if let Some(warning) = water_point_light_warning(&session.scene) {
+            eprintln!("{warning}");
+        }
+        let (width, height) = (session.size.width as usize, session.size.height as usize);
+        if width as u64 * height as u64 > MAX_PIXELS {
+            let message = format!(
+                "--size {width}x{height} is too large: the path tracer supports at most {MAX_PIXELS} pixels"
+            );
+            return Err(CliError::Usage(message));
+        }
+        let needed = Film::bytes(width as u64 * height as u64);
+        if let Some(free) = available_memory().filter(|free| needed > *free) {
+            return Err(CliError::Usage(format!(
+                "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size",
+                needed >> 20,
+                free >> 20
+            )));
+        }
+        let dials = &session.physical_camera.dials;
+        if expose::is_adaptive(session) && dials.metering.mode == MeteringMode::Incident {
+            let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
+                           light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
+                           which meters the same place";
+            return Err(CliError::Usage(message.into()));
+        }
+        install_interrupt_handler();
+        let started = Instant::now();
+        let world = session.world();
+        let built = started.elapsed().as_secs_f64();
+        // Automatic dials change the aperture and shutter, so metering precedes tracing.
+        let metered = match dials.control() {
+            ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
+                Some(exposure_from_metering(session, premeter(session, &world)?)?)
+            }
+            _ => None,
+        };
+        let (mut effects, mounted) = match &metered {
+            Some(exposed) => {
+                let RenderSettings { effects, lens, .. } =
+                    session.final_settings(exposed, vec![])?;
+                (effects, lens)
+            }
+            None => (session.effects, session.lens.clone()),
+        };
+        let motion = session.animated_motion_blur(&effects);
+        effects.motion_blur = motion.or(effects.motion_blur);
+        let is_partial = args.path.sample_range.is_some();
+        if motion.is_some() && (args.path.target_error.is_some() || args.path.resume || is_partial)
+        {
+            let message = "--samples, --target-error and --resume are not available with animated motion blur; omit them, \
+                           or set effects.motion_blur.enabled=false";
+            return Err(CliError::Usage(message.into()));
+        }
+        let camera = LensCamera::new(session.camera.0, session.camera.1, width, height, &effects)
+            .with_lens(mounted.clone());
+        let settings = FilmSettings {
+            path: PathSettings {
+                bounces: args.path.bounces.unwrap_or(u32::MAX),
+                ..PathSettings::default()
+            },
+            seed: args.path.seed.unwrap_or(0),
+            target_error: args.path.target_error.map(|error| error.value),
+            ..FilmSettings::default()
+        };
+        let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
+        let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
+        Ok(Self { session, world, built, metered, effects, motion, camera, settings, print })
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> (usize, usize) {
+        (self.session.size.width as usize, self.session.size.height as usize)
+    }
+}
+
+/// Renders a picture, or a part of its samples; `left_out` names the post effects that
+/// --for-compare switched off.
 pub fn run(
     args: &RenderArgs,
     exr: bool,
@@ -81,139 +187,36 @@ pub fn run(
     left_out: &[&str],
 ) -> Result<(), CliError> {
     let wanted = outputs::parse_aovs(&args.aov)?;
-    denoise::check(args.path.denoise)?;
-    if let Some(warning) =
-        args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
-    {
-        eprintln!("{warning}");
+    let scene = PathScene::new(args, session)?;
+    if let Some(range) = args.path.sample_range {
+        return part::render(args, &scene, range);
     }
-    if let Some(warning) = water_point_light_warning(&session.scene) {
-        eprintln!("{warning}");
-    }
-    let (width, height) = (session.size.width as usize, session.size.height as usize);
-    if width as u64 * height as u64 > MAX_PIXELS {
-        let message = format!(
-            "--size {width}x{height} is too large: the path tracer supports at most {MAX_PIXELS} pixels"
-        );
-        return Err(CliError::Usage(message));
-    }
-    let needed = Film::bytes(width as u64 * height as u64);
-    if let Some(free) = available_memory().filter(|free| needed > *free) {
-        return Err(CliError::Usage(format!(
-            "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size",
-            needed >> 20,
-            free >> 20
-        )));
-    }
-    let dials = &session.physical_camera.dials;
-    if expose::is_adaptive(session) && dials.metering.mode == MeteringMode::Incident {
-        let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
-                       light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
-                       which meters the same place";
-        return Err(CliError::Usage(message.into()));
-    }
-    install_interrupt_handler();
-    let started = Instant::now();
-    let world = session.world();
-    let built = started.elapsed().as_secs_f64();
-    // Automatic dials change the aperture and shutter, so metering precedes tracing.
-    let metered_before = match dials.control() {
-        ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
-            Some(exposure_from_metering(session, premeter(session, &world)?)?)
-        }
-        _ => None,
-    };
-    let (mut effects, mounted) = match &metered_before {
-        Some(exposed) => {
-            let RenderSettings { effects, lens, .. } = session.final_settings(exposed, vec![])?;
-            (effects, lens)
-        }
-        None => (session.effects, session.lens.clone()),
-    };
-    let motion = session.animated_motion_blur(&effects);
-    effects.motion_blur = motion.or(effects.motion_blur);
-    if motion.is_some() && (args.path.target_error.is_some() || args.path.resume) {
-        let message = "--target-error and --resume are not available with animated motion blur; omit them, or set \
-                       effects.motion_blur.enabled=false";
-        return Err(CliError::Usage(message.into()));
-    }
-    let camera = LensCamera::new(session.camera.0, session.camera.1, width, height, &effects)
-        .with_lens(mounted.clone());
-    let walk =
-        PathSettings { bounces: args.path.bounces.unwrap_or(u32::MAX), ..PathSettings::default() };
-    let target_error = args.path.target_error.map(|error| error.value);
-    let settings = FilmSettings {
-        path: walk,
-        seed: args.path.seed.unwrap_or(0),
-        target_error,
-        ..FilmSettings::default()
-    };
-    let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
-    let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
     let interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
-    let mut checkpoint = Checkpoint::new(resume_file(&args.output), print, interval);
-    let mut film = load_or_create_film(args, &checkpoint, (width, height), settings)?;
-    let seconds = match motion {
-        Some(blur) => trace_motion_blur(args, &mut film, session, &camera, &blur),
-        None => trace(args, &mut film, &world, &camera, &mut checkpoint),
+    let mut checkpoint = Checkpoint::new(resume_file(&args.output), scene.print, interval);
+    let mut film = load_or_create_film(args, &checkpoint, scene.size(), scene.settings)?;
+    let seconds = match scene.motion {
+        Some(blur) => trace_motion_blur(args, &mut film, session, &scene.camera, &blur),
+        None => trace(args, &mut film, &scene, Some(&mut checkpoint)),
     };
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
     let stopped = INTERRUPTED_AT.get().map_or(Duration::ZERO, Instant::elapsed);
-
-    // Metering excludes unlit surfaces: their luminance follows the exposure.
-    let exposed = match metered_before {
-        Some(exposed) => exposed,
-        None => {
-            let light = film.mean(LightComponents::total);
-            exposure_from_metering(
-                session,
-                meter_pixels(session, &light, (width, height), |place| camera.falloff(place))?,
-            )?
-        }
-    };
-    let mut nits = film.displayed(exposed.exposure.saturation_luminance());
-    if args.path.denoise && !interrupted {
-        denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
-    }
-    let white_balance = white_balance_from_pixels(session, &nits, width)?;
-    let picture = outputs::PathTracedImage {
-        film: &film,
-        nits: &nits,
-        exposure: exposed.exposure,
-        white_balance,
-        metadata: RenderMetadata {
-            exposed: args.exposed && exr,
-            denoised: args.path.denoise && !interrupted,
-            left_out: left_out.iter().map(|name| (*name).into()).collect(),
-            ..session.path_metadata(exposed.exposure, white_balance, &film)
-        },
-    };
-    outputs::write(args, exr, session, &world, camera.pinhole(), &picture, &wanted)?;
+    let exposed = write_picture(args, exr, &scene, &film, left_out, &wanted)?;
     // --skip-existing takes a picture with saved samples for an unfinished one.
     let keeps_samples = args.path.resume && !args.skip_existing;
     if !interrupted && !keeps_samples {
         checkpoint.remove();
     }
     if args.reports_pictures() {
-        report(args, session, &film, &exposed, &world, (built, seconds));
+        report(args, &scene, &film, &exposed, seconds);
     }
-    warn_missing_textures(session);
-    warn_exposure(&exposed, &session.physical_camera.dials, !args.reports_pictures());
-    if args.reports_pictures() {
-        if !exr {
-            print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
-        }
-        let set = &session.look.effects;
-        let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
-        warn_unsupported_effects(&effects, set.has_ghosts(), blur_alone);
-    }
+    warn_picture(args, exr, &scene, &exposed, &wanted);
     if keeps_samples || interrupted {
         // Written after the picture, which matters more if the disk is full.
         checkpoint.write(&film)?;
     }
     if interrupted {
         let (have, of) = (film.samples(), args.path.samples());
-        let remedy = match (args.is_single(), motion.is_some()) {
+        let remedy = match (args.is_single(), scene.motion.is_some()) {
             (true, false) => "with --resume to continue",
             (false, false) => "with --skip-existing --resume to continue",
             (true, true) => "to start over",
@@ -227,6 +230,72 @@ pub fn run(
         )));
     }
     Ok(())
+}
+
+/// Writes the picture of a film with its outputs. Returns its exposure.
+pub fn write_picture(
+    args: &RenderArgs,
+    exr: bool,
+    scene: &PathScene<'_>,
+    film: &Film,
+    left_out: &[&str],
+    wanted: &[(&'static str, PathAov)],
+) -> Result<ExposureState, CliError> {
+    let (session, camera) = (scene.session, &scene.camera);
+    let (width, height) = scene.size();
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    // Metering excludes unlit surfaces: their luminance follows the exposure.
+    let exposed = match scene.metered {
+        Some(exposed) => exposed,
+        None => {
+            let light = film.mean(LightComponents::total);
+            exposure_from_metering(
+                session,
+                meter_pixels(session, &light, (width, height), |place| camera.falloff(place))?,
+            )?
+        }
+    };
+    let mut nits = film.displayed(exposed.exposure.saturation_luminance());
+    if args.path.denoise && !interrupted {
+        let size = (width, height);
+        denoise::denoise(&mut nits, &scene.world, camera, size, &scene.settings)?;
+    }
+    let white_balance = white_balance_from_pixels(session, &nits, width)?;
+    let picture = outputs::PathTracedImage {
+        film,
+        nits: &nits,
+        exposure: exposed.exposure,
+        white_balance,
+        metadata: RenderMetadata {
+            exposed: args.exposed && exr,
+            denoised: args.path.denoise && !interrupted,
+            left_out: left_out.iter().map(|name| (*name).into()).collect(),
+            ..session.path_metadata(exposed.exposure, white_balance, film)
+        },
+    };
+    outputs::write(args, exr, session, &scene.world, camera.pinhole(), &picture, wanted)?;
+    Ok(exposed)
+}
+
+/// Prints warnings about a picture, and its AOV files.
+pub fn warn_picture(
+    args: &RenderArgs,
+    exr: bool,
+    scene: &PathScene<'_>,
+    exposed: &ExposureState,
+    wanted: &[(&'static str, PathAov)],
+) {
+    let session = scene.session;
+    warn_missing_textures(session);
+    warn_exposure(exposed, &session.physical_camera.dials, !args.reports_pictures());
+    if args.reports_pictures() {
+        if !exr {
+            print_aov_files(&args.output, wanted.iter().map(|(name, _)| *name));
+        }
+        let set = &session.look.effects;
+        let blur_alone = session.lens.is_some() && set.sets_depth_of_field();
+        warn_unsupported_effects(&scene.effects, set.has_ghosts(), blur_alone);
+    }
 }
 
 /// File of the resumable film state, beside the picture.
@@ -290,16 +359,17 @@ fn trace_motion_blur(
 fn trace(
     args: &RenderArgs,
     film: &mut Film,
-    world: &World<'_>,
-    camera: &LensCamera,
-    checkpoint: &mut Checkpoint,
+    scene: &PathScene<'_>,
+    mut checkpoint: Option<&mut Checkpoint>,
 ) -> f64 {
-    let spp = args.path.samples();
+    let (world, camera) = (&scene.world, &scene.camera);
+    let spp = args.path.sample_range.map_or(args.path.samples(), SampleRange::count);
     let mut progress = Progress::new(args.quiet, film, world);
     reference::trace(film, (world, camera), spp, &INTERRUPTED, |film| {
         progress.show(film, world, spp);
         // Tracing continues without a saved state.
         if !reference::is_finished(film, spp)
+            && let Some(checkpoint) = &mut checkpoint
             && let Err(error) = checkpoint.write_if_due(film, &INTERRUPTED)
             && !INTERRUPTED.load(Ordering::Relaxed)
         {
@@ -330,12 +400,12 @@ fn premeter(session: &OpenScene, world: &World<'_>) -> Result<Option<Exposure>, 
 
 fn report(
     args: &RenderArgs,
-    session: &OpenScene,
+    scene: &PathScene<'_>,
     film: &Film,
     exposed: &ExposureState,
-    world: &World<'_>,
-    (built, seconds): (f64, f64),
+    seconds: f64,
 ) {
+    let (session, world, built) = (scene.session, &scene.world, scene.built);
     let (width, height) = film.size();
     println!(
         "{}: {width}x{height}, camera '{}' at EV100 {:.2} ({}), path traced",

@@ -1,9 +1,12 @@
-//! Progress with the time left on standard error: a bar on a terminal, else a line every 10 s.
+//! Progress with the time left on standard error: a bar on a terminal, else a line every 10 s; in a
+//! job of Open Job Description, lines on standard output.
 
 use std::{
     io::{IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
+
+use super::job_template::PROGRESS;
 
 /// Characters of the bar.
 const CELLS: usize = 20;
@@ -14,11 +17,29 @@ const BAR_INTERVAL: Duration = Duration::from_millis(200);
 /// Interval between lines without a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Interval between updates in a job.
+const JOB_INTERVAL: Duration = Duration::from_secs(2);
+
+/// True in a task of Open Job Description, whose template sets the variable.
+fn is_in_job() -> bool {
+    std::env::var_os(PROGRESS.0).is_some_and(|value| value == PROGRESS.1)
+}
+
+/// Reports the error that ends a task ("How Jobs Are Run", `openjd_fail`).
+pub fn report_failure(error: &str) {
+    if is_in_job() {
+        println!("openjd_fail: {error}");
+    }
+}
+
 /// A line of progress.
 pub struct ProgressLine {
     is_quiet: bool,
+    is_in_job: bool,
     is_terminal: bool,
     started: Instant,
+    /// True after the first message of a task.
+    has_shown: bool,
     shown: Instant,
 }
 
@@ -30,7 +51,8 @@ impl ProgressLine {
     /// Progress of work that began earlier.
     pub fn since(started: Instant, is_quiet: bool) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        Self { is_quiet, is_terminal, started, shown: Instant::now() }
+        let (is_in_job, shown) = (is_in_job(), Instant::now());
+        Self { is_quiet, is_in_job, is_terminal, started, has_shown: false, shown }
     }
 
     /// Seconds since the start.
@@ -41,6 +63,10 @@ impl ProgressLine {
     /// Shows the done part of the work (0 to 1) and a text, made from the seconds since the start,
     /// if the last update is old enough.
     pub fn show(&mut self, state: impl FnOnce(f64) -> (f64, String)) {
+        if self.is_in_job {
+            self.show_in_job(state);
+            return;
+        }
         let every = if self.is_terminal { BAR_INTERVAL } else { LINE_INTERVAL };
         if self.is_quiet || self.shown.elapsed() < every {
             return;
@@ -55,6 +81,18 @@ impl ProgressLine {
         } else {
             writeln!(std::io::stderr(), "{line}")
         };
+    }
+
+    /// Shows progress as messages of a task ("How Jobs Are Run", `openjd_progress` and
+    /// `openjd_status`).
+    fn show_in_job(&mut self, state: impl FnOnce(f64) -> (f64, String)) {
+        if self.has_shown && self.shown.elapsed() < JOB_INTERVAL {
+            return;
+        }
+        (self.has_shown, self.shown) = (true, Instant::now());
+        let (done, text) = state(self.seconds());
+        println!("openjd_progress: {:.1}", done.clamp(0.0, 1.0) * 100.0);
+        println!("openjd_status: {text}");
     }
 
     /// Clears the bar, for other lines.

@@ -40,6 +40,7 @@ use crate::{
 fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     let path = [
         (args.path.spp.is_some(), "--spp"),
+        (args.path.sample_range.is_some(), "--samples"),
         (args.path.seed.is_some(), "--seed"),
         (args.path.save_every.is_some(), "--save-every"),
         (args.path.bounces.is_some(), "--bounces"),
@@ -75,6 +76,20 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         )));
     }
     reject_other_renderer_options(args)?;
+    if let Some(range) = args.path.sample_range {
+        if !exr {
+            return Err(CliError::Usage(format!(
+                "--samples writes a part, an .exr; the output '{}' is a PNG",
+                args.output.display()
+            )));
+        }
+        if let Some(spp) = args.path.spp.filter(|spp| range.end > *spp) {
+            return Err(CliError::Usage(format!(
+                "--samples {range} is not among --spp {spp}, the samples 0-{}",
+                spp - 1
+            )));
+        }
+    }
     if args.exposed && !exr {
         eprintln!("warning: --exposed has no effect on a PNG; write an .exr");
     }
@@ -428,7 +443,7 @@ fn picture_files(args: &RenderArgs, names: &[&str], number: u32) -> Vec<PathBuf>
 }
 
 /// Switches off the post effects with --for-compare, notes and returns those that were on.
-fn leave_out(
+pub fn leave_out(
     args: &RenderArgs,
     exr: bool,
     opened: &mut OpenScene,

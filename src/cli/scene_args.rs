@@ -88,6 +88,34 @@ impl SceneArgs {
         OpenRequest { scene, look, no_look, root, camera, size, set, time, ..unset }
     }
 
+    /// The command-line arguments of these options.
+    pub fn arguments(&self) -> Vec<String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let size = self.size.map(|size| format!("{}x{}", size.width, size.height));
+        let single = [
+            ("--look", path(&self.look)),
+            ("--root", path(&self.root)),
+            ("--camera", self.camera.clone()),
+            ("--size", size),
+            ("--quality", self.quality.clone()),
+            ("--scale", self.scale.clone()),
+            // The shortest digits that give the same number.
+            ("--time", self.time.map(|time| time.to_string())),
+        ];
+        let set = self.set.iter().map(|set| ("--set", Some(set.clone())));
+        let named = single.into_iter().chain(set).filter_map(|(name, value)| Some((name, value?)));
+        let mut arguments: Vec<String> = path(&self.scene).into_iter().collect();
+        arguments.extend(self.no_look.then(|| "--no-look".to_owned()));
+        arguments.extend(named.map(|(name, value)| format!("{name}={value}")));
+        arguments
+    }
+
+    /// The scene as an argument.
+    pub fn name_or_default(&self) -> String {
+        let named = self.scene.as_ref().map(|path| path.display().to_string());
+        named.unwrap_or_else(|| "builtin:still_life".to_owned())
+    }
+
     /// Name of the scene for messages.
     pub fn name(&self) -> String {
         self.request().name()

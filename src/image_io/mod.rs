@@ -7,6 +7,7 @@
 mod chromaticity;
 pub mod coded_image;
 mod decoded_image;
+pub mod double_exr;
 mod error_text;
 pub mod exr;
 mod format;

@@ -93,24 +93,29 @@ pub struct LightPasses {
     pub bounces: Option<u32>,
 }
 
+/// A value as JSON in ASCII, for attributes of image files.
+pub fn ascii_json(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            // JSON escapes are UTF-16.
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
+}
+
 impl RenderMetadata {
     /// The text for a file, in ASCII: both formats allow Latin-1 alone.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let json = serde_json::to_string(self).unwrap_or_default();
-        let mut text = String::with_capacity(json.len());
-        for c in json.chars() {
-            if c.is_ascii() {
-                text.push(c);
-            } else {
-                // JSON escapes are UTF-16.
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    text.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-        }
-        text
+        ascii_json(self)
     }
 
     /// Reads the text of a file.

@@ -1,6 +1,7 @@
 //! Adaptive sampling: decides which tiles have enough samples.
 //!
-//! The error of a pixel is estimated from the two halves of its first 2^k samples. Each half is a
+//! The error of a pixel is estimated from the two halves of its first 2^k samples (of a part of the
+//! samples: of its greatest aligned block, `sample_blocks`). Each half is a
 //! Sobol net by itself, and they complement each other. So half the difference of their means,
 //! squared, is in expectation at least the squared error of the whole. For independent samples it
 //! is equal. For points whose error falls as n^-3/4 (edges) its root is at most 1.4 times too
@@ -28,17 +29,17 @@ const MIN_BRIGHTNESS: f64 = 0.1;
 const NEIGHBORS: f64 = 2.0;
 
 /// Mean over a tile's pixels of the squared error of their mean luminance (nits squared), estimated
-/// at its last power of two of samples.
+/// from the halves of its greatest block of samples: at its last power of two, if the samples begin
+/// with the first.
 pub(super) fn mean_squared_error(tile: &Tile) -> f64 {
-    if tile.count == 0 || tile.sums.is_empty() {
+    if tile.count == 0 || tile.pixels == 0 {
         return 0.0;
     }
-    // Samples since then reduce it at least as independent ones do.
-    let last = 1u32 << tile.count.ilog2();
-    let since = f64::from(last) / f64::from(tile.count);
-    tile.sums.iter().map(|sum| sum.half_difference * sum.half_difference).sum::<f64>()
-        / tile.sums.len() as f64
-        * since
+    // Further samples reduce it at least as independent ones do.
+    let further = f64::from(tile.compared_samples()) / f64::from(tile.count);
+    tile.totals().map(|sum| sum.half_difference * sum.half_difference).sum::<f64>()
+        / tile.pixels as f64
+        * further
 }
 
 /// Marks tiles that have reached the target at `count` samples, the count of all unfinished ones.
@@ -51,9 +52,7 @@ pub(super) fn mark_converged(
     mean: f64,
 ) {
     let squared = |tile: &Tile| {
-        let own: f64 = tile.sums.iter().map(|sum| sum.luminance).sum();
-        let brightness = own / f64::from(tile.count.max(1)) / tile.sums.len().max(1) as f64;
-        let against = brightness.max(MIN_BRIGHTNESS * mean);
+        let against = tile.mean_luminance().max(MIN_BRIGHTNESS * mean);
         let error = mean_squared_error(tile);
         // A black picture has no error.
         if error > 0.0 { error / (against * against) } else { 0.0 }

@@ -1,12 +1,14 @@
 //! Unfinished films on disk: all sums in full precision, with a fingerprint of their inputs.
 //!
 //! ```text
-//! magic           8 bytes   "S16FILM2"
+//! magic           8 bytes   "S16FILM3"
 //! print          16 bytes   of scene, camera, settings and program
 //! size            2 x u32   pixels across and down
+//! first               u32   number of the first sample
 //! looked              u32   } film
 //! mean at first       f64   }
-//! each tile: count u32, done u8, dropped u64, and for each pixel its sums as f64
+//! each tile: done u8, dropped u64, blocks u32; each block: first u32, end u32, and for each pixel
+//!                 its sums as f64
 //! check          16 bytes   of all before it, the head and each tile one after another
 //! ```
 //! All numbers are little-endian.
@@ -17,24 +19,26 @@ use std::{
     path::Path,
 };
 
-use glam::DVec3;
-
 use super::{
     film::Film,
     film_settings::FilmSettings,
     fingerprint::Fingerprint,
-    light_components::{LIGHT_COMPONENTS, LightComponents},
-    tile::{PixelSums, Tile},
+    sample_blocks::{NUMBERS, PixelSums, SampleBlock},
+    sample_range::SampleRange,
+    tile::Tile,
 };
 use crate::message::unreadable;
 
-const MAGIC: &[u8; 8] = b"S16FILM2";
+const MAGIC: &[u8; 8] = b"S16FILM3";
 
 /// Bytes before the tiles.
-const HEAD: usize = 8 + 16 + 8 + 4 + 8;
+const HEAD: usize = 8 + 16 + 8 + 4 + 4 + 8;
 
-/// Numbers per pixel.
-const NUMBERS: usize = LIGHT_COMPONENTS * 3 + 7;
+/// Bytes of a tile before its blocks.
+const TILE_HEAD: usize = 1 + 8 + 4;
+
+/// Maximum number of blocks of a range of samples.
+const MAX_BLOCKS: u32 = 64;
 
 /// Error of resuming an unfinished picture. The file is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,6 +97,7 @@ impl Film {
         piece.extend_from_slice(&print.bytes());
         piece.extend_from_slice(&(width as u32).to_le_bytes());
         piece.extend_from_slice(&(height as u32).to_le_bytes());
+        piece.extend_from_slice(&self.first.to_le_bytes());
         piece.extend_from_slice(&self.last_error_check.to_le_bytes());
         piece.extend_from_slice(&self.mean_at_first_check.to_le_bytes());
         let mut put = |piece: &mut Vec<u8>| {
@@ -103,20 +108,19 @@ impl Film {
         };
         put(&mut piece)?;
         for tile in &self.tiles {
-            piece.extend_from_slice(&tile.count.to_le_bytes());
             piece.push(u8::from(tile.converged));
             piece.extend_from_slice(&tile.non_finite_paths.to_le_bytes());
-            for number in tile.sums.iter().flat_map(numbers) {
-                piece.extend_from_slice(&number.to_le_bytes());
+            piece.extend_from_slice(&(tile.blocks.len() as u32).to_le_bytes());
+            for block in &tile.blocks {
+                piece.extend_from_slice(&block.range.first.to_le_bytes());
+                piece.extend_from_slice(&block.range.end.to_le_bytes());
+                for number in block.sums.iter().flat_map(PixelSums::numbers) {
+                    piece.extend_from_slice(&number.to_le_bytes());
+                }
             }
             put(&mut piece)?;
         }
         out.write_all(&check.bytes())
-    }
-
-    /// Length of such a file in bytes.
-    fn length(&self) -> usize {
-        HEAD + self.tiles.iter().map(tile_length).sum::<usize>() + 16
     }
 
     /// Reads an unfinished film; its size and fingerprint must match the arguments.
@@ -134,7 +138,6 @@ impl Film {
         let cannot = |error: io::Error| invalid(ResumeErrorCause::Unreadable(unreadable(&error)));
         let damaged = || invalid(ResumeErrorCause::Damaged);
         let opened = fs::File::open(file).map_err(cannot)?;
-        let length = opened.metadata().map_err(cannot)?.len();
         let mut reader = io::BufReader::new(opened);
         let mut head = Vec::with_capacity(HEAD);
         reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
@@ -153,86 +156,63 @@ impl Film {
         if of != print.bytes() {
             return Err(invalid(ResumeErrorCause::OtherInputs));
         }
-        let mut film = Self::new(width, height, settings);
-        if length != film.length() as u64 {
-            return Err(damaged());
-        }
+        let first = rest.u32().ok_or_else(damaged)?;
+        let mut film = Self::starting_at(first, (width, height), settings);
         film.last_error_check = rest.u32().ok_or_else(damaged)?;
         film.mean_at_first_check = rest.f64().ok_or_else(damaged)?;
         let mut check = Fingerprint::default();
         check.add(&head);
         let mut piece = Vec::new();
+        let mut more = |piece: &mut Vec<u8>, length: usize| {
+            reader.by_ref().take(length as u64).read_to_end(piece).map_err(cannot)
+        };
         for tile in &mut film.tiles {
             piece.clear();
-            reader
-                .by_ref()
-                .take(tile_length(tile) as u64)
-                .read_to_end(&mut piece)
-                .map_err(cannot)?;
+            more(&mut piece, TILE_HEAD)?;
+            let blocks = tile.fill_head(&mut Bytes(&piece)).ok_or_else(damaged)?;
+            let length = blocks as usize * (8 + tile.pixels * NUMBERS * 8);
+            more(&mut piece, length)?;
             check.add(&piece);
-            tile.fill(&mut Bytes(&piece)).ok_or_else(damaged)?;
+            let mut rest = Bytes(piece.get(TILE_HEAD..).unwrap_or_default());
+            tile.fill(blocks, &mut rest).ok_or_else(damaged)?;
         }
-        let mut found = [0; 16];
-        reader.read_exact(&mut found).map_err(cannot)?;
-        if found != check.bytes() {
+        // One byte more than the check, which would be too many.
+        piece.clear();
+        more(&mut piece, 17)?;
+        if piece != check.bytes() {
             return Err(damaged());
         }
         Ok(film)
     }
 }
 
-/// Bytes of a tile in a file.
-fn tile_length(tile: &Tile) -> usize {
-    13 + tile.sums.len() * NUMBERS * 8
-}
-
 impl Tile {
-    fn fill(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
-        self.count = bytes.u32()?;
+    /// Reads what precedes the blocks. Returns their number.
+    fn fill_head(&mut self, bytes: &mut Bytes<'_>) -> Option<u32> {
         self.converged = bytes.take::<1>()? == [1];
         self.non_finite_paths = bytes.take().map(u64::from_le_bytes)?;
-        for sum in &mut self.sums {
-            let mut read = [0.0; NUMBERS];
-            for number in &mut read {
-                *number = bytes.f64()?;
+        bytes.u32().filter(|blocks| *blocks <= MAX_BLOCKS)
+    }
+
+    fn fill(&mut self, blocks: u32, bytes: &mut Bytes<'_>) -> Option<()> {
+        for _ in 0..blocks {
+            let range = SampleRange { first: bytes.u32()?, end: bytes.u32()? };
+            let end = self.blocks.last().map_or(0, |block| block.range.end);
+            if range.first < end || range.blocks().ne([range]) {
+                return None;
             }
-            *sum = from_numbers(&read)?;
+            let mut sums = Vec::with_capacity(self.pixels);
+            for _ in 0..self.pixels {
+                let mut read = [0.0; NUMBERS];
+                for number in &mut read {
+                    *number = bytes.f64()?;
+                }
+                sums.push(PixelSums::from_numbers(&read));
+            }
+            self.append(SampleBlock { range, sums });
         }
         Some(())
     }
-}
-
-fn numbers(sum: &PixelSums) -> [f64; NUMBERS] {
-    let mut out = [0.0; NUMBERS];
-    for (slot, part) in out.chunks_exact_mut(3).zip(sum.parts.to_array()) {
-        slot.copy_from_slice(&part.to_array());
-    }
-    let [r, g, b] = sum.parts.unlit.to_array();
-    out[LIGHT_COMPONENTS * 3..].copy_from_slice(&[
-        r,
-        g,
-        b,
-        sum.luminance,
-        sum.squares,
-        sum.luminance_at_power_of_two,
-        sum.half_difference,
-    ]);
-    out
-}
-
-fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<PixelSums> {
-    let parts =
-        std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
-    let [r, g, b, luminance, squares, mark, halves] = *numbers.last_chunk::<7>()?;
-    let parts =
-        LightComponents { unlit: DVec3::new(r, g, b), ..LightComponents::from_array(parts) };
-    Some(PixelSums {
-        parts,
-        luminance,
-        squares,
-        luminance_at_power_of_two: mark,
-        half_difference: halves,
-    })
 }
 
 /// Reads little-endian numbers from a byte slice; `None` at its end.

@@ -107,6 +107,66 @@ fn stops_files_and_threads_change_nothing() {
     }
 }
 
+#[test]
+fn films_of_any_split_join_to_the_same_picture() {
+    let scene = scene();
+    let world = World::new(&scene, EYE);
+    let camera = camera();
+    let settings = FilmSettings::default();
+    let part = |range: SampleRange| {
+        let mut film = Film::starting_at(range.first, SIZE, settings);
+        assert!(film.add(&world, &camera, range.count(), &NEVER));
+        assert_eq!(film.ranges().unwrap(), [range]);
+        film
+    };
+    let mut random = sampler::Sampler::new(SamplerKind::Independent, 5, 0, 0, 0);
+    for samples in [1, 13, 32, 45] {
+        let whole = part(SampleRange { first: 0, end: samples });
+        for _ in 0..4 {
+            let mut cuts: Vec<u32> =
+                (0..5).map(|_| (random.next_1d() * f64::from(samples)) as u32).collect();
+            cuts.extend([0, samples]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let ranges: Vec<SampleRange> =
+                cuts.windows(2).map(|cut| SampleRange { first: cut[0], end: cut[1] }).collect();
+            let (mut joined, mut by_planes) =
+                (Film::new(SIZE.0, SIZE.1, settings), Film::new(SIZE.0, SIZE.1, settings));
+            for range in &ranges {
+                let film = part(*range);
+                for (index, block) in film.block_ranges().unwrap().into_iter().enumerate() {
+                    by_planes.append_planes(block, &film.planes(index)).unwrap();
+                }
+                joined.append(film).unwrap();
+            }
+            assert!(joined == whole && by_planes == whole, "{samples}: {cuts:?}");
+        }
+    }
+    // Samples have equal weights beside a gap.
+    let [first, last] =
+        [SampleRange { first: 0, end: 5 }, SampleRange { first: 8, end: 15 }].map(part);
+    let mut gap = first.clone();
+    gap.append(last.clone()).unwrap();
+    let [all, a, b] = [&gap, &first, &last].map(|film| film.mean(LightComponents::total));
+    for ((all, a), b) in all.iter().zip(a).zip(b) {
+        let expected = (a * 5.0 + b * 7.0) / 12.0;
+        assert!((*all - expected).length() <= 1e-12 * expected.length(), "{all} {expected}");
+    }
+    assert!(gap.counts().iter().all(|count| *count == 12) && gap.relative_error() > 0.0);
+    // Earlier and common samples, and other sizes, are refused.
+    assert_eq!(gap.append(first.clone()), Err(AppendError::Order));
+    assert_eq!(gap.append(last), Err(AppendError::Order));
+    assert_eq!(gap.append(Film::new(8, 8, settings)), Err(AppendError::Size));
+    let mut planes = first.planes(0);
+    let range = SampleRange { first: 16, end: 20 };
+    assert_eq!(
+        gap.append_planes(SampleRange { end: 19, ..range }, &planes),
+        Err(AppendError::Size)
+    );
+    planes.pop();
+    assert_eq!(gap.append_planes(range, &planes), Err(AppendError::Size));
+}
+
 /// A camera with infinite ray weights in some columns: their product with the light, black
 /// included, is NaN or infinite.
 struct Endless(Pinhole);

@@ -1,16 +1,17 @@
 //! Tiles of a film: the sums over the samples of their pixels.
 
-use glam::{DVec2, DVec3};
+use glam::DVec2;
 
 use super::{
     camera::CameraModel,
     cancel_token::CancelToken,
     film_settings::FilmSettings,
     light_components::LightComponents,
+    sample_blocks::{PixelSums, SampleBlock, append, greatest, total},
+    sample_range::SampleRange,
     sampler::{BLOCK, Sampler},
     world::World,
 };
-use crate::photometry::color::luminance;
 
 /// Pixels on each side of a tile, the unit of work of one core.
 pub(super) const TILE: usize = 16;
@@ -21,58 +22,77 @@ const BLOCKS: usize = TILE >> BLOCK;
 /// Samples per pixel between two pause checks of a tile. Batches also speed up the sampler.
 const CHUNK: u32 = 16;
 
-/// Sums over the samples of one pixel.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct PixelSums {
-    /// Light by component (nits per channel), and unlit color.
-    pub parts: LightComponents,
-    /// Luminance (nits).
-    pub luminance: f64,
-    /// Squared luminance (nits squared).
-    pub squares: f64,
-    /// Sum of luminance at the last power of two of samples.
-    pub luminance_at_power_of_two: f64,
-    /// Half the difference between the means of the two halves of those samples (`adaptive`).
-    pub half_difference: f64,
-}
-
-/// A square of pixels with the same number of samples each.
+/// A square of pixels with the same samples each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tile {
+    /// Number of pixels.
+    pub pixels: usize,
+    /// Samples of each pixel.
     pub count: u32,
     /// True if the tile has reached the target error.
     pub converged: bool,
     /// Paths that returned NaN or infinity.
     pub non_finite_paths: u64,
-    pub sums: Vec<PixelSums>,
+    /// Sums of the pixels, in blocks of samples.
+    pub blocks: Vec<SampleBlock<Vec<PixelSums>>>,
 }
 
 impl Tile {
+    /// The sums of each pixel over all samples.
+    pub(super) fn totals(&self) -> impl Iterator<Item = PixelSums> {
+        (0..self.pixels).map(|at| total(&self.blocks, at))
+    }
+
+    /// Mean over the pixels of the luminance of their samples (nits).
+    pub(super) fn mean_luminance(&self) -> f64 {
+        let sum: f64 = self.totals().map(|sum| sum.luminance).sum();
+        sum / f64::from(self.count.max(1)) / self.pixels.max(1) as f64
+    }
+
+    /// Samples of the greatest block, from whose halves the error is estimated; 0 without samples.
+    pub(super) fn compared_samples(&self) -> u32 {
+        greatest(&self.blocks).map_or(0, |block| block.range.count())
+    }
+
+    /// Adds a block of later samples.
+    pub(super) fn append(&mut self, block: SampleBlock<Vec<PixelSums>>) {
+        self.count += block.range.count();
+        append(&mut self.blocks, block);
+    }
+
+    /// Adds samples until each pixel has `goal` of them; `first` is the number of the first sample.
     pub(super) fn advance(
         &mut self,
-        world: &World<'_>,
-        camera: &impl CameraModel,
+        (world, camera): (&World<'_>, &impl CameraModel),
         settings: &FilmSettings,
         pixels: &[(usize, usize)],
-        goal: u32,
+        (first, goal): (u32, u32),
         cancel_token: &impl CancelToken,
     ) -> bool {
         while self.count < goal {
             if cancel_token.pause() {
                 return false;
             }
-            let end = goal.min(self.count.saturating_add(CHUNK));
-            let (mut sums, mut dropped) = (self.sums.clone(), self.non_finite_paths);
+            let first = self.blocks.last().map_or(first, |block| block.range.end);
+            // Aligned batches are whole blocks.
+            let aligned = (first / CHUNK).saturating_add(1).saturating_mul(CHUNK);
+            let end = first.saturating_add(goal - self.count).min(aligned);
+            let range = SampleRange { first, end };
+            let empty =
+                |range| SampleBlock { range, sums: vec![PixelSums::default(); pixels.len()] };
+            let mut added: Vec<_> = range.blocks().map(empty).collect();
+            let mut dropped = self.non_finite_paths;
             let mut sampler = Sampler::new(settings.sampler, settings.seed, 0, 0, 0);
+            let mut own: Vec<SampleBlock<[PixelSums; 1]>> = Vec::new();
             // Block by block: pixels of a block share much of their sample sequence.
             for block in 0..BLOCKS * BLOCKS {
                 let inside = |x: usize, y: usize| {
                     (y >> BLOCK) % BLOCKS * BLOCKS + (x >> BLOCK) % BLOCKS == block
                 };
-                for (sum, &(x, y)) in
-                    sums.iter_mut().zip(pixels).filter(|(_, (x, y))| inside(*x, *y))
+                for (at, &(x, y)) in pixels.iter().enumerate().filter(|(_, (x, y))| inside(*x, *y))
                 {
-                    for index in self.count..end {
+                    own.clear();
+                    for index in first..end {
                         if cancel_token.should_stop() {
                             return false;
                         }
@@ -91,48 +111,23 @@ impl Tile {
                         } else {
                             LightComponents::default()
                         };
-                        dropped += u64::from(!sum.add_path(&parts, ray.weight, index + 1));
+                        // A path of NaN or infinity counts as a black sample.
+                        let sums = PixelSums::of_path(&parts, ray.weight);
+                        dropped += u64::from(sums.is_none());
+                        let sums = [sums.unwrap_or_default()];
+                        append(&mut own, SampleBlock { range: SampleRange::one(index), sums });
+                    }
+                    for (block, own) in added.iter_mut().zip(&own) {
+                        if let Some(sum) = block.sums.get_mut(at) {
+                            [*sum] = own.sums;
+                        }
                     }
                 }
             }
-            (self.sums, self.count, self.non_finite_paths) = (sums, end, dropped);
+            added.into_iter().for_each(|block| self.append(block));
+            self.non_finite_paths = dropped;
         }
         true
-    }
-}
-
-impl PixelSums {
-    /// Variance of the mean luminance, as for independent samples (nits squared).
-    pub(super) fn variance(&self, count: u32) -> f64 {
-        let n = f64::from(count.max(2));
-        let mean = self.luminance / n;
-        ((self.squares / n - mean * mean) / (n - 1.0)).max(0.0)
-    }
-
-    /// Adds a path's light as sample number `count`. Returns false if it is NaN or infinite.
-    fn add_path(&mut self, parts: &LightComponents, weight: DVec3, count: u32) -> bool {
-        let (total, unlit) = (parts.total() * weight, parts.unlit * weight);
-        // NaN or infinity would spoil the pixel: such a path counts as a black sample.
-        let finite = total.is_finite() && unlit.is_finite();
-        if finite {
-            let l = luminance(total);
-            self.luminance += l;
-            self.squares += l * l;
-            let (mut sums, parts) = (self.parts.to_array(), parts.to_array());
-            for (sum, part) in sums.iter_mut().zip(parts) {
-                *sum += part * weight;
-            }
-            self.parts = LightComponents {
-                unlit: self.parts.unlit + unlit,
-                ..LightComponents::from_array(sums)
-            };
-        }
-        if count.is_power_of_two() {
-            self.half_difference =
-                (2.0 * self.luminance_at_power_of_two - self.luminance) / f64::from(count);
-            self.luminance_at_power_of_two = self.luminance;
-        }
-        finite
     }
 }
 

@@ -21,6 +21,7 @@ mod motion;
 mod open;
 mod open_scene;
 pub mod pace;
+pub mod part;
 pub mod plausibility;
 mod playback;
 pub mod preview;

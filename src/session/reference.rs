@@ -60,7 +60,8 @@ pub fn trace(
         let begun = Instant::now();
         // Several samples a pixel per call are faster; at a pause, sample counts of tiles differ by
         // at most a quarter.
-        let goal = samples.min(film.samples().saturating_add(step.max(film.samples() / 4)));
+        let goal = film.samples().saturating_add(step.max(film.samples() / 4));
+        let goal = samples.min(Film::few_blocks(goal));
         film.advance(world, camera, goal, &TimeSlice { cancel, deadline: begun + PASS });
         // Small pictures take more samples per call.
         if begun.elapsed() < PASS / 4 {

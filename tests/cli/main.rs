@@ -9,6 +9,7 @@ mod animation;
 mod bench;
 mod commands;
 mod compare;
+mod farm;
 mod lens;
 mod messages;
 mod path_tracer;
