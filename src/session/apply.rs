@@ -109,7 +109,7 @@ impl Session {
                 self.update_pose()?;
                 DeviceWork::Update
             }
-            // Without playback, the look has all that changes with the time.
+            // Without playback, only the look changes with the time.
             _ if moved && self.opened.playback.is_some() => {
                 self.update_pose()?;
                 DeviceWork::Update

@@ -10,24 +10,24 @@ use super::{
     look_change::{LookChange, classify_change, relights},
     request::OpenRequest,
 };
-use crate::scene::{
-    Scene,
-    address::AddressTable,
-    animation::AnimationSelection,
-    look::{
-        Condition, Look, LookError, TimelineError, are_nearest, is_file_property, passes,
-        segment_path,
+use crate::{
+    scene::{
+        Scene,
+        address::AddressTable,
+        animation::AnimationSelection,
+        look::{
+            Condition, Look, LookError, SAME_TIME, TimelineError, are_nearest, is_file_property,
+            passes, segment_path,
+        },
     },
+    settings::DefaultLight,
 };
 
 /// Frames per second of keys in frames, where no sequence states another rate.
 pub const DEFAULT_RATE: f64 = 24.0;
 
 /// Maximum frame at which conditions are evaluated.
-const MAX_STEP: u64 = 1_000_000;
-
-/// Times closer than this are one (s): times of frames are rounded.
-const SAME_TIME: f64 = 1e-9;
+const MAX_STEP: u64 = 100_000;
 
 /// What the values of a timeline change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ impl TimedLook {
         (self.rate, self.step) = (rate, 0);
     }
 
-    /// The look with its timeline; it has not the values of its tier.
+    /// The look with its timeline; without the values of its tier.
     #[must_use]
     pub const fn look(&self) -> &Look {
         &self.look
@@ -137,7 +137,7 @@ impl TimedLook {
         Ok(self.look.assign_all(assignments)?)
     }
 
-    /// The look at a time in s, without a timeline; it has not the values of its tier.
+    /// The look at a time in s, without a timeline; without the values of its tier.
     ///
     /// # Errors
     /// [`SessionError::Look`]: keys out of order at the rate, or conditions that cannot be
@@ -242,6 +242,18 @@ impl TimedLook {
 /// What a timeline changes, by the values of its keys.
 fn reach(look: &Look, rate: f64, base: &Scene) -> Result<TimelineReach, SessionError> {
     let rest = look.at_time(0.0, rate, &[])?;
+    // Light that is added to a dark scene stands by the camera.
+    let is_lit = rest
+        .scene
+        .default_light
+        .map_or(!base.lights.is_empty(), |light| light == DefaultLight::None);
+    let places_camera = |path: &str| {
+        path.starts_with("cameras.")
+            || path.strip_prefix("camera.").is_some_and(|property| !property.contains('.'))
+    };
+    if !is_lit && look.timeline.all_tracks().any(|track| places_camera(&track.path)) {
+        return Ok(TimelineReach::Scene);
+    }
     let mut reach = TimelineReach::Frame;
     for track in look.timeline.all_tracks() {
         let mut old = rest.clone();

@@ -130,10 +130,64 @@ fn loops_repeat_or_return() {
     };
     let times = [0.0, 1.0, 2.0, 3.0, 3.5, 4.0, 5.5];
     let repeat = times.map(|time| number(&look("repeat"), time));
-    assert_eq!(repeat, [0.0, 0.0, 45.0, 90.0, 22.5, 45.0, 22.5]);
+    assert_eq!(repeat, [0.0, 0.0, 45.0, 0.0, 22.5, 45.0, 22.5]);
     let back = times.map(|time| number(&look("ping-pong"), time));
     assert_eq!(back, [0.0, 0.0, 45.0, 90.0, 67.5, 45.0, 22.5]);
     assert_eq!(look("repeat").timeline.duration(RATE), 3.0);
+}
+
+/// Differences of frame times are rounded to either side of a key's time.
+#[test]
+fn keys_and_rounds_are_reached_at_their_frames() {
+    let track = |tail: &str, key: u32| {
+        let text = format!(
+            "[timeline.\"camera.name\"]\n{tail}keys = [{{ frame = 0, value = \"A\" }}, {{ frame = \
+             {key}, value = \"B\" }}]\n"
+        );
+        read(&text).unwrap().timeline.tracks[0].clone()
+    };
+    for rate in [24.0, 25.0, 30.0] {
+        for key in 1..60 {
+            let cut = track("", key);
+            for start in 1..60 {
+                let time = f64::from(start + key) / rate - f64::from(start) / rate;
+                assert_eq!(cut.value(time, rate), "B", "{key} after {start} at {rate}");
+                let before = f64::from(start + key - 1) / rate - f64::from(start) / rate;
+                assert_eq!(cut.value(before, rate), "A", "before {key} after {start} at {rate}");
+            }
+        }
+        let rounds = track("loop = \"repeat\"\n", 10);
+        for round in 1..40 {
+            assert_eq!(rounds.value(f64::from(round * 10) / rate, rate), "A", "{round} at {rate}");
+        }
+    }
+}
+
+#[test]
+fn overshoots_and_all_spellings_give_values_that_the_property_takes() {
+    for keys in [
+        "\"lights.A.kelvin\".keys = [{time=0,value=10000,ease=\"elastic in\"},{time=1,value=2000}]",
+        "\"lights.A.kelvin\".keys = [{time=0,value=2000,ease=\"back in-out\"},{time=1,value=10000}]",
+        "\"camera.lens.f_stop\".keys = [{time=0,value=\"f1\",ease=\"back out\"},{time=1,value=\"F/22\"}]",
+        "\"camera.metering.position\".keys = [{time=0,value=\"0%,9%\",ease=\"back in\"},{time=1,value=\"99%,100%\"}]",
+    ] {
+        let look = read(&format!("[timeline]\n{keys}\n")).unwrap();
+        for step in 0..=200 {
+            let time = f64::from(step) / 200.0;
+            look.at_time(time, RATE, &[]).unwrap_or_else(|error| panic!("{keys} {time}: {error}"));
+        }
+    }
+    for (path, spellings) in
+        [("camera.lens.f_stop", ["f2", "F/8"]), ("camera.body.iso", ["ISO200", "iso 800"])]
+    {
+        let [a, b] = spellings;
+        let keys =
+            format!("keys = [{{ time = 0, value = \"{a}\" }}, {{ time = 2, value = \"{b}\" }}]");
+        let look = read(&format!("[timeline.\"{path}\"]\n{keys}\n")).unwrap();
+        let middle: f64 = look.timeline.tracks[0].value(1.0, RATE).parse().unwrap();
+        let exact = if path.ends_with("iso") { 400.0 } else { 4.0 };
+        assert!((middle - exact).abs() < 1e-9, "{path}: {middle}");
+    }
 }
 
 /// A camera 10 m from a lamp named Statue.
@@ -198,6 +252,10 @@ fn the_command_line_replaces_a_track() {
     look.assign_all(&["camera.lens.focus=3".into(), "lights.Statue.candela=9".into()]).unwrap();
     let paths: Vec<&str> = look.timeline.all_tracks().map(|track| track.path.as_str()).collect();
     assert_eq!(paths, ["camera.position", "camera.exposure.ev100"]);
+    // A light has one strength: another one replaces it too.
+    let mut look = read(APPROACH).unwrap();
+    look.assign_all(&["lights.Statue.lumens=9".into()]).unwrap();
+    assert!(look.timeline.all_tracks().all(|track| !track.path.starts_with("lights.")));
     assert_eq!(look.at_time(9.0, RATE, &[None; 3]).unwrap().camera.lens.focus, Some(3.0));
 }
 

@@ -60,8 +60,8 @@ pub use renamed::{
 pub use scene_section::SceneLook;
 pub use suggestions::{are_nearest, close_name};
 pub use timeline::{
-    Condition, KeyTime, SegmentStarts, Timeline, TimelineKey, TimelineLoop, TimelineSegment,
-    TimelineTrack, passes,
+    Condition, KeyTime, SAME_TIME, SegmentStarts, Timeline, TimelineKey, TimelineLoop,
+    TimelineSegment, TimelineTrack, passes,
 };
 pub use timeline_edit::with_key;
 pub use timeline_error::TimelineError;

@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use super::{
     LookError,
+    lights::STRENGTHS,
     properties::property,
     timeline_error::TimelineError,
     timeline_value::{Numbers, TimelineSpace},
 };
 use crate::easing::Easing;
+
+/// Times closer than this are one (s): times of frames are rounded.
+pub const SAME_TIME: f64 = 1e-9;
 
 /// Time of a key from the start of its segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,17 +134,22 @@ impl TimelineTrack {
         }
     }
 
-    /// The time within the keys, from the first to the last, of a time since the start (s).
+    /// The time within the keys, from the first to the last, of a time since the start (s). Where a
+    /// repeated round ends the next one begins, with the first key.
     fn wrapped(&self, time: f64, rate: f64) -> f64 {
         let end = |key: Option<&TimelineKey>| key.map_or(0.0, |key| key.time.seconds(rate));
         let (first, last) = (end(self.keys.first()), end(self.keys.last()));
         let (period, since) = (last - first, time - first);
-        if since <= period || period <= 0.0 {
+        if since < period - SAME_TIME || period <= 0.0 {
             return time.max(first).min(last.max(first));
         }
         match self.repeat {
             TimelineLoop::Once => last,
-            TimelineLoop::Repeat => first + since.rem_euclid(period),
+            TimelineLoop::Repeat => {
+                let part = since.rem_euclid(period);
+                // At the end of a round, rounded to either side, the next one begins.
+                first + if part > period - SAME_TIME { 0.0 } else { part }
+            }
             TimelineLoop::PingPong => {
                 let there_and_back = since.rem_euclid(2.0 * period);
                 first + there_and_back.min(2.0 * period - there_and_back)
@@ -152,7 +161,9 @@ impl TimelineTrack {
     #[must_use]
     pub fn value(&self, time: f64, rate: f64) -> String {
         let time = self.wrapped(time, rate);
-        let next = self.keys.partition_point(|key| key.time.seconds(rate) <= time).max(1);
+        // Times since a start are rounded: a key may be reached a little late.
+        let is_reached = |key: &TimelineKey| key.time.seconds(rate) <= time + SAME_TIME;
+        let next = self.keys.partition_point(is_reached).max(1);
         let Some(from) = self.keys.get(next - 1) else { return String::new() };
         let start = from.time.seconds(rate);
         let blend = || {
@@ -189,11 +200,19 @@ impl Timeline {
         self.tracks.iter().chain(self.segments.iter().flat_map(|segment| &segment.tracks))
     }
 
-    /// Removes the tracks of a property.
+    /// Removes the tracks of a property, and of those that it replaces: a light has one strength.
     pub(super) fn remove(&mut self, path: &str) {
-        self.tracks.retain(|track| track.path != path);
+        let strength = |path: &str| {
+            let (light, unit) = path.rsplit_once('.')?;
+            (light.starts_with("lights.") && STRENGTHS.contains(&unit)).then(|| light.to_owned())
+        };
+        let light = strength(path);
+        let stays = |track: &TimelineTrack| {
+            track.path != path && (light.is_none() || strength(&track.path) != light)
+        };
+        self.tracks.retain(stays);
         for segment in &mut self.segments {
-            segment.tracks.retain(|track| track.path != path);
+            segment.tracks.retain(stays);
         }
     }
 

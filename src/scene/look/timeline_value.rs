@@ -93,15 +93,22 @@ impl Numbers {
         let text = Input { text, folder: "".as_ref() }.without_unit(property.unit).text;
         let separator = if text.contains(',') { "," } else { " " };
         let parts = text.split([' ', ',']).filter(|part| !part.is_empty());
-        // A photographer's f/2.8, T3.1 and ISO 100.
+        // A photographer's f/2.8, T3.1 and ISO 100, in all spellings that the property reads.
         let parts: Vec<&str> = match parts.clone().next() {
             Some("ISO" | "iso") => parts.skip(1).collect(),
             _ => parts.collect(),
         };
         let is_percent = !parts.is_empty() && parts.iter().all(|part| part.ends_with('%'));
+        if !is_percent && parts.iter().any(|part| part.ends_with('%')) {
+            return None;
+        }
         let number = |part: &&str| {
             let part = part.trim_end_matches('%');
-            let part = part.strip_prefix("f/").or_else(|| part.strip_prefix('T')).unwrap_or(part);
+            let part = part.strip_prefix("ISO").or(part.strip_prefix("iso")).unwrap_or(part);
+            let part = match part.strip_prefix(['f', 'F', 'T']) {
+                Some(stop) => stop.strip_prefix('/').unwrap_or(stop),
+                None => part,
+            };
             let part = part.strip_suffix(property.unit).unwrap_or(part);
             match part.split_once('/') {
                 Some((above, below)) => {
@@ -125,11 +132,17 @@ impl Numbers {
         let range = property.accepts.range();
         let mixed = self.values.iter().zip(&to.values).map(|(&a, &b)| {
             let mut value = space.mix(a, b, u);
+            // Easings with an overshoot: what neither end is, infinity included, is out of range.
+            if value.is_infinite() && a.is_finite() && b.is_finite() {
+                value = if space == TimelineSpace::Reciprocal { a.max(b) } else { b };
+            }
             if let Some([min, max]) = range
                 && value.is_finite()
             {
-                // Easings with an overshoot.
                 value = value.clamp(min, max);
+            }
+            if self.suffix == "%" {
+                value = value.clamp(0.0, 100.0);
             }
             if is_whole(property) {
                 value = value.round();
