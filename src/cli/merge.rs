@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::Ordering,
     time::Instant,
 };
 
@@ -12,6 +13,7 @@ use super::{
     error::CliError,
     exposure_format::exposure_source,
     fraction::Fraction,
+    interrupt::INTERRUPTED,
     job_template,
     path::{self, PathScene},
     path_args::MAX_SAMPLES,
@@ -104,7 +106,13 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
         return Err(PartError::OtherScene { scene, part }.into());
     }
     let mut film = Film::new(width, height, scene.settings);
-    parts.iter().try_for_each(|part| part.append_to(&mut film))?;
+    for part in &parts {
+        part.append_to(&mut film)?;
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            let text = "interrupted; nothing is written: run the same command again";
+            return Err(CliError::Interrupted(text.into()));
+        }
+    }
     let exposed = path::write_picture(&own, exr, &scene, &film, &[], &wanted)?;
     let ranges: Vec<SampleRange> = parts.iter().map(|part| part.range).collect();
     warn_missing(&parts, &ranges, &film);

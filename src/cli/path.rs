@@ -113,10 +113,12 @@ impl<'a> PathScene<'a> {
             );
             return Err(CliError::Usage(message));
         }
-        let needed = Film::bytes(width as u64 * height as u64);
+        let whole = SampleRange { first: 0, end: args.path.samples() };
+        let range = args.path.sample_range.unwrap_or(whole);
+        let needed = Film::bytes(width as u64 * height as u64, range);
         if let Some(free) = available_memory().filter(|free| needed > *free) {
             return Err(CliError::Usage(format!(
-                "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size",
+                "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size, or a power of two of samples",
                 needed >> 20,
                 free >> 20
             )));

@@ -19,7 +19,8 @@ pub struct PathArgs {
     /// as a part, an .exr, which `sunny16 merge` joins to the picture of all --spp samples.
     #[arg(long = "samples", value_name = "FIRST-LAST", value_parser = sample_range,
           conflicts_with_all = ["resume", "save_every", "target_error", "denoise", "frames",
-          "turntable", "matrix", "all_cameras", "contact_sheet", "video", "aov", "exposed"])]
+          "turntable", "matrix", "all_cameras", "contact_sheet", "video", "aov", "exposed",
+          "for_compare"])]
     pub sample_range: Option<SampleRange>,
     /// Maximum path length in surface and volume interactions: 0 is emission, 1 adds direct light,
     /// like the rasterizer [default: unlimited, with Russian roulette].

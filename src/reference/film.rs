@@ -80,11 +80,12 @@ impl Film {
         }
     }
 
-    /// Maximum memory of a film of this many pixels in bytes, while it is traced to numbers of
-    /// samples of at most three set bits ([`Self::few_blocks`]).
+    /// Maximum memory of a film of this many pixels in bytes while a range of samples is traced: on
+    /// the way the numbers of samples have at most three set bits ([`Self::few_blocks`]).
     #[must_use]
-    pub const fn bytes(pixels: u64) -> u64 {
-        pixels.saturating_mul(MAX_BLOCKS * size_of::<PixelSums>() as u64)
+    pub fn bytes(pixels: u64, range: SampleRange) -> u64 {
+        let blocks = MAX_BLOCKS.max(range.blocks().count() as u64);
+        pixels.saturating_mul(blocks * size_of::<PixelSums>() as u64)
     }
 
     /// Width and height in pixels.
