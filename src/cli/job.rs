@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use clap::Args;
@@ -230,6 +230,10 @@ fn attach(args: &JobArgs, draft: &Path) -> Result<Collected, CliError> {
         let detail = format!("a missing attachment: {first}{more}; complete the files");
         return Err(PartError::Unusable { file: args.scene.name(), detail }.into());
     }
+    if collected.files.keys().any(|file| file == Path::new(ATTACHMENTS)) {
+        let detail = format!("uses a file named {ATTACHMENTS}, as the job's list; rename it");
+        return Err(PartError::Unusable { file: args.scene.name(), detail }.into());
+    }
     let mut list = BTreeMap::new();
     for file in collected.files.keys() {
         list.insert(file.display().to_string(), fingerprint(&place.join(file))?);
@@ -354,6 +358,11 @@ fn check(folder: &Path) -> Result<(), CliError> {
     let files: BTreeMap<String, String> = serde_json::from_slice(&bytes)
         .map_err(|error| unusable(format!("{error}; write the job again")))?;
     for (file, expected) in &files {
+        let is_inside = Path::new(file).components().all(|c| matches!(c, Component::Normal(_)));
+        if file.is_empty() || !is_inside {
+            let detail = format!("'{file}' is not a file in its folder; write the job again");
+            return Err(unusable(detail).into());
+        }
         let path = place.join(file);
         let wrong = |detail: &str| PartError::Unusable {
             file: path.display().to_string(),

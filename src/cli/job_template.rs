@@ -161,8 +161,9 @@ pub fn read(file: &Path) -> Result<Value, CliError> {
 /// The template of a job with the next samples in place of its own.
 pub fn next_round(file: &Path, next: SampleRange, per_task: u32) -> Result<String, CliError> {
     let mut template = read(file)?;
-    let tasks = sample_tasks(next, per_task);
-    check_tasks(tasks.len(), "--samples-per-task")?;
+    // As many samples a task as the number of tasks demands.
+    let least = next.count().div_ceil(MAX_TASKS as u32).next_power_of_two();
+    let tasks = sample_tasks(next, per_task.max(least));
     let missing = || {
         CliError::from(PartError::Unusable {
             file: file.display().to_string(),

@@ -443,7 +443,7 @@ fn picture_files(args: &RenderArgs, names: &[&str], number: u32) -> Vec<PathBuf>
 }
 
 /// Switches off the post effects with --for-compare, notes and returns those that were on.
-pub fn leave_out(
+fn leave_out(
     args: &RenderArgs,
     exr: bool,
     opened: &mut OpenScene,
