@@ -253,9 +253,9 @@ fn the_command_line_replaces_a_track() {
     let paths: Vec<&str> = look.timeline.all_tracks().map(|track| track.path.as_str()).collect();
     assert_eq!(paths, ["camera.position", "camera.exposure.ev100"]);
     // A light has one strength: another one replaces it too.
-    let mut look = read(APPROACH).unwrap();
-    look.assign_all(&["lights.Statue.lumens=9".into()]).unwrap();
-    assert!(look.timeline.all_tracks().all(|track| !track.path.starts_with("lights.")));
+    let mut other = read(APPROACH).unwrap();
+    other.assign_all(&["lights.Statue.lumens=9".into()]).unwrap();
+    assert!(other.timeline.all_tracks().all(|track| !track.path.starts_with("lights.")));
     assert_eq!(look.at_time(9.0, RATE, &[None; 3]).unwrap().camera.lens.focus, Some(3.0));
 }
 
