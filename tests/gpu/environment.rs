@@ -512,6 +512,7 @@ fn maps_from_files() {
     let mut look = Look::default();
     look.assign(&format!("environment.file={}", file.display())).unwrap();
     look.assign("environment.lux=750").unwrap();
+    look.assign("environment.extract=off").unwrap();
     look.apply(&mut scene).unwrap();
     assert!((scene.environment.as_ref().unwrap().map.illuminance().get() - 750.0).abs() < 0.1);
     let view = perspective(DVec3::new(0.0, 0.3, 4.0), DVec3::ZERO, 0.8, 0.01, (64, 64));

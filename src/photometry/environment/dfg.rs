@@ -3,7 +3,6 @@
 use std::{f64::consts::PI, sync::OnceLock};
 
 use glam::Vec3;
-use rayon::prelude::*;
 
 use crate::photometry::fresnel::schlick_weight;
 
@@ -33,7 +32,8 @@ fn compute_table() -> Vec<Vec3> {
         let (scale, bias) = specular_scale_bias(step(x), step(y), 64);
         Vec3::new(scale as f32, bias as f32, diffuse[x] as f32)
     };
-    (0..DFG_SIZE * DFG_SIZE).into_par_iter().map(entry).collect()
+    // On one thread: a worker that waits for others here may take a task that needs the table.
+    (0..DFG_SIZE * DFG_SIZE).map(entry).collect()
 }
 
 /// Scale and bias at a cosine to the view and a roughness, from `n * n` visible half vectors.

@@ -108,7 +108,7 @@ const MIN_PART: f64 = 0.01;
 /// of at most 0.2 %: with less light it is noise, with more a missing sun.
 const MIN_AUTO_PART: f64 = 0.05;
 /// Maximum number of lights where nothing is asked for.
-const MAX_AUTO_LIGHTS: u32 = 4;
+const MAX_AUTO_LIGHTS: u32 = 16;
 /// Mean angular radius of the moon (rad): 15.5 arcminutes.
 const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
 
@@ -201,7 +201,10 @@ impl EnvironmentLook {
             });
         }
         if let Some(map) = map {
-            let map = self.without_lights(scene, map.scaled(factor));
+            let map = map.scaled(factor);
+            // A sun of place and time takes the place of the map's.
+            let keeps_map = self.extract() == EnvironmentExtract::Auto && !skies.is_empty();
+            let map = if keeps_map { map } else { self.without_lights(scene, map) };
             scene.environment = Some(Environment { map: Arc::new(map), rotation, origin });
         }
         Ok(())
