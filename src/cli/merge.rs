@@ -17,6 +17,7 @@ use super::{
     job_template,
     path::{self, PathScene},
     path_args::MAX_SAMPLES,
+    render::is_exr,
     render_args::RenderArgs,
     scene_args,
 };
@@ -81,13 +82,7 @@ struct RenderCommand {
 }
 
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
-    let exr = output::has_extension(&args.output, "exr");
-    if !exr && !output::has_extension(&args.output, "png") {
-        return Err(CliError::Usage(format!(
-            "invalid output '{}': expected a name that ends in .png or .exr, which selects the format",
-            args.output.display()
-        )));
-    }
+    let exr = is_exr(&args.output)?;
     let wanted = path::parse_aovs(&args.aov)?;
     let parts = part::sort(open_parts(&args.parts)?)?;
     let Some(first) = parts.first() else {

@@ -44,7 +44,7 @@ use crate::{
     },
 };
 
-/// Maximum pixel count: the film takes up to 648 bytes per pixel.
+/// Maximum pixel count. [`Film::bytes`] is the memory.
 const MAX_PIXELS: u64 = part::MAX_PIXELS;
 
 /// Samples a pixel of the metering pre-render (see [`premeter`]).

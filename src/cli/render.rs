@@ -67,14 +67,20 @@ fn reject_other_renderer_options(args: &RenderArgs) -> Result<(), CliError> {
     }
 }
 
-pub fn run(args: &RenderArgs) -> Result<(), CliError> {
-    let exr = output::has_extension(&args.output, "exr");
-    if !exr && !output::has_extension(&args.output, "png") {
+/// True if a picture is written as EXR, false for PNG.
+pub fn is_exr(output: &Path) -> Result<bool, CliError> {
+    let exr = output::has_extension(output, "exr");
+    if !exr && !output::has_extension(output, "png") {
         return Err(CliError::Usage(format!(
             "invalid output '{}': expected a name that ends in .png or .exr, which selects the format",
-            args.output.display()
+            output.display()
         )));
     }
+    Ok(exr)
+}
+
+pub fn run(args: &RenderArgs) -> Result<(), CliError> {
+    let exr = is_exr(&args.output)?;
     reject_other_renderer_options(args)?;
     if let Some(range) = args.path.sample_range {
         if !exr {

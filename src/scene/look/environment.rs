@@ -191,8 +191,7 @@ impl EnvironmentLook {
         for sky in &skies {
             add_light(scene, sky, rotation, if together { factor } else { 1.0 });
         }
-        let asked = matches!(self.extract(), EnvironmentExtract::Sun | EnvironmentExtract::Lights);
-        if self.file.is_none() && asked {
+        if self.file.is_none() && self.asks_for_lights() {
             scene.notes.push(Note {
                 kind: NoteKind::Info,
                 location: "environment.extract".into(),
@@ -210,9 +209,14 @@ impl EnvironmentLook {
         Ok(())
     }
 
+    /// True if lights are to be extracted, whether or not rays would miss them.
+    fn asks_for_lights(&self) -> bool {
+        matches!(self.extract(), EnvironmentExtract::Sun | EnvironmentExtract::Lights)
+    }
+
     /// A map without the lights that are extracted from it, which a scene receives.
     fn without_lights(&self, scene: &mut Scene, map: RadianceMap) -> RadianceMap {
-        let asked = self.extract() != EnvironmentExtract::Auto;
+        let asked = self.asks_for_lights();
         let [max_lights, max_diameter] = match self.extract() {
             _ if self.file.is_none() => return map,
             EnvironmentExtract::Off => return map,

@@ -537,16 +537,18 @@ impl LightLook {
 /// Properties that set the strength of a light.
 pub(super) const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
 
+/// The light whose strength a path sets; `None` for other properties.
+pub(super) fn light_of_strength(path: &str) -> Option<&str> {
+    let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
+    STRENGTHS.contains(&property).then_some(light)
+}
+
 /// Paths of two strengths of one light, which is ambiguous: their order in a file has no meaning.
 pub(super) fn rivals<'a>(paths: impl Iterator<Item = &'a str>) -> Option<[&'a str; 2]> {
-    let strength = |path: &str| {
-        let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
-        STRENGTHS.contains(&property).then(|| light.to_owned())
-    };
-    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
     let mut paths = paths;
     paths.find_map(|path| {
-        let before = known.insert(strength(path)?, path)?;
+        let before = known.insert(light_of_strength(path)?, path)?;
         (before != path).then_some([before, path])
     })
 }

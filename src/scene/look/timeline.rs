@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{
     LookError,
-    lights::STRENGTHS,
+    lights::light_of_strength,
     properties::property,
     timeline_error::TimelineError,
     timeline_value::{Numbers, TimelineSpace},
@@ -202,13 +202,9 @@ impl Timeline {
 
     /// Removes the tracks of a property, and of those that it replaces: a light has one strength.
     pub(super) fn remove(&mut self, path: &str) {
-        let strength = |path: &str| {
-            let (light, unit) = path.rsplit_once('.')?;
-            (light.starts_with("lights.") && STRENGTHS.contains(&unit)).then(|| light.to_owned())
-        };
-        let light = strength(path);
+        let light = light_of_strength(path);
         let stays = |track: &TimelineTrack| {
-            track.path != path && (light.is_none() || strength(&track.path) != light)
+            track.path != path && (light.is_none() || light_of_strength(&track.path) != light)
         };
         self.tracks.retain(stays);
         for segment in &mut self.segments {
