@@ -90,12 +90,12 @@ checked_lints() {
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
 }
 
-# With --long alone: more than two thirds of the paths of all cases. Others of their kind always run: a room (cornell_metal; tests/gpu/
-# gi_scenes.rs has the light room), furnaces at other angles, grids under sun and sky; area lights are also held by
-# tests/gpu/area_lights*.rs, circles of confusion by src/reference/tests_film.rs and camera.rs. Volumes with all bounces are held by
-# --long alone.
-LONG_CASES=(cornell_area cornell_point depth_of_field furnace_60 grid_area_light grid_area_light_full grid_sky_full grid_sun_full
-    light_room volume_cloud_full volume_haze_full)
+# With --long alone: nine tenths of the paths of all cases. Others of their kind always run: a room (cornell_metal; tests/gpu/
+# gi_scenes.rs has the light room), a furnace at another angle, a sphere in a sphere, grids under sun and sky; area lights are also
+# held by tests/gpu/area_lights*.rs, circles of confusion by src/reference/tests_film.rs and camera.rs, glass and its dispersion by
+# src/reference/tests_glass.rs and tests/gpu/extended_materials.rs. Volumes with all bounces are held by --long alone.
+LONG_CASES=(cornell_area cornell_point depth_of_field furnace_0 furnace_60 grid_area_light grid_area_light_full grid_sky_full
+    grid_sun_full hollow_sphere light_room material_dispersion material_transmission volume_cloud_full volume_haze_full)
 
 # The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than
 # building all again, and its debug assertions are on.

@@ -1,6 +1,6 @@
 //! Direct light by a fixed number of shadow rays a pixel, against rays to every light.
 
-use crate::common::{Place, exposure_for, gpu, perspective, picture, renderer};
+use crate::common::{Place, exposure_for, gpu, long, perspective, picture, renderer};
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 use sunny16::{
     frame::{
@@ -266,7 +266,7 @@ fn mean_of_frames_is_unbiased_in_penumbrae() {
     let view = view((96, 64));
     let count = 64;
     let reference = Blocks::render(&mut renderer, &scene, &view, &exact(), count);
-    for rays in [2, 4] {
+    for &rays in if long() { &[2, 4][..] } else { &[2] } {
         let sampled = Blocks::render(&mut renderer, &scene, &view, &budget(rays), count);
         let Deviation { off, sigma, worst, sigmas } =
             sampled.against(&reference, |block, off, sigma| {
@@ -692,7 +692,7 @@ fn sampled_lights_are_unbiased() {
 fn neighbors_reduce_the_noise_of_sampled_lights() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let view = view((96, 64));
-    for suns in [0, 2] {
+    for &suns in if long() { &[0, 2][..] } else { &[2] } {
         let scene = many_lamps_and(320, None, |builder| {
             (0..suns).for_each(|_| sun(builder, 0.02, 400.0));
         });

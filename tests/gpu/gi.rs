@@ -489,7 +489,7 @@ fn rough_metals_reflect_indirect_light() {
     let picture = after(&mut renderer, &on_device, &view, &settings, 64);
     let clamped =
         RenderSettings { gi: GiSettings { bias_compensation: false, ..gi }, ..settings.clone() };
-    let clamped = after(&mut renderer, &on_device, &view, &clamped, 64);
+    let clamped = after(&mut renderer, &on_device, &view, &clamped, 24);
     let of = |aov: usize, pixel: usize| f64::from(picture.aovs[aov].1[pixel][0]);
     for (roughness, _) in balls {
         let (mut want, mut got, mut square, mut count) = (0.0, 0.0, 0.0, 0);
