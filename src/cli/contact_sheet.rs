@@ -26,6 +26,9 @@ const GAP: usize = 12;
 /// Pixels of a dot of the captions' font, large and small.
 const DOTS: [usize; 2] = [2, 1];
 
+/// Room between two lines of a caption in pixels.
+const LEADING: usize = 3;
+
 /// Greatest number of pictures of a PNG: 64 MB.
 const MAX_PICTURES: usize = 256;
 
@@ -78,7 +81,7 @@ fn drawn(pictures: &[SheetPicture]) -> Result<Raster, CliError> {
         pictures.iter().map(|picture| thumbnail(&picture.file)).collect::<Result<_, _>>()?;
     let largest = |side: fn(&Raster) -> usize| thumbnails.iter().map(side).max().unwrap_or(1);
     let (width, height) = (largest(Raster::width), largest(Raster::height));
-    let caption = DOTS[0] * HEIGHT;
+    let caption = DOTS[0] * HEIGHT + LEADING;
     let cell = [width + GAP, height + caption + 2 * GAP];
     // About as wide as high.
     let columns = (thumbnails.len() as f64 * cell[1] as f64 / cell[0] as f64).sqrt().ceil();
@@ -88,24 +91,37 @@ fn drawn(pictures: &[SheetPicture]) -> Result<Raster, CliError> {
     for (index, (picture, thumbnail)) in pictures.iter().zip(&thumbnails).enumerate() {
         let at = [GAP + index % columns * cell[0], GAP + index / columns * cell[1]];
         sheet.paste(at, thumbnail);
-        let (dot, text) = fitted(&picture.caption, width);
-        sheet.text([at[0], at[1] + height + GAP / 2], dot, &text, TEXT);
+        let (dot, lines) = fitted(&picture.caption, width);
+        for (line, text) in lines.iter().enumerate() {
+            let y = at[1] + height + GAP / 2 + line * (dot * HEIGHT + LEADING);
+            sheet.text([at[0], y], dot, text, TEXT);
+        }
     }
     Ok(sheet)
 }
 
-/// Size of a dot and text of a caption that fits `width` pixels: small, and then shortened, if it
-/// is too long.
-fn fitted(caption: &str, width: usize) -> (usize, String) {
+/// Size of a dot and lines of a caption that fit `width` pixels: one large line, one small line, or
+/// two small lines split after a comma, of which each is shortened if it is too long.
+fn fitted(caption: &str, width: usize) -> (usize, Vec<String>) {
     let fits = |text: &str, dot: usize| text_width(text) * dot <= width;
     if let Some(dot) = DOTS.into_iter().find(|dot| fits(caption, *dot)) {
-        return (dot, caption.to_owned());
+        return (dot, vec![caption.to_owned()]);
     }
-    let mut text = caption.to_owned();
-    while !text.is_empty() && !fits(&format!("{text}.."), DOTS[1]) {
-        text.pop();
-    }
-    (DOTS[1], format!("{text}.."))
+    let ends = caption.match_indices(", ").map(|(at, _)| at + 1);
+    let first = ends.take_while(|&end| fits(caption[..end].trim(), DOTS[1])).last();
+    let (first, second) = caption.split_at(first.unwrap_or(0));
+    let lines = [first, second.trim()].into_iter().filter(|line| !line.is_empty());
+    let shortened = |line: &str| {
+        let mut text = line.to_owned();
+        if !fits(&text, DOTS[1]) {
+            while !text.is_empty() && !fits(&format!("{text}.."), DOTS[1]) {
+                text.pop();
+            }
+            text.push_str("..");
+        }
+        text
+    };
+    (DOTS[1], lines.map(shortened).collect())
 }
 
 /// A picture at most `THUMBNAIL` pixels wide and high: means of linear light.
@@ -229,11 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn long_captions_are_small_and_then_short() {
-        assert_eq!(fitted("abc", 320), (2, "abc".into()));
-        assert_eq!(fitted(&"a".repeat(40), 320), (1, "a".repeat(40)));
-        let (dot, text) = fitted(&"a".repeat(400), 320);
-        assert!(dot == 1 && text.ends_with("..") && text_width(&text) <= 320);
+    fn long_captions_are_small_then_in_two_lines_and_then_short() {
+        let lines = |caption: &str| fitted(caption, 320);
+        assert_eq!(lines("abc"), (2, vec!["abc".into()]));
+        assert_eq!(lines(&"a".repeat(40)), (1, vec!["a".repeat(40)]));
+        let [kelvin, stop] = ["a", "b"].map(|letter| format!("{}=1", letter.repeat(35)));
+        let both = vec![format!("{kelvin},"), stop.clone()];
+        assert_eq!(lines(&format!("{kelvin}, {stop}")), (1, both));
+        for caption in ["a".repeat(400), format!("{kelvin}, {}", "b".repeat(400))] {
+            let (dot, lines) = lines(&caption);
+            assert!(dot == 1 && lines.last().unwrap().ends_with(".."), "{lines:?}");
+            assert!(lines.iter().all(|line| text_width(line) <= 320), "{lines:?}");
+        }
     }
 
     #[test]

@@ -69,9 +69,9 @@ fn members(cameras: &[String], axes: &[Axis]) -> Vec<Member> {
         let is_alone = axes.iter().filter(|a| a.short_name() == axis.short_name()).count() == 1;
         let name = if is_alone { axis.short_name() } else { &axis.path };
         let with = |member: &Member, (index, value): (usize, &String)| {
-            let assignment = format!("{}={value}", axis.path);
-            let mut next = member.with(&assignment, &file_part(&format!("{name}={value}")));
-            next.set.push(assignment);
+            let shown = format!("{name}={value}");
+            let mut next = member.with(&shown, &file_part(&shown));
+            next.set.push(format!("{}={value}", axis.path));
             next.changes += usize::from(index > 0);
             next
         };
@@ -191,7 +191,7 @@ mod tests {
         let made = members(&["Hero".into(), "From above".into()], &axes);
         assert_eq!(made.len(), 8);
         let last = made.last().unwrap();
-        assert_eq!(last.caption, "From above, lights.Key.kelvin=4000, camera.lens.f_stop=8");
+        assert_eq!(last.caption, "From above, kelvin=4000, f_stop=8");
         assert_eq!(last.name, "From_above.kelvin=4000.f_stop=8");
         assert_eq!(last.set, ["lights.Key.kelvin=4000", "camera.lens.f_stop=8"]);
         assert_eq!(made[1].name, "Hero.kelvin=2700.f_stop=8", "the last axis changes fastest");
