@@ -89,6 +89,11 @@ fn exposure_and_view_are_those_of_the_single_run() {
     let set = "--exposed --set camera.exposure.ev100=4";
     dir.run_on_host(&format!("merge {files} -q -o merged.exr {set}")).silent();
     assert!(dir.read("merged.exr") == dir.read("whole.exr"));
+
+    let other = parts(&dir, "other", &["2-3"], "--set camera.exposure.ev100=4");
+    let files = format!("part.0-1.exr {other}");
+    let run = dir.run_on_host(&format!("merge {files} -q -o mixed.exr")).ok();
+    assert!(run.err.contains("other.2-3.exr have different values of --set"), "{run:?}");
 }
 
 #[test]
