@@ -69,7 +69,7 @@ pub const TIERS: [(&str, [&str; 4]); 19] = [
         ["0.0009765625", "0.0009765625", "0.0009765625", "0"],
     ),
     ("gi.enabled", ["true"; 4]),
-    ("gi.vpls", ["8192", "32768", "65536", "300000"]),
+    ("gi.vpls", ["8192", "32768", "300000", "300000"]),
     ("gi.vpl_samples", ["1", "2", "2", "4"]),
     ("gi.resolution", ["half", "half", "full", "full"]),
     ("gi.specular", ["false", "true", "true", "true"]),
