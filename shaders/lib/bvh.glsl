@@ -6,6 +6,7 @@
 #define LIB_BVH
 #include "lib/features.glsl"
 #include "lib/bvh_triangles.glsl"
+#include "lib/noise.glsl"
 
 #ifdef USE_RAY_QUERY
 layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
@@ -101,8 +102,24 @@ float mask_texel(uint header, ivec2 at, int width) {
     return float(bvh_masks[bvh_masks[header] + index / 4u] >> (8u * (index % 4u)) & 255u) / 255.0;
 }
 
-// Alpha test of a masked triangle: true where the surface is opaque.
-bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
+// Rays hit blended surfaces wherever their opacity is above 0.
+bool bvh_all_blended = false;
+
+// Random number of a ray and a triangle, 0 to 1, as src/bvh/mask.rs computes it.
+float random_cutoff(uint seed, uint triangle, vec3 origin, vec3 direction) {
+    uint bits = random(seed + triangle);
+    for (uint i = 0u; i < 6u; ++i) {
+        bits = random(bits ^ floatBitsToUint(i < 3u ? origin[i] : direction[i - 3u]));
+    }
+    return float(bits >> 8u) / 16777216.0;
+}
+
+// Alpha test of a triangle of a masked instance: true where the surface is opaque. A blended one is
+// opaque to a ray with the probability of its opacity (src/bvh/mask.rs).
+bool mask_alpha_test(BvhInstance instance, uint triangle, vec2 barycentric, vec3 origin,
+    vec3 direction) {
+    uint header = instance.mask;
+    uint corners = instance.corners + triangle;
     vec3 a = bvh_corners[corners * 3u];
     vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x
         + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
@@ -128,7 +145,12 @@ bool mask_alpha_test(uint header, uint corners, vec2 barycentric) {
         upper = i == 1 ? row : upper;
     }
     float opacity = nearest ? left : mix(upper, row, f.y);
-    return opacity * at.z >= uintBitsToFloat(bvh_masks[header + 4u]);
+    opacity *= at.z;
+    if ((flags & 0x20u) != 0u) {
+        return opacity > (bvh_all_blended ? 0.0
+            : random_cutoff(instance.seed, triangle, origin, direction));
+    }
+    return opacity >= uintBitsToFloat(bvh_masks[header + 4u]);
 }
 
 vec3 to_object(BvhInstance instance, vec4 p) {
@@ -191,7 +213,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     for (uint tries = 0u; send && tries < BVH_TRIES && t_min < t_max; ++tries) {
         rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_SHADOW_MASK : 0xffu, from,
             t_min, direction, t_max);
-        // Only alpha-masked triangles produce candidates.
+        // Only triangles of masked instances produce candidates.
         while (rayQueryProceedEXT(bvh_query)) {
             uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, false);
             uint number = bvh_instances[instance].first
@@ -199,9 +221,8 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
             float t = rayQueryGetIntersectionTEXT(bvh_query, false);
             vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, false);
             bool is_hit = accept_hit(instance, number, origin, direction, away, t_max, t, weights);
-            uint mask = bvh_instances[instance].mask;
-            if (is_hit && (mask == NONE
-                || mask_alpha_test(mask, bvh_instances[instance].corners + number, weights))) {
+            if (is_hit && (bvh_instances[instance].mask == NONE || mask_alpha_test(
+                bvh_instances[instance], number, weights, origin, direction))) {
                 rayQueryConfirmIntersectionEXT(bvh_query);
             }
         }
@@ -291,7 +312,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
                 bool is_hit = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t,
                     weights);
                 if (has_feature(FEATURE_ALPHA_MASKS) && is_hit && instance.mask != NONE) {
-                    is_hit = mask_alpha_test(instance.mask, instance.corners + number, weights);
+                    is_hit = mask_alpha_test(instance, number, weights, origin, direction);
                 }
                 if (is_hit) {
                     hit = BvhHit(t, weights, instance_number, number);

@@ -27,7 +27,7 @@ vec3 unpack_vertex_normal(uint bits) {
     return octahedral_direction(max(vec2(ivec2(bits << 16u, bits) >> 16) / 32767.0, vec2(-1.0)));
 }
 
-// Origin for a surface that is not in the BVH: alpha-blended ones.
+// Origin for a surface that may be missing in the BVH: refractive ones.
 void set_shadow_ray_origin_free(Surface s) {
     ray_origin = s.position;
     ray_origin_behind = s.position;

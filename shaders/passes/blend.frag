@@ -19,7 +19,11 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
+#include "lib/horizon.glsl"
 #include "lib/light_batch.glsl"
+#ifdef RAY_TRACED_SHADOWS
+#include "lib/fragment_shadow_ray_origin.glsl"
+#endif
 #include "lib/volume_transparency.glsl"
 
 // Neither the depth nor its test depends on the shader.
@@ -56,7 +60,7 @@ void main() {
     } else {
         vec3 d, r;
 #ifdef RAY_TRACED_SHADOWS
-        set_shadow_ray_origin_free(s);
+        set_fragment_shadow_ray_origin(s);
 #endif
         // Separate loops as in the forward pass.
         uint count = frame.light_count;
@@ -99,10 +103,20 @@ void main() {
                 ++place;
             } while (place < light_batch_count);
         } while (next < count || next_area < count);
-        // Ambient occlusion covers opaque surfaces only.
-        environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
-        diffuse += d;
-        specular += r;
+        // Ambient occlusion and visibility rays cover opaque surfaces only. Where these rays end at
+        // the geometric horizon, so does the light here.
+        AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
+        vec2 above = vec2(1.0);
+        if (has_environment() && (flags & MATERIAL_NORMAL_MAP) != 0u
+            && (frame.bits & (FRAME_GI_DIFFUSE | FRAME_GI_SPECULAR)) != 0u) {
+            vec3 geometric = normalize(cross(position_dx, position_dy));
+            geometric = dot(geometric, s.view) < 0.0 ? -geometric : geometric;
+            above = light_above_horizon(s, geometric);
+            visible.bent_normal = normalize(s.normal + geometric);
+        }
+        environment_light(s, visible, d, r);
+        diffuse += (frame.bits & FRAME_GI_DIFFUSE) != 0u ? d * above.x : d;
+        specular += (frame.bits & FRAME_GI_SPECULAR) != 0u ? r * above.y : r;
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;

@@ -34,6 +34,9 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/environment.glsl"
 #include "lib/extended_lighting.glsl"
 #include "lib/light_batch.glsl"
+#ifdef RAY_TRACED_SHADOWS
+#include "lib/fragment_shadow_ray_origin.glsl"
+#endif
 #ifdef BLENDED
 layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
@@ -121,7 +124,11 @@ void main() {
 #ifdef BLENDED
     uint count = frame.light_count;
 #ifdef RAY_TRACED_SHADOWS
+    // Panes and water may be missing in the BVH.
     set_shadow_ray_origin_free(s);
+    if ((flags & MATERIAL_BLEND) != 0u) {
+        set_fragment_shadow_ray_origin(s);
+    }
 #endif
 #else
     uint first = frame.directional_count;
@@ -133,10 +140,7 @@ void main() {
     list_has_all = list.y == ALL_LIGHTS || has_light_cut(list);
     uint count = first + (list_has_all ? frame.light_count - first : list.y);
 #ifdef RAY_TRACED_SHADOWS
-    // As in the lighting pass.
-    vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
-    vec4 nearer = frame.inverse_projection * vec4(ndc, gl_FragCoord.z * (1.0 - 6e-5) - 2.4e-7, 1.0);
-    set_shadow_ray_origin(s, distance(s.position, nearer.xyz / nearer.w));
+    set_fragment_shadow_ray_origin(s);
 #endif
 #endif
     // Separate loops for punctual lights, area lights and shadows, with the bodies first: drivers

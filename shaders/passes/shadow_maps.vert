@@ -26,7 +26,8 @@ void main() {
     vec4 world = instances[gl_InstanceIndex].to_world * vec4(position, 1.0);
     gl_Position = maps[map_index].to_clip * vec4(world.xyz, 1.0);
 #ifdef ALPHA_TEST
-    out_position = world.xyz;
+    // In object space, for noise that is fixed to the object.
+    out_position = position;
     out_normal = vec3(0.0);
     out_tangent = vec4(0.0);
     out_uv = vec4(uv0, uv1);

@@ -238,10 +238,10 @@ struct BvhInstance {
     uint surface;
     // First triangle of its BLAS.
     uint first;
+    // Seed of the random cutoffs of blended surfaces.
+    uint seed;
     // Padding.
     uint pad0;
-    // Padding.
-    uint pad1;
 };
 
 // Shadow rays ignore the instance.

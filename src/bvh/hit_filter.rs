@@ -9,7 +9,7 @@ use super::{
 
 impl SceneBvh {
     /// True if a hit replaces the one found: it precedes it, passes the alpha test, and `counts`
-    /// accepts it.
+    /// accepts it. Blended surfaces are hit with the probability of their opacity.
     #[inline(always)]
     pub(super) fn accepts_hit(
         &self,
@@ -19,16 +19,27 @@ impl SceneBvh {
         ray: &Ray,
         counts: &mut impl FnMut(&Hit) -> bool,
     ) -> bool {
-        hit.comes_before(found, ray.t_max) && self.passes_alpha_test(instance, hit) && counts(hit)
+        hit.comes_before(found, ray.t_max)
+            && self.passes_alpha_test(instance, hit, Some(ray))
+            && counts(hit)
     }
 
-    pub(super) fn passes_alpha_test(&self, instance: &BvhInstance, hit: &Hit) -> bool {
+    /// Alpha test of a hit. Without a ray, blended surfaces are always hit.
+    pub(super) fn passes_alpha_test(
+        &self,
+        instance: &BvhInstance,
+        hit: &Hit,
+        ray: Option<&Ray>,
+    ) -> bool {
         if instance.mask == NONE {
             return true;
         }
         let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
+        let random = ray.map(|ray| {
+            || mask::random_cutoff(instance.seed, hit.triangle, ray.origin, ray.direction)
+        });
         corners.is_none_or(|corners| {
-            mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric)
+            mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric, random)
         })
     }
 }

@@ -1,4 +1,6 @@
-//! Alpha masks: rays pass where a masked surface is cut out.
+//! Alpha masks: rays pass where a masked surface is cut out, and pass a blended surface with the
+//! probability of its transparency (stochastic transparency: Enderton, Sintorn, Shirley and Luebke
+//! 2010).
 
 use glam::{Vec2, Vec3};
 
@@ -26,6 +28,8 @@ const CLAMP: u32 = 2;
 const DOWN_SHIFT: u32 = 2;
 /// Alpha is interpolated between texels.
 const LINEAR: u32 = 0x10;
+/// The surface is blended: its cutoff is a random number of the ray and the triangle.
+const BLENDED: u32 = 0x20;
 
 /// Factors of a material's mask that animations may change. Equal factors give equal masks over the
 /// same texture.
@@ -37,21 +41,39 @@ pub struct MaskFactors {
 }
 
 impl MaskFactors {
-    /// `None` for a material without a mask.
+    /// `None` for an opaque material.
     pub fn of(material: &Material) -> Option<Self> {
-        let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+        let cutoff = cutoff_of(material)?;
         let transform = material.base_color_texture.map_or(TextureRef::IDENTITY, |t| t.transform);
         Some(Self { cutoff, alpha: material.base_color.w, transform })
     }
 }
 
+/// Alpha cutoff of a masked material, 0 for a blended one; `None` for an opaque one.
+const fn cutoff_of(material: &Material) -> Option<f32> {
+    match material.alpha {
+        AlphaMode::Opaque => None,
+        AlphaMode::Mask { cutoff } => Some(cutoff),
+        AlphaMode::Blend => Some(0.0),
+    }
+}
+
+/// True if the alpha of a material's texture, if any, is 1 everywhere.
+pub fn has_opaque_texture(scene: &Scene, material: &Material) -> bool {
+    material
+        .base_color_texture
+        .and_then(|reference| scene.textures.get(reference.texture))
+        .and_then(|texture| scene.images.get(texture.image))
+        .is_none_or(|image| image.rgba8.chunks_exact(4).all(|texel| texel[3] == u8::MAX))
+}
+
 /// Appends a material's mask to `words`, four texels of alpha per word, and returns the offset of
-/// its header; `None` for a material without a mask.
+/// its header; `None` for an opaque material.
 ///
 /// Alpha comes from the full-resolution image with the sampler's magnification filter: a ray has no
 /// footprint.
 pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Option<u32> {
-    let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+    let cutoff = cutoff_of(material)?;
     let texture =
         material.base_color_texture.and_then(|reference| scene.textures.get(reference.texture));
     let picture = texture
@@ -68,6 +90,9 @@ pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Optio
     });
     if width * height == 1 {
         flags &= !LINEAR;
+    }
+    if material.alpha == AlphaMode::Blend {
+        flags |= BLENDED;
     }
     words.extend([(header + HEADER) as u32, width, height, flags, cutoff.to_bits()]);
     match picture {
@@ -96,17 +121,46 @@ pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -
 }
 
 /// Alpha test: true where the masked triangle is present at these barycentric coordinates.
+/// `random`: the cutoff of a blended surface, 0 to 1; `None`: a blended surface is always present.
 #[must_use]
 pub fn alpha_test(
     words: &[u32],
     header: u32,
     corners: &[MaskVertex; 3],
     barycentric: Vec2,
+    random: Option<impl Fn() -> f32>,
 ) -> bool {
+    let flags = words.get(header as usize + FLAGS).copied().unwrap_or(0);
+    let is_blended = flags & BLENDED != 0;
+    if is_blended && random.is_none() {
+        return true;
+    }
     let [a, b, c] = corners.map(Vec3::from);
     let at = a + (b - a) * barycentric.x + (c - a) * barycentric.y;
     let word = |index: usize| words.get(header as usize + index).copied().unwrap_or(0);
-    opacity(words, header as usize, at.x, at.y) * at.z >= f32::from_bits(word(CUTOFF))
+    let opacity = opacity(words, header as usize, at.x, at.y) * at.z;
+    match random.filter(|_| is_blended) {
+        Some(random) => opacity > random(),
+        None => opacity >= f32::from_bits(word(CUTOFF)),
+    }
+}
+
+/// Random number of a ray and a triangle of an instance with this seed, 0 to 1: the same for each
+/// test of the same ray, and on the device (`random_cutoff` of shaders/lib/bvh.glsl).
+#[must_use]
+pub fn random_cutoff(seed: u32, triangle: u32, origin: Vec3, direction: Vec3) -> f32 {
+    let ray = origin.to_array().into_iter().chain(direction.to_array());
+    let bits = ray.fold(hash(seed.wrapping_add(triangle)), |bits, v| hash(bits ^ v.to_bits()));
+    (bits >> 8) as f32 / 16_777_216.0
+}
+
+/// Hash of a word (pcg): Jarzynski and Olano 2020, "Hash Functions for GPU Rendering"; `random` of
+/// shaders/lib/noise.glsl.
+#[must_use]
+pub const fn hash(word: u32) -> u32 {
+    let state = word.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+    let mixed = ((state >> ((state >> 28) + 4)) ^ state).wrapping_mul(277_803_737);
+    mixed >> 22 ^ mixed
 }
 
 fn opacity(words: &[u32], header: usize, u: f32, v: f32) -> f32 {

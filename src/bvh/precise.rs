@@ -247,7 +247,7 @@ impl SceneBvh {
                 object.meet(self.triangles.get(triangle as usize)?, ray.t_min, nearest)?;
             let hit = PreciseHit { t, barycentric, instance: number, triangle };
             if !hit.comes_before(found.as_ref(), ray.t_max)
-                || !self.passes_alpha_test(instance, &hit.single())
+                || !self.passes_alpha_test(instance, &hit.single(), None)
                 || !counts(&hit)
             {
                 return None;

@@ -42,8 +42,10 @@ pub struct BvhInstance {
     pub surface: u32,
     /// Index of its BLAS's first triangle.
     pub first: u32,
+    /// Seed of the random cutoffs of blended surfaces (`SceneTlas::reseed`).
+    pub seed: u32,
     /// Padding to an alignment of 16 bytes.
-    pub pad: [u32; 2],
+    pub pad: u32,
 }
 
 impl BvhInstance {
@@ -101,7 +103,8 @@ pub struct Blas {
 }
 
 impl Blas {
-    /// True if its triangles have an alpha mask.
+    /// True if its triangles have an alpha mask: masked surfaces, and blended ones that are not
+    /// opaque everywhere.
     #[must_use]
     pub const fn masked(&self) -> bool {
         self.mask != NONE
@@ -177,22 +180,35 @@ pub struct SceneTlas {
     pub(super) eye: DVec3,
 }
 
-/// True if a material casts shadows. Blended materials do not, nor do thin walls that transmit most
-/// light straight; they neither attenuate nor tint it. All others occlude with both faces, masked
-/// ones where the mask is present.
+impl SceneTlas {
+    /// Sets the random numbers by which rays pass blended surfaces: others for each `number`, such
+    /// as that of a frame. `SceneBvh::tlas_from` sets those of 0.
+    pub fn reseed(&mut self, number: u32) {
+        for (index, instance) in self.instances.iter_mut().enumerate() {
+            instance.seed = mask::hash(mask::hash(number).wrapping_add(index as u32));
+        }
+    }
+}
+
+/// True if a material casts shadows. Thin walls that transmit most light straight do not, nor do
+/// water and blended materials of opacity 0; they neither attenuate nor tint it. All others occlude
+/// with both faces, masked ones where the mask is present, blended ones by their opacity.
 #[must_use]
 pub fn casts_shadow(material: &Material) -> bool {
     let pane = material.transmits()
         && !material.encloses_volume()
         && material.transmission_texture.is_none()
         && material.transmission * (1.0 - material.metallic) > 0.5;
-    material.alpha != AlphaMode::Blend && !pane && material.water.is_none()
+    let absent = material.alpha == AlphaMode::Blend && material.base_color.w <= 0.0;
+    !absent && !pane && material.water.is_none()
 }
 
 /// Properties of a material that decide its shadow and that animations may change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShadowProperties {
     casts: bool,
+    /// Blended, and opaque where neither texture nor vertices make it transparent.
+    solid: bool,
     mask: Option<MaskFactors>,
 }
 
@@ -200,7 +216,11 @@ impl ShadowProperties {
     /// The properties of a material.
     #[must_use]
     pub fn of(material: &Material) -> Self {
-        Self { casts: casts_shadow(material), mask: MaskFactors::of(material) }
+        Self {
+            casts: casts_shadow(material),
+            solid: is_solid(material),
+            mask: MaskFactors::of(material),
+        }
     }
 
     /// True if the material casts shadows.
@@ -208,6 +228,10 @@ impl ShadowProperties {
     pub const fn casts(&self) -> bool {
         self.casts
     }
+}
+
+fn is_solid(material: &Material) -> bool {
+    material.alpha == AlphaMode::Blend && material.base_color.w >= 1.0
 }
 
 /// A BLAS with local indices, before it is appended to the others.
@@ -272,10 +296,19 @@ impl SceneBvh {
             ..Self::default()
         };
         let mut masks: Vec<Option<Option<u32>>> = vec![None; scene.materials.len()];
+        // Materials that are opaque wherever their vertices are.
+        let solid: Vec<bool> = (scene.materials.par_iter())
+            .map(|material| is_solid(material) && mask::has_opaque_texture(scene, material))
+            .collect();
         for part in parts {
             let source = &scene.meshes[part.mesh].primitives[part.primitive];
             let described = material(source);
             let mask = source.material.and_then(|index| {
+                if solid.get(index) == Some(&true)
+                    && source.colors.iter().all(|color| color.w >= 1.0)
+                {
+                    return None;
+                }
                 let known = masks.get_mut(index)?;
                 *known.get_or_insert_with(|| mask::append(&mut bvh.masks, scene, &described))
             });
@@ -288,16 +321,14 @@ impl SceneBvh {
         bvh
     }
 
-    /// True if the scene's materials cast shadows, or not, as at the build; otherwise a new
-    /// `SceneBvh` is needed.
+    /// True if the scene's materials cast shadows, or not, and blended ones are opaque, or not, as
+    /// at the build; otherwise a new `SceneBvh` is needed.
     #[must_use]
     pub fn casts_as(&self, scene: &Scene) -> bool {
         self.shadow_properties.len() == scene.materials.len()
-            && self
-                .shadow_properties
-                .iter()
-                .zip(&scene.materials)
-                .all(|(known, material)| known.casts == casts_shadow(material))
+            && self.shadow_properties.iter().zip(&scene.materials).all(|(known, material)| {
+                known.casts == casts_shadow(material) && known.solid == is_solid(material)
+            })
     }
 
     /// Recomputes the alpha masks if factors of masked materials have changed; true if any has.
@@ -519,7 +550,8 @@ impl SceneBvh {
                 slack: slack as f32,
                 surface: blas.surface,
                 first: blas.triangles.0,
-                pad: [0; 2],
+                seed: 0,
+                pad: 0,
             };
             (instance, round_outward(place.low - eye, place.high - eye, slack))
         };
@@ -531,13 +563,15 @@ impl SceneBvh {
         });
         let wide = if self.wide.is_some() { wide::collapse_tlas(&nodes) } else { Vec::new() };
         let blas_indices = self.instances.iter().map(|place| place.blas as u32).collect();
-        SceneTlas {
+        let mut top = SceneTlas {
             nodes,
             instances: both.into_iter().map(|(instance, _)| instance).collect(),
             blas_indices,
             wide,
             eye,
-        }
+        };
+        top.reseed(0);
+        top
     }
 
     /// BLAS index of each instance, and the rows of the transform from its object space to eye

@@ -530,12 +530,58 @@ fn alpha_masks_follow_their_texture() {
         }
     }
     assert!(asked > 900, "{asked}");
-    // Blended surfaces do not cast shadows.
     let mut glass = masked(nearest, identity, 1.0);
-    glass.materials[0].alpha = AlphaMode::Blend;
-    assert!(!there(&glass, 0.2, 0.2));
     glass.materials[0].alpha = AlphaMode::Opaque;
     assert!(there(&glass, 0.8, 0.2));
+}
+
+/// Rays hit blended surfaces with the probability of their opacity, by random numbers of ray,
+/// instance and seed. Precise rays always hit.
+#[test]
+fn blended_surfaces_are_hit_by_their_opacity() {
+    let nearest = Sampler { mag_linear: false, ..Sampler::default() };
+    let mut scene = masked(nearest, TextureRef::IDENTITY, 0.5);
+    scene.materials[0].alpha = AlphaMode::Blend;
+    let mut bvh = SceneBvh::new(&scene, casts_shadow);
+    bvh.build_wide();
+    let mut top = bvh.tlas_from(DVec3::ZERO);
+    const RAYS: u32 = 4000;
+    // Alpha of the texture: 255, 153 and 0.
+    for (x, z, want) in [(0.2, 0.2, 0.5), (0.2, 0.7, 0.3), (0.8, 0.5, 0.0)] {
+        let at = |i: u32| DVec3::new(x + 1e-5 * f64::from(i), 1.0, z);
+        let hits = |top: &SceneTlas| -> Vec<bool> {
+            (0..RAYS).map(|i| bvh.occluded(top, &ray(at(i), -DVec3::Y))).collect()
+        };
+        top.reseed(0);
+        let first = hits(&top);
+        assert_eq!(first, hits(&top));
+        let share = first.iter().filter(|hit| **hit).count() as f64 / f64::from(RAYS);
+        top.reseed(1);
+        let second = hits(&top);
+        let both = first.iter().zip(&second).filter(|(a, b)| **a && **b).count();
+        let both = both as f64 / f64::from(RAYS);
+        println!("opacity {want}: {share:.3} of the rays hit, {both:.3} with both seeds");
+        assert!((share - want).abs() < 0.03 && (both - want * want).abs() < 0.03, "{share} {both}");
+        let precise = PreciseRay::new(at(0), -DVec3::Y, DVec3::ZERO);
+        assert!(bvh.closest_f64(&top, &precise).is_some());
+    }
+    // Opacity 1 needs no mask, and opacity 0 no surface.
+    let mut plain = masked(nearest, TextureRef::IDENTITY, 1.0);
+    plain.materials[0].alpha = AlphaMode::Blend;
+    plain.materials[0].base_color_texture = None;
+    let solid = SceneBvh::new(&plain, casts_shadow);
+    assert!(solid.blases.len() == 1 && !solid.blases[0].masked() && solid.masks.is_empty());
+    plain.materials[0].base_color.w = 0.5;
+    assert!(!solid.casts_as(&plain));
+    let half = SceneBvh::new(&plain, casts_shadow);
+    assert!(half.blases[0].masked() && half.casts_as(&plain));
+    plain.materials[0].base_color.w = 0.0;
+    assert!(!half.casts_as(&plain) && SceneBvh::new(&plain, casts_shadow).blases.is_empty());
+    // Animated opacity keeps the BVH and renews the mask.
+    plain.materials[0].base_color.w = 0.25;
+    let mut moved = half.clone();
+    assert!(moved.casts_as(&plain) && moved.update_masks(&plain));
+    assert_eq!(moved.corners, SceneBvh::new(&plain, casts_shadow).corners);
 }
 
 #[test]

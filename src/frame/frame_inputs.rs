@@ -156,7 +156,7 @@ impl FrameInputs {
         for (number, water) in scene.waters.iter().enumerate() {
             water.fill(number, view.position, &mut values);
         }
-        let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position);
+        let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position, sampling.ray_number());
         let traced = match RayTracedLights::of(&settings.shadows) {
             RayTracedLights::All => eye_bvh.get()?,
             RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,

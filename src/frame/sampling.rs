@@ -170,6 +170,12 @@ impl FrameSampling {
         }
     }
 
+    /// Number of the random numbers by which rays pass blended surfaces: another for each frame
+    /// whose noise differs.
+    pub const fn ray_number(&self) -> u32 {
+        self.gi.number.wrapping_add(self.noise_shift.to_bits())
+    }
+
     /// The anti-aliasing method of the frame.
     pub fn method(&self) -> Method {
         match self.temporal {

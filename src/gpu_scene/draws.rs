@@ -81,7 +81,7 @@ pub struct CasterGroup {
     pub vertex_offset: i32,
     /// Material index in the scene.
     pub material: u32,
-    /// Render queue: alpha-tested or opaque.
+    /// Render queue: alpha-tested (also blended surfaces) or opaque.
     pub queue: RenderQueue,
     /// First instance in the casters' instances.
     pub(super) first_instance: u32,

@@ -31,14 +31,16 @@ pub struct LazyFrameBvh<'a> {
     gpu: &'a Gpu,
     scene: &'a GpuScene,
     eye: DVec3,
+    number: u32,
     made: OnceCell<Option<FrameBvh>>,
 }
 
 impl<'a> LazyFrameBvh<'a> {
-    /// Wraps a scene and an eye position in the world (m).
+    /// Wraps a scene and an eye position in the world (m). `number`: of the random numbers by which
+    /// rays pass blended surfaces (`bvh::SceneTlas::reseed`).
     #[must_use]
-    pub const fn new(gpu: &'a Gpu, scene: &'a GpuScene, eye: DVec3) -> Self {
-        Self { gpu, scene, eye, made: OnceCell::new() }
+    pub const fn new(gpu: &'a Gpu, scene: &'a GpuScene, eye: DVec3, number: u32) -> Self {
+        Self { gpu, scene, eye, number, made: OnceCell::new() }
     }
 
     /// The BVH; `None` if it is empty.
@@ -49,7 +51,7 @@ impl<'a> LazyFrameBvh<'a> {
         if let Some(made) = self.made.get() {
             return Ok(made.clone());
         }
-        let made = FrameBvh::new(self.gpu, self.scene, self.eye)?;
+        let made = FrameBvh::new(self.gpu, self.scene, self.eye, self.number)?;
         Ok(self.made.get_or_init(|| made).clone())
     }
 
@@ -61,11 +63,11 @@ impl<'a> LazyFrameBvh<'a> {
 }
 
 impl FrameBvh {
-    /// Creates the BVH of a frame; `None` if it is empty.
+    /// Creates the BVH of a frame; `None` if it is empty. `number`: as for `LazyFrameBvh`.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if the scene was uploaded without a BVH.
-    pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3) -> GpuResult<Option<Self>> {
+    pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3, number: u32) -> GpuResult<Option<Self>> {
         let Some(gpu_bvh) = &scene.bvh else {
             return Err(GpuError::Pipeline {
                 pipeline: "traced shadows".into(),
@@ -78,7 +80,7 @@ impl FrameBvh {
             gpu,
             (&gpu_bvh.bvh, gpu_bvh.masked),
             (&gpu_bvh.buffers, gpu_bvh.structures.as_ref()),
-            camera,
+            (camera, number),
         )
     }
 
@@ -97,7 +99,7 @@ impl FrameBvh {
             gpu,
             (bvh, !bvh.masks.is_empty()),
             (&made.buffers, made.structures.as_ref()),
-            camera,
+            (camera, 0),
         )
     }
 
@@ -105,9 +107,10 @@ impl FrameBvh {
         gpu: &Gpu,
         (bvh, masked): (&SceneBvh, bool),
         (buffers, structures): (&BvhBuffers, Option<&Arc<BlasSet>>),
-        camera: DVec3,
+        (camera, number): (DVec3, u32),
     ) -> GpuResult<Option<Self>> {
-        let top = bvh.tlas_from(camera);
+        let mut top = bvh.tlas_from(camera);
+        top.reseed(number);
         if top.instances.is_empty() {
             return Ok(None);
         }
@@ -127,7 +130,7 @@ impl FrameBvh {
         }))
     }
 
-    /// True if some instances have alpha masks.
+    /// True if some instances have alpha masks (`bvh::Blas::masked`).
     #[must_use]
     pub const fn masked(&self) -> bool {
         self.masked

@@ -53,6 +53,8 @@ pub(super) struct Group {
     pub(super) queue: RenderQueue,
     pub(super) lobes: bool,
     pub(super) refracts: bool,
+    /// Alpha mode BLEND.
+    pub(super) blended: bool,
     /// It casts shadows: set by `set_casters`.
     pub(super) casts: bool,
     pub(super) double_sided: bool,
@@ -217,6 +219,7 @@ pub(super) fn upload_geometry(
             },
             lobes: extended_materials::is_extended(&described, multiscatter),
             refracts: extended_materials::refracts(&described),
+            blended: described.alpha == AlphaMode::Blend,
             casts: false,
             double_sided: described.double_sided,
             source,

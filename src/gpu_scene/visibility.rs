@@ -102,7 +102,7 @@ impl GpuScene {
         visible
     }
 
-    /// All shadow casters: everything but blended surfaces and transmissive thin walls.
+    /// All shadow casters: everything but water and transmissive thin walls (`bvh::casts_shadow`).
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
@@ -122,11 +122,11 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                // Refractive volumes cast opaque shadows.
-                queue: if group.queue == RenderQueue::Blend {
-                    RenderQueue::Opaque
-                } else {
-                    group.queue
+                // Refractive volumes cast opaque shadows, blended surfaces by their opacity.
+                queue: match group.queue {
+                    RenderQueue::Blend if group.blended => RenderQueue::Mask,
+                    RenderQueue::Blend => RenderQueue::Opaque,
+                    queue => queue,
                 },
                 first_instance,
                 spheres,

@@ -215,7 +215,7 @@ impl DeviceTracer {
         eye: DVec3,
         query: bool,
     ) -> GpuResult<Option<Self>> {
-        Self::with_bvh(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye)?, query)
+        Self::with_bvh(gpu, Uploader::new(gpu)?, FrameBvh::new(gpu, scene, eye, 0)?, query)
     }
 
     fn with_bvh(

@@ -59,14 +59,18 @@ fn direction(random: &mut Random) -> DVec3 {
 /// Position of the whole scene, so that values not relative to the eye show up.
 const FAR: DVec3 = DVec3::new(40_000.0, -300.0, 7_000.0);
 
-/// Solids under many transforms over a floor of 40 m, masked leaves, and panes that cast no shadow.
+/// Solids under many transforms over a floor of 40 m, masked leaves, blended sheets, and panes that
+/// cast no shadow.
 fn crowd(at: DVec3) -> Scene {
     let mut random = Random(5);
     let mut b = SceneBuilder::new("crowd");
     let matte = b.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
-    let pane = b.add_material(Material {
+    let pane =
+        b.add_material(Material { transmission: 1.0, ..dielectric("pane", Vec3::splat(0.9), 0.1) });
+    let blended = b.add_material(Material {
+        base_color: Vec3::splat(0.5).extend(0.6),
         alpha: AlphaMode::Blend,
-        ..dielectric("pane", Vec3::splat(0.9), 0.1)
+        ..dielectric("blended", Vec3::ONE, 1.0)
     });
     let holes = textures::picture(32, 32, |u, v| {
         let (x, y) = (u * 2.0 - 1.0, v * 2.0 - 1.0);
@@ -90,6 +94,7 @@ fn crowd(at: DVec3) -> Scene {
         b.add_mesh("box", shapes::bevelled_box(Vec3::ONE, 0.1), matte),
         b.add_mesh("leaf", shapes::plane(Vec2::splat(1.2), 3, 3), leaf),
         b.add_mesh("pane", shapes::plane(Vec2::splat(1.0), 2, 2), pane),
+        b.add_mesh("blended", shapes::plane(Vec2::splat(1.1), 2, 2), blended),
     ];
     let scales = [
         DVec3::ONE,
@@ -113,7 +118,7 @@ fn crowd(at: DVec3) -> Scene {
             * DMat4::from_scale(scales[number % scales.len()]);
         let flat = scales[number % scales.len()].y == 0.0;
         let mesh =
-            if flat { 3 + number / scales.len() % 2 } else { number / scales.len() % meshes.len() };
+            if flat { 3 + number / scales.len() % 3 } else { number / scales.len() % meshes.len() };
         b.instance("solid", meshes[mesh], transform);
     }
     b.sun("sun", Lux(30_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.4));

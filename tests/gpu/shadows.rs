@@ -201,7 +201,7 @@ fn shadows_match_host_at_the_origin_and_ten_kilometers_away() {
 }
 
 #[test]
-fn alpha_masks_shape_shadows_and_glass_casts_none() {
+fn alpha_masks_shape_shadows() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let leaves = |alpha: AlphaMode, sampler: Sampler| {
         boxes(DVec3::ZERO, |b| {
@@ -233,9 +233,6 @@ fn alpha_masks_shape_shadows_and_glass_casts_none() {
             assert!(lit > 2000 && dark > 1200 && off < 200);
         }
     }
-    let scene = leaves(AlphaMode::Blend, Sampler::default());
-    let glass = agree(&mut renderer, &scene, &view, |p| LAMP - p);
-    assert!(glass[0] > 2000 && (500..1200).contains(&glass[1]), "{glass:?}");
 }
 
 const HEIGHT: f64 = 2.0;
