@@ -30,8 +30,6 @@ pub fn emissive_triangle_light(emissive_light: &EmissiveLight) -> WorldLight {
     };
     let corners =
         [emissive_light.corner, emissive_light.corner + first, emissive_light.corner + second];
-    // The BVH excludes blended surfaces.
-    let mesh = if emissive_light.blended { 0 } else { LIGHT_MESH };
     let sides = if emissive_light.two_sided { LIGHT_TWO_SIDED } else { 0 };
     WorldLight {
         position: center,
@@ -49,7 +47,7 @@ pub fn emissive_triangle_light(emissive_light: &EmissiveLight) -> WorldLight {
             right: right.as_vec3(),
             half_width: half_width as f32,
             half_height: half_height as f32,
-            kind: kind | sides | mesh | LIGHT_SHADOW,
+            kind: kind | sides | LIGHT_MESH | LIGHT_SHADOW,
             profile: NONE,
             shadow: NONE,
         },
