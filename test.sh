@@ -3,7 +3,7 @@
 # Installs what is missing like demo.sh, and the Vulkan validation layer. Needs no network where everything is there.
 #
 #   ./test.sh          what continuous integration runs
-#   ./test.sh --long   also the tests that take minutes each
+#   ./test.sh --long   also the tests that take minutes each, and packages of the release build
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=scripts/setup.sh
@@ -110,6 +110,18 @@ validation() {
     "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"
 }
 
+# Packages of the tests' build, which takes nothing to compile: they hold the packaging, not the program's speed. The release build
+# with --long alone.
+packages() {
+    local program=(--program "${CARGO_TARGET_DIR:-target}/debug/sunny16")
+    [ "${SUNNY16_LONG:-}" != 1 ] || program=()
+    if [ "$(id -u)" -ne 0 ] || ! unshare --net --mount true 2>/dev/null; then
+        say "left out: a bare root needs the rights of root for chroot and unshare; run scripts/test_packages.sh as root"
+        return
+    fi
+    scripts/test_packages.sh "${program[@]}"
+}
+
 # What counts frames of the window or measures its waits. The test under X11 mostly waits: it runs beside them.
 PACED=(governor:: look_changes:: pace:: start:: interaction::closing_does_not_wait window::window_stays_responsive)
 paced_viewer_tests() {
@@ -128,6 +140,7 @@ viewer_tests() {
 host_lane() {
     lane "lints and docs" lints
     lane "validation cases" validation
+    lane "packages" packages
     lane "unit tests, core" tests core "unittests ../../src/core.rs"
     lane "unit tests" tests lib "unittests src/lib.rs"
     lane "tests of cpu" tests cpu "tests/cpu/main.rs"

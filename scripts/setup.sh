@@ -117,6 +117,8 @@ setup_packages() {
         has_validation_layer || wanted+=(vulkan-validationlayers)
         have Xvfb || wanted+=(xvfb)
         have xdotool || wanted+=(xdotool)
+        # A bare root of Debian for the packages, which only root can enter.
+        [ "$(id -u)" -ne 0 ] || have mmdebstrap || wanted+=(mmdebstrap)
     fi
     if [ "$kind" = test ] || [ -n "${DISPLAY:-}" ]; then
         has_window_libraries || wanted+=("${WINDOW_PACKAGES[@]}")

@@ -40,7 +40,7 @@ expect "the source build installs what it needs" "apt cmake ninja-build python3 
     'have() { false; }; apt_install() { echo "apt $*" >&3; }; setup_shaderc 3>&1 >/dev/null')"
 
 expect "a fresh machine installs all packages in one go" \
-    "apt build-essential libvulkan1 mesa-vulkan-drivers vulkan-validationlayers xvfb xdotool libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon-x11-0 curl ca-certificates libshaderc-dev glslang-dev spirv-tools" \
+    "apt build-essential libvulkan1 mesa-vulkan-drivers vulkan-validationlayers xvfb xdotool mmdebstrap libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon-x11-0 curl ca-certificates libshaderc-dev glslang-dev spirv-tools" \
     "$(SHADERC_LIB_DIR="$dir/merged" with_setup 'have() { [ "$1" = apt-get ]; }; is_installed() { false; }
         has_vulkan_loader() { false; }; has_vulkan_driver() { false; }; has_validation_layer() { false; }; has_window_libraries() { false; }
         apt_install() { echo "apt $*"; }; setup_packages test')"
