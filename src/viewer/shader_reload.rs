@@ -1,5 +1,6 @@
-//! Recompiles shaders while the window is open, with the build script that compiled the program. It
-//! exists only on the machine where the program was built.
+//! Recompiles shaders while the window is open, with the build script that compiled the program.
+//! Only a program in the folder of its build does so: an installed one runs no file of another
+//! folder.
 
 use std::{
     fs,
@@ -28,9 +29,11 @@ pub struct ShaderSources {
 }
 
 impl ShaderSources {
-    /// The sources of this program, if they still exist.
+    /// The sources of this program, if it is in the folder of its build and they still exist.
     #[must_use]
     pub fn of_build() -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        is_in_build(&program, Path::new(env!("SUNNY16_SHADER_COMPILER"))).then_some(())?;
         Self::below(Path::new(env!("CARGO_MANIFEST_DIR")))
     }
 
@@ -100,6 +103,12 @@ impl ShaderSources {
     }
 }
 
+/// True for a program below `target/PROFILE`, with the compiler
+/// `target/PROFILE/build/PACKAGE/build-script-build`.
+fn is_in_build(program: &Path, compiler: &Path) -> bool {
+    compiler.ancestors().nth(3).is_some_and(|profile| program.starts_with(profile))
+}
+
 /// A temporary folder that its owner deletes.
 struct Scratch(PathBuf);
 
@@ -119,5 +128,19 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // On failure the system cleans its temporary folder.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_outside_of_its_build_has_no_shader_sources() {
+        let compiler = Path::new("/a/target/release/build/sunny16-0/build-script-build");
+        let is_in = |program: &str| is_in_build(Path::new(program), compiler);
+        assert!(is_in("/a/target/release/sunny16") && is_in("/a/target/release/deps/viewer-0"));
+        assert!(!is_in("/usr/bin/sunny16") && !is_in("/a/target/packages/bin/sunny16"));
+        assert!(!is_in("/a/target/release2/sunny16"));
     }
 }
