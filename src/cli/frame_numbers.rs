@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -110,12 +109,21 @@ pub fn list_text(numbers: &[u32]) -> String {
 
 /// The file of a picture. `a.####.exr`, `a.%04d.exr` and `a.exr` give `a.0012.exr` for number 12.
 pub fn frame_file(output: &Path, number: u32) -> PathBuf {
-    let name = output.file_name().unwrap_or_default().as_bytes();
-    if let Some(named) = hashes(name, number).or_else(|| percent(name, number)) {
-        return output.with_file_name(OsString::from_vec(named));
+    let name = output.file_name().unwrap_or_default().as_encoded_bytes();
+    let named = hashes(name, number).or_else(|| percent(name, number));
+    if let Some(named) = named.and_then(file_name) {
+        return output.with_file_name(named);
     }
     let ending = output.extension().unwrap_or_default().to_string_lossy();
     output::replace_extension(output, &format!("{number:04}.{ending}"))
+}
+
+/// A file name of encoded bytes. Unix allows any bytes; elsewhere they must be UTF-8.
+fn file_name(encoded: Vec<u8>) -> Option<OsString> {
+    #[cfg(unix)]
+    return Some(std::os::unix::ffi::OsStringExt::from_vec(encoded));
+    #[cfg(not(unix))]
+    return String::from_utf8(encoded).ok().map(OsString::from);
 }
 
 /// Replaces the last run of two or more `#` by the number, with as many digits at least.
@@ -153,7 +161,7 @@ fn digits(number: u32, width: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
     use super::*;
 
