@@ -72,7 +72,28 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let load = |name: &str| {
         LinearImage::load(name).map(|picture| view::without_white_balance(picture, name))
     };
-    let (mut test, mut reference) = (load(&args.test)?, load(&args.reference)?);
+    compare(args, [load(&args.test)?, load(&args.reference)?], print)
+}
+
+/// The values of `--json`, of two pictures in memory where they are given.
+pub fn values(
+    args: &CompareArgs,
+    [test, reference]: [Option<LinearImage>; 2],
+) -> Result<serde_json::Value, CliError> {
+    let load = |picture: Option<LinearImage>, name: &str| match picture {
+        Some(picture) => Ok(picture),
+        None => LinearImage::load(name).map(|picture| view::without_white_balance(picture, name)),
+    };
+    let pictures = [load(test, &args.test)?, load(reference, &args.reference)?];
+    compare(args, pictures, |results, _| Ok(json_of(results)))
+}
+
+/// Compares two pictures, and passes the results on.
+fn compare<R>(
+    args: &CompareArgs,
+    [mut test, mut reference]: [LinearImage; 2],
+    then: impl FnOnce(&Results<'_>, Maps) -> Result<R, CliError>,
+) -> Result<R, CliError> {
     let view = View::of(args, &test, &reference)?;
     let settings = view.settings;
     let noise = findings::reference_noise(args, &reference, &settings);
@@ -117,6 +138,12 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     };
     let findings = evidence.findings();
     let lines = lines(args, &summary, &pair, settings.mapper.name());
+    then(&Results { evidence: &evidence, findings: &findings, lines: &lines }, maps)
+}
+
+/// Prints the findings and the table, and writes the requested files.
+fn print(results: &Results<'_>, maps: Maps) -> Result<(), CliError> {
+    let Results { evidence: Evidence { args, .. }, findings, lines } = *results;
     let broken =
         lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
     let total = lines.iter().filter(|line| line.bound.is_some()).count();
@@ -140,8 +167,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         );
         println!("{}", text.trim_end());
     }
-    let results = Results { evidence: &evidence, findings: &findings, lines: &lines };
-    write(&results, maps)?;
+    write(results, maps)?;
     if broken > 0 { Err(CliError::BoundsExceeded { broken, total }) } else { Ok(()) }
 }
 

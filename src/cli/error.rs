@@ -20,14 +20,23 @@ use crate::{
 /// How a command ended. The number is the program's exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
+    /// The command is done.
     Success = 0,
+    /// A bug of the program.
     Internal = 1,
+    /// An invalid argument.
     Usage = 2,
+    /// A bound of `compare` or `validate` is broken.
     BoundsExceeded = 3,
+    /// An input file cannot be used.
     Input = 4,
+    /// An output cannot be written.
     Output = 5,
+    /// No usable device or window, or out of device memory.
     Device = 6,
+    /// The device was lost.
     DeviceLost = 7,
+    /// The validation layer has reported messages.
     Validation = 8,
     /// 128 plus the number of SIGINT, the shell convention.
     Interrupted = 130,
@@ -51,11 +60,14 @@ const EXIT_CODES: [(ExitStatus, &str); 10] = [
 ];
 
 impl ExitStatus {
+    /// The exit code.
+    #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
     /// The exit codes with their meanings, one a line.
+    #[must_use]
     pub fn table() -> String {
         let line = |(status, meaning): &(Self, &str)| format!("  {:<5}{meaning}", status.code());
         format!("Exit codes:\n{}", EXIT_CODES.iter().map(line).collect::<Vec<_>>().join("\n"))
@@ -65,26 +77,42 @@ impl ExitStatus {
 /// Error of a command; [`CliError::exit_status`] maps it to an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
+    /// An invalid argument.
     #[error("{0}")]
     Usage(String),
+    /// An error of the scene, its look or the device.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// An output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// A validation case cannot be used.
     #[error(transparent)]
     Case(#[from] CaseError),
+    /// A picture cannot be used.
     #[error(transparent)]
     Image(#[from] LinearImageError),
+    /// Bounds of `compare` or `validate` are broken.
     #[error("{broken} of {total} bounds are broken; the table above marks them")]
-    BoundsExceeded { broken: usize, total: usize },
+    BoundsExceeded {
+        /// Number of broken bounds.
+        broken: usize,
+        /// Number of bounds.
+        total: usize,
+    },
+    /// The saved samples of a picture cannot be used.
     #[error(transparent)]
     Resume(#[from] ResumeError),
+    /// A part of a picture cannot be used.
     #[error(transparent)]
     Part(#[from] PartError),
+    /// No window can be opened.
     #[error("{0}")]
     NoWindow(String),
+    /// The user has interrupted the command.
     #[error("{0}")]
     Interrupted(String),
+    /// A bug of the program.
     #[error("{0}")]
     Internal(String),
 }
@@ -131,6 +159,8 @@ impl From<ViewError> for CliError {
 }
 
 impl CliError {
+    /// How the program ends with this error.
+    #[must_use]
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Internal(_) => ExitStatus::Internal,

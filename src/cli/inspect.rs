@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{error::CliError, scene_args::scale_assignment};
 use crate::{
@@ -45,7 +45,30 @@ fn hidden_caustics(look: &Look, scene: &Scene) -> Option<String> {
     })
 }
 
-pub fn run(args: &InspectArgs) -> Result<(), CliError> {
+/// A scene with its look applied, and what the report says of both.
+struct Inspected {
+    scene: Scene,
+    /// Lights of the file, before the look.
+    before: Vec<Option<usize>>,
+    look_name: Option<String>,
+    warnings: Vec<String>,
+}
+
+/// The report as JSON.
+pub fn values(args: &InspectArgs) -> Result<Value, CliError> {
+    Ok(of(args)?.json())
+}
+
+impl Inspected {
+    fn json(&self) -> Value {
+        let mut report = inspect::json::report(&self.scene, &self.before);
+        report["look"] = json!(self.look_name);
+        report["warnings"] = json!(self.warnings);
+        report
+    }
+}
+
+fn of(args: &InspectArgs) -> Result<Inspected, CliError> {
     let (scene, look, root) = (Some(args.scene.clone()), args.look.clone(), args.root.clone());
     let request = OpenRequest { scene, look, root, ..OpenRequest::default() };
     let mut look = Look::default();
@@ -77,13 +100,16 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .chain(plausibility::enclosed(&scene, &before).iter().map(ToString::to_string))
         .collect();
     let look_name = by.map(|(name, _)| name);
+    Ok(Inspected { scene, before, look_name, warnings })
+}
+
+pub fn run(args: &InspectArgs) -> Result<(), CliError> {
+    let inspected = of(args)?;
     if args.json {
-        let mut report = inspect::json::report(&scene, &before);
-        report["look"] = json!(look_name);
-        report["warnings"] = json!(warnings);
-        println!("{report:#}");
+        println!("{:#}", inspected.json());
         return Ok(());
     }
+    let Inspected { scene, before, look_name, warnings } = inspected;
     if let Some(name) = look_name {
         println!("look: {name}");
     }

@@ -10,15 +10,8 @@ use std::{
 use clap::{Args, Parser};
 
 use super::{
-    error::CliError,
-    exposure_format::exposure_source,
-    fraction::Fraction,
-    interrupt::INTERRUPTED,
-    job_template,
-    path::{self, PathScene},
-    path_args::MAX_SAMPLES,
-    render::is_exr,
-    render_args::RenderArgs,
+    error::CliError, exposure_format::exposure_source, fraction::Fraction, interrupt::INTERRUPTED,
+    job_template, path, path_args::MAX_SAMPLES, render::is_exr, render_args::RenderArgs,
     scene_args,
 };
 use crate::{
@@ -29,6 +22,7 @@ use crate::{
         OpenScene,
         expose::ExposureState,
         part::{self, PartError, PartFile},
+        path_aovs,
     },
 };
 
@@ -83,7 +77,7 @@ struct RenderCommand {
 
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let exr = is_exr(&args.output)?;
-    let wanted = path::parse_aovs(&args.aov)?;
+    let wanted = path_aovs(&args.aov)?;
     let parts = part::sort(open_parts(&args.parts)?)?;
     let Some(first) = parts.first() else {
         return Err(CliError::Usage("no parts: the folder has no .exr file".into()));
@@ -94,7 +88,7 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let own = render_args(args, first)?;
     let begun = Instant::now();
     let opened = scene_args::open_request(&own.scene.request(), args.quiet)?;
-    let scene = PathScene::new(&own, &opened)?;
+    let scene = path::path_scene(&own, &opened)?;
     let (width, height) = scene.size();
     if !first.is_of(&scene.print) || first.size != [width, height] {
         let (scene, part) = (opened.request.name(), first.file.display().to_string());

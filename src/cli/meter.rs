@@ -159,11 +159,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }
-    let mut opened = scene_args::open_scene(&args.scene)?;
-    let requested = parse_request(args, &opened)?;
-    expose::pixel(requested.at, [opened.size.width, opened.size.height])?;
-    let meter = &mut opened.physical_camera.dials.metering;
-    (meter.position, meter.mode) = (requested.at, requested.mode);
+    let (opened, requested) = open(args, scene_args::open_scene(&args.scene)?)?;
     let (renderer, notice) = args.device.open_renderer()?;
     let (report, renderer) = read(args, &requested, Session::open(renderer, opened)?)?;
     drop(notice);
@@ -171,6 +167,26 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     println!("{}", report.text);
     write(args, &report)?;
     Ok(session::close(renderer)?)
+}
+
+/// The scene with the requested meter.
+fn open(args: &MeterArgs, mut opened: OpenScene) -> Result<(OpenScene, MeterRequest), CliError> {
+    let requested = parse_request(args, &opened)?;
+    expose::pixel(requested.at, [opened.size.width, opened.size.height])?;
+    let meter = &mut opened.physical_camera.dials.metering;
+    (meter.position, meter.mode) = (requested.at, requested.mode);
+    Ok((opened, requested))
+}
+
+/// All readings as JSON, with the session's warnings, by a renderer that is returned.
+pub fn values(args: &MeterArgs, renderer: Renderer) -> Result<(Value, Renderer), CliError> {
+    let opened = session::open(&args.scene.request())?;
+    let warnings = opened.warnings.clone();
+    let (opened, requested) = open(args, opened)?;
+    let (report, renderer) = read(args, &requested, Session::open(renderer, opened)?)?;
+    let mut values = report.json;
+    values["warnings"] = json!(warnings);
+    Ok((values, renderer))
 }
 
 /// All readings, and the picture they come from.

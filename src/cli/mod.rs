@@ -52,6 +52,7 @@ mod scene_args;
 mod set_args;
 mod usage_error;
 mod validate;
+pub mod values;
 mod video;
 mod view;
 mod warnings;

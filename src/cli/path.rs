@@ -11,7 +11,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub use self::outputs::{PathAov, parse_aovs};
 use self::progress::Progress;
 use super::{
     aov_file::print_aov_files,
@@ -23,32 +22,19 @@ use super::{
     warnings::{warn_exposure, warn_missing_textures},
 };
 use crate::{
-    camera::{
-        CameraEffects, Exposure, ExposureControl, ExposureMode, MeteringMode, effects::MotionBlur,
-    },
-    frame::RenderSettings,
+    camera::{CameraEffects, effects::MotionBlur},
     image_io::RenderMetadata,
     output,
     photometry::lights::Emitter,
-    reference::{
-        Film, FilmSettings, Fingerprint, LensCamera, LightComponents, PathSettings, SampleRange,
-        World,
-    },
+    reference::{Film, FilmSettings, LensCamera, PathSettings, SampleRange},
     scene::Scene,
     session::{
-        OpenScene,
-        expose::{
-            self, ExposureState, exposure_from_metering, meter_pixels, white_balance_from_pixels,
-        },
+        OpenScene, PathAov, PathPicture, PathScene, SessionError, Size,
+        expose::{ExposureState, white_balance_from_pixels},
+        path_aovs,
         reference::{self, Checkpoint, MAX_SHUTTER_MOMENTS},
     },
 };
-
-/// Maximum pixel count. [`Film::bytes`] is the memory.
-const MAX_PIXELS: u64 = part::MAX_PIXELS;
-
-/// Samples a pixel of the metering pre-render (see [`premeter`]).
-const METER_SAMPLES: u32 = 16;
 
 /// Warning for zero-size lights in a scene with water. Paths refracted at the surface reach lights
 /// only by BSDF sampling, which never hits a point or a single direction (docs/water.md).
@@ -76,108 +62,56 @@ fn water_point_light_warning(scene: &Scene) -> Option<String> {
     })
 }
 
-/// A scene that is ready to be path traced.
-pub struct PathScene<'a> {
+/// Checks the options of the path tracer, builds the BVH, and meters automatic dials.
+pub fn path_scene<'a>(
+    args: &RenderArgs,
     session: &'a OpenScene,
-    world: World<'a>,
-    /// Time of the construction of `world` in s.
-    built: f64,
-    /// Exposure of automatic dials, which are metered before tracing.
-    metered: Option<ExposureState>,
-    effects: CameraEffects,
-    /// Animated motion during the exposure.
-    motion: Option<MotionBlur>,
-    camera: LensCamera,
-    /// Settings of the film.
-    pub settings: FilmSettings,
-    /// Fingerprint of all inputs of the film.
-    pub print: Fingerprint,
-}
-
-impl<'a> PathScene<'a> {
-    /// Checks the options of the path tracer, builds the BVH, and meters automatic dials.
-    pub fn new(args: &RenderArgs, session: &'a OpenScene) -> Result<Self, CliError> {
-        denoise::check(args.path.denoise)?;
-        if let Some(warning) =
-            args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
-        {
-            eprintln!("{warning}");
-        }
-        if let Some(warning) = water_point_light_warning(&session.scene) {
-            eprintln!("{warning}");
-        }
-        let (width, height) = (session.size.width as usize, session.size.height as usize);
-        if width as u64 * height as u64 > MAX_PIXELS {
-            let message = format!(
-                "--size {width}x{height} is too large: the path tracer supports at most {MAX_PIXELS} pixels"
-            );
-            return Err(CliError::Usage(message));
-        }
-        let whole = SampleRange { first: 0, end: args.path.samples() };
-        let range = args.path.sample_range.unwrap_or(whole);
-        let needed = Film::bytes(width as u64 * height as u64, range);
-        if let Some(free) = available_memory().filter(|free| needed > *free) {
-            return Err(CliError::Usage(format!(
-                "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size, or a power of two of samples",
-                needed >> 20,
-                free >> 20
-            )));
-        }
-        let dials = &session.physical_camera.dials;
-        if expose::is_adaptive(session) && dials.metering.mode == MeteringMode::Incident {
-            let message = "camera.metering.mode = incident is not available with the path tracer, which renders no incident \
-                           light; set camera.exposure.ev100 to the reading of `meter`, or use --set camera.metering.mode=spot, \
-                           which meters the same place";
-            return Err(CliError::Usage(message.into()));
-        }
-        install_interrupt_handler();
-        let started = Instant::now();
-        let world = session.world();
-        let built = started.elapsed().as_secs_f64();
-        // Automatic dials change the aperture and shutter, so metering precedes tracing.
-        let metered = match dials.control() {
-            ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
-                Some(exposure_from_metering(session, premeter(session, &world)?)?)
-            }
-            _ => None,
-        };
-        let (mut effects, mounted) = match &metered {
-            Some(exposed) => {
-                let RenderSettings { effects, lens, .. } =
-                    session.final_settings(exposed, vec![])?;
-                (effects, lens)
-            }
-            None => (session.effects, session.lens.clone()),
-        };
-        let motion = session.animated_motion_blur(&effects);
-        effects.motion_blur = motion.or(effects.motion_blur);
-        let is_partial = args.path.sample_range.is_some();
-        if motion.is_some() && (args.path.target_error.is_some() || args.path.resume || is_partial)
-        {
-            let message = "--samples, --target-error and --resume are not available with animated motion blur; omit them, \
-                           or set effects.motion_blur.enabled=false";
-            return Err(CliError::Usage(message.into()));
-        }
-        let camera = LensCamera::new(session.camera.0, session.camera.1, width, height, &effects)
-            .with_lens(mounted.clone());
-        let settings = FilmSettings {
-            path: PathSettings {
-                bounces: args.path.bounces.unwrap_or(u32::MAX),
-                ..PathSettings::default()
-            },
-            seed: args.path.seed.unwrap_or(0),
-            target_error: args.path.target_error.map(|error| error.value),
-            ..FilmSettings::default()
-        };
-        let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
-        let print = Fingerprint::of(&session.scene, &(session.camera, lens, settings));
-        Ok(Self { session, world, built, metered, effects, motion, camera, settings, print })
+) -> Result<PathScene<'a>, CliError> {
+    denoise::check(args.path.denoise)?;
+    if let Some(warning) =
+        args.path.target_error.and_then(|error| error.ambiguity_note("--target-error"))
+    {
+        eprintln!("{warning}");
     }
-
-    /// Width and height in pixels.
-    pub fn size(&self) -> (usize, usize) {
-        (self.session.size.width as usize, self.session.size.height as usize)
+    if let Some(warning) = water_point_light_warning(&session.scene) {
+        eprintln!("{warning}");
     }
+    let Size { width, height } = session.size;
+    let whole = SampleRange { first: 0, end: args.path.samples() };
+    let range = args.path.sample_range.unwrap_or(whole);
+    let needed = Film::bytes(u64::from(width) * u64::from(height), range);
+    if let Some(free) = available_memory().filter(|free| needed > *free) {
+        return Err(CliError::Usage(format!(
+            "--size {width}x{height} is too large: the film needs {} MiB and {} MiB of memory are free; use a smaller size, or a power of two of samples",
+            needed >> 20,
+            free >> 20
+        )));
+    }
+    install_interrupt_handler();
+    let settings = FilmSettings {
+        path: PathSettings {
+            bounces: args.path.bounces.unwrap_or(u32::MAX),
+            ..PathSettings::default()
+        },
+        seed: args.path.seed.unwrap_or(0),
+        target_error: args.path.target_error.map(|error| error.value),
+        ..FilmSettings::default()
+    };
+    let scene = PathScene::new(session, settings, &INTERRUPTED).map_err(|error| match error {
+        SessionError::Canceled => {
+            CliError::Interrupted("interrupted while metering; nothing was written".into())
+        }
+        error => error.into(),
+    })?;
+    let is_partial = args.path.sample_range.is_some();
+    if scene.motion.is_some()
+        && (args.path.target_error.is_some() || args.path.resume || is_partial)
+    {
+        let message = "--samples, --target-error and --resume are not available with animated motion blur; omit them, \
+                       or set effects.motion_blur.enabled=false";
+        return Err(CliError::Usage(message.into()));
+    }
+    Ok(scene)
 }
 
 /// Renders a picture, or a part of its samples; `left_out` names the post effects that
@@ -188,8 +122,8 @@ pub fn run(
     session: &OpenScene,
     left_out: &[&str],
 ) -> Result<(), CliError> {
-    let wanted = outputs::parse_aovs(&args.aov)?;
-    let scene = PathScene::new(args, session)?;
+    let wanted = path_aovs(&args.aov)?;
+    let scene = path_scene(args, session)?;
     if let Some(range) = args.path.sample_range {
         return part::render(args, &scene, range);
     }
@@ -246,36 +180,28 @@ pub fn write_picture(
     let (session, camera) = (scene.session, &scene.camera);
     let (width, height) = scene.size();
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
-    // Metering excludes unlit surfaces: their luminance follows the exposure.
-    let exposed = match scene.metered {
-        Some(exposed) => exposed,
-        None => {
-            let light = film.mean(LightComponents::total);
-            exposure_from_metering(
-                session,
-                meter_pixels(session, &light, (width, height), |place| camera.falloff(place))?,
-            )?
-        }
-    };
+    let exposed = scene.expose(film)?;
     let mut nits = film.displayed(exposed.exposure.saturation_luminance());
     if args.path.denoise && !interrupted {
         let size = (width, height);
         denoise::denoise(&mut nits, &scene.world, camera, size, &scene.settings)?;
     }
     let white_balance = white_balance_from_pixels(session, &nits, width)?;
-    let picture = outputs::PathTracedImage {
+    let metadata = RenderMetadata {
+        exposed: args.exposed && exr,
+        denoised: args.path.denoise && !interrupted,
+        left_out: left_out.iter().map(|name| (*name).into()).collect(),
+        ..session.path_metadata(exposed.exposure, white_balance, film)
+    };
+    let picture = PathPicture {
+        session,
+        world: &scene.world,
+        camera: camera.pinhole(),
         film,
         nits: &nits,
         exposure: exposed.exposure,
-        white_balance,
-        metadata: RenderMetadata {
-            exposed: args.exposed && exr,
-            denoised: args.path.denoise && !interrupted,
-            left_out: left_out.iter().map(|name| (*name).into()).collect(),
-            ..session.path_metadata(exposed.exposure, white_balance, film)
-        },
     };
-    outputs::write(args, exr, session, &scene.world, camera.pinhole(), &picture, wanted)?;
+    outputs::write(args, exr, &picture, (white_balance, &metadata), wanted)?;
     Ok(exposed)
 }
 
@@ -307,7 +233,7 @@ pub fn resume_file(output: &Path) -> PathBuf {
 
 /// Names of the requested AOVs.
 pub fn aov_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
-    Ok(outputs::parse_aovs(aovs)?.into_iter().map(|(name, _)| name).collect())
+    Ok(path_aovs(aovs)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// The film of the checkpoint with --resume, else an empty one.
@@ -379,25 +305,6 @@ fn trace(
         }
     });
     progress.finish()
-}
-
-/// Meters the scene on a quarter-resolution pinhole render.
-fn premeter(session: &OpenScene, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
-    let size = [session.size.width, session.size.height].map(|side| (side as usize / 4).max(1));
-    let camera = LensCamera::new(
-        session.camera.0,
-        session.camera.1,
-        size[0],
-        size[1],
-        &CameraEffects::default(),
-    );
-    let mut film = Film::new(size[0], size[1], FilmSettings::default());
-    if !film.add(world, &camera, METER_SAMPLES, &INTERRUPTED) {
-        return Err(CliError::Interrupted(
-            "interrupted while metering; nothing was written".into(),
-        ));
-    }
-    Ok(meter_pixels(session, &film.mean(LightComponents::total), (size[0], size[1]), |_| 1.0)?)
 }
 
 fn report(

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use glam::{DVec3, Mat3, Vec3};
+use glam::{DVec3, Mat3};
 
 use super::{
     aov_file::{aov_path, print_aov_files},
@@ -22,17 +22,17 @@ use super::{
     warnings::{warn, warn_exposure, warn_missing_textures, warn_remarks},
 };
 use crate::{
-    frame::{Aov, DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
+    frame::{DrawStats, GiSettings, RenderedImage, limits::ShownLimits},
     gi::VplStats,
     gpu_scene::irradiance_volume::IrradianceVolume,
     image_io::RenderMetadata,
     message::counted,
     output::{self, ExrLayer, OutputError},
-    passes::gbuffer_channel::GbufferChannel,
     photometry::color,
     session::{
-        OpenRequest, OpenScene, SequencePicture, SequenceSettings, Session, Turntable,
-        expose::is_adaptive, metadata::DITHER, preview::aov_preview,
+        OpenRequest, OpenScene, PictureLayer, SequencePicture, SequenceSettings, Session,
+        Turntable, expose::is_adaptive, metadata::DITHER, preview::aov_preview, raster_aovs,
+        raster_layers,
     },
 };
 
@@ -231,7 +231,7 @@ fn check_names(args: &RenderArgs, runs: &[(String, RenderArgs)]) -> Result<(), C
 fn aov_names(args: &RenderArgs) -> Result<Vec<&'static str>, CliError> {
     match args.renderer {
         RendererKind::Raster => {
-            Ok(parse_aovs(&args.aov)?.into_iter().map(|aov| aov.name()).collect())
+            Ok(raster_aovs(&args.aov)?.into_iter().map(|aov| aov.name()).collect())
         }
         RendererKind::Path => path::aov_names(&args.aov),
     }
@@ -240,7 +240,7 @@ fn aov_names(args: &RenderArgs) -> Result<Vec<&'static str>, CliError> {
 /// Renders a still, or the pictures of a sequence or a turntable. Returns their number.
 fn render_pictures(args: &RenderArgs, exr: bool) -> Result<usize, CliError> {
     let raster = args.renderer == RendererKind::Raster;
-    let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
+    let aovs = if raster { raster_aovs(&args.aov)? } else { Vec::new() };
     let names = aov_names(args)?;
     let numbers = missing_pictures(args, &names)?;
     let Some(&number) = numbers.first() else { return Ok(0) };
@@ -471,45 +471,6 @@ fn frame_output(args: &RenderArgs, number: u32) -> PathBuf {
     if args.is_numbered() { frame_file(&args.output, number) } else { args.output.clone() }
 }
 
-fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
-    let mut aovs = Vec::new();
-    for name in names {
-        if name == "all" {
-            aovs.extend(Aov::ALL.map(|(_, aov)| aov));
-            continue;
-        }
-        let found = Aov::ALL.iter().find(|(known, _)| known == name).ok_or_else(|| {
-            let known = Aov::ALL.map(|(name, _)| name).join(", ");
-            CliError::Usage(format!("invalid --aov '{name}': expected all or one of {known}"))
-        })?;
-        aovs.push(found.1);
-    }
-    let mut once = Vec::new();
-    for aov in aovs {
-        if !once.contains(&aov) {
-            once.push(aov);
-        }
-    }
-    Ok(once)
-}
-
-fn channels(aov: Aov) -> &'static [&'static str] {
-    match aov {
-        Aov::Channel(
-            GbufferChannel::Metallic
-            | GbufferChannel::Roughness
-            | GbufferChannel::Occlusion
-            | GbufferChannel::AmbientOcclusion,
-        ) => &["V"],
-        Aov::Channel(GbufferChannel::Depth) => &["Z"],
-        Aov::Velocity => &["X", "Y"],
-        Aov::Channel(
-            GbufferChannel::Normal | GbufferChannel::Position | GbufferChannel::BentNormal,
-        ) => &["X", "Y", "Z"],
-        _ => &["R", "G", "B"],
-    }
-}
-
 fn write(
     (args, file): (&RenderArgs, &Path),
     exr: bool,
@@ -522,29 +483,8 @@ fn write(
         let multiplier = picture.exposure.multiplier() as f32;
         // Nits are scene-linear; exposed values are white balanced too.
         let to_file = if args.exposed { white_balance * multiplier } else { Mat3::IDENTITY };
-        let light: Vec<[f32; 4]> = picture
-            .nits
-            .iter()
-            .map(|c| (to_file * Vec3::from_array(*c)).extend(1.0).to_array())
-            .collect();
-        let scaled: Vec<(Aov, Vec<[f32; 4]>)> = picture
-            .aovs
-            .iter()
-            .map(|(aov, pixels)| {
-                if matches!(aov, Aov::Channel(_) | Aov::Velocity) {
-                    return (*aov, pixels.clone());
-                }
-                let of =
-                    |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
-                (*aov, pixels.iter().map(of).collect())
-            })
-            .collect();
-        let mut layers = vec![ExrLayer { name: "", channels: &["R", "G", "B"], pixels: &light }];
-        layers.extend(scaled.iter().map(|(aov, pixels)| ExrLayer {
-            name: aov.name(),
-            channels: channels(*aov),
-            pixels,
-        }));
+        let layers = raster_layers(picture, to_file);
+        let layers: Vec<ExrLayer<'_>> = layers.iter().map(PictureLayer::for_exr).collect();
         let white =
             if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
         output::write_exr_with(file, size, white, &layers, Some(metadata))?;

@@ -22,6 +22,9 @@ mod open;
 mod open_scene;
 pub mod pace;
 pub mod part;
+mod path_layers;
+mod path_scene;
+mod picture_layers;
 pub mod plausibility;
 mod playback;
 pub mod preview;
@@ -46,6 +49,9 @@ pub use self::{
     meter_reading::MeterReading,
     open::{Session, open_device},
     open_scene::OpenScene,
+    path_layers::{PathAov, PathPicture, path_aovs},
+    path_scene::PathScene,
+    picture_layers::{PictureLayer, raster_aovs, raster_layers},
     playback::Playback,
     request::OpenRequest,
     sequence::{SequencePicture, SequenceSettings, Turntable},

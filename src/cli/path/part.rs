@@ -2,15 +2,16 @@
 
 use std::{path::Path, sync::atomic::Ordering};
 
-use super::{PathScene, trace};
+use super::trace;
 use crate::{
     cli::{error::CliError, interrupt::INTERRUPTED, render_args::RenderArgs},
     message::counted,
     reference::{Film, SampleRange},
-    session::part::{self, PartOrigin},
+    session::{
+        PathScene,
+        part::{self, PartOrigin},
+    },
 };
-
-pub use crate::session::part::MAX_PIXELS;
 
 /// Renders a range of samples, and writes their sums.
 pub fn render(
