@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # Builds packages of the program for Linux on x86-64 (docs/install.md). Needs what demo.sh installs, and dpkg-dev for the .deb.
 #
-#   scripts/package.sh [deb|tar|all] [--program FILE] [--out DIR]
+#   scripts/package.sh [deb|tar|wheel|all] [--program FILE] [--out DIR]
 #
-#   --program FILE   packages this program in place of the release build, which is built otherwise
+#   --program FILE   packages this program in place of the release build, which is built otherwise; the wheel's module is then
+#                    built in the profile dev, as the tests are
 #   --out DIR        folder of the packages (default: target/packages)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/setup.sh
 . scripts/setup.sh
 
-usage() { die "expected deb, tar or all, then --program FILE or --out DIR; got '$1'"; }
+usage() { die "expected deb, tar, wheel or all, then --program FILE or --out DIR; got '$1'"; }
 
 target=${CARGO_TARGET_DIR:-target}
 kinds=() program='' out=$target/packages
 while [ $# -gt 0 ]; do
     case $1 in
-    deb | tar) kinds+=("$1") ;;
-    all) kinds+=(deb tar) ;;
+    deb | tar | wheel) kinds+=("$1") ;;
+    all) kinds+=(deb tar wheel) ;;
     --program | --out)
         [ $# -ge 2 ] || die "$1 needs a value"
         if [ "$1" = --program ]; then program=$2; else out=$2; fi
@@ -27,7 +28,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ ${#kinds[@]} -gt 0 ] || kinds=(deb tar)
+[ ${#kinds[@]} -gt 0 ] || kinds=(deb tar wheel)
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 machine=$(uname -m)
@@ -143,7 +144,33 @@ CONTROL
     say "$file ($(du -h "$file" | cut -f 1))"
 }
 
+# The module and the program, which pip puts beside python. maturin comes from a virtual environment: Debian has none.
+build_wheel() {
+    local tools=$out/tools data=crates/python/sunny16.data
+    if ! have maturin; then
+        [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools" || die "python3 -m venv failed; apt install python3-venv"
+        [ -x "$tools/bin/maturin" ] || "$tools/bin/pip" install --quiet 'maturin>=1.9,<2' ||
+            die "maturin could not be installed; check the network"
+        PATH=$tools/bin:$PATH
+    fi
+    # Where setup.sh has not been run for a build, it tells how shaderc is linked.
+    setup_shaderc
+    rm -rf "$data"
+    install -D -m 755 "$program" "$data/scripts/sunny16"
+    strip "$data/scripts/sunny16"
+    install -d "$data/data/share/doc/sunny16"
+    install -m 644 LICENSE-MIT LICENSE-APACHE "$data/data/share/doc/sunny16"
+    gzip -9n <"$work/third-party" >"$data/data/share/doc/sunny16/third-party-licenses.txt.gz"
+    rm -f "$out"/sunny16-"$version"-*.whl
+    maturin build --quiet --locked --profile "$profile" --manifest-path crates/python/Cargo.toml --out "$out" \
+        "${CARGO_FLAGS[@]}" || die "maturin could not build the wheel"
+    rm -rf "$data"
+    say "$(ls "$out"/sunny16-"$version"-*.whl) ($(du -h "$out"/sunny16-"$version"-*.whl | cut -f 1))"
+}
+
+profile=dev
 if [ -z "$program" ]; then
+    profile=release
     setup demo
     say "building the release program: about seven minutes the first time"
     cargo build --locked --release --bin sunny16 "${CARGO_FLAGS[@]}"
