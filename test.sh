@@ -3,7 +3,7 @@
 # Installs what is missing like demo.sh, and the Vulkan validation layer. Needs no network where everything is there.
 #
 #   ./test.sh          what continuous integration runs
-#   ./test.sh --long   also the tests that take minutes each, and packages of the release build
+#   ./test.sh --long   also the tests that take minutes each, and packages of the release build with the Python module
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=scripts/setup.sh
@@ -111,9 +111,9 @@ validation() {
 }
 
 # Packages of the tests' build, which takes nothing to compile: they hold the packaging, not the program's speed. The release build
-# with --long alone.
+# and the Python module with --long alone.
 packages() {
-    local program=(--program "${CARGO_TARGET_DIR:-target}/debug/sunny16")
+    local program=(--no-wheel --program "${CARGO_TARGET_DIR:-target}/debug/sunny16")
     [ "${SUNNY16_LONG:-}" != 1 ] || program=()
     if [ "$(id -u)" -ne 0 ] || ! unshare --net --mount true 2>/dev/null; then
         say "left out: a bare root needs the rights of root for chroot and unshare; run scripts/test_packages.sh as root"

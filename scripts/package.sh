@@ -45,7 +45,7 @@ trap 'rm -rf "$work"' EXIT
 third_party() {
     local registry name crate_version license folder file
     registry=${CARGO_HOME:-$HOME/.cargo}/registry/src
-    cargo tree --locked -p sunny16 -e normal --target x86_64-unknown-linux-gnu --prefix none --format '{p}|{l}' |
+    cargo tree --locked -p sunny16 -p sunny16-python -e normal --target x86_64-unknown-linux-gnu --prefix none --format '{p}|{l}' |
         sed 's/ (\*)$//; s/ (proc-macro)//' | sort -u | grep -v '^sunny16' |
         while IFS='|' read -r crate license; do
             read -r name crate_version <<<"$crate"

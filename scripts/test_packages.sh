@@ -3,17 +3,28 @@
 # seconds from nothing installed to the first picture. Needs root (chroot, unshare) and mmdebstrap. The root and the packages that
 # sunny16 depends on are downloaded once, to target/packaging.
 #
-#   scripts/test_packages.sh [--program FILE]    --program: packages this program in place of the release build
+#   scripts/test_packages.sh [--program FILE] [--no-wheel]
+#
+#   --program FILE   packages this program in place of the release build
+#   --no-wheel       leaves out the wheel, whose module compiles for minutes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/setup.sh
 . scripts/setup.sh
 
-case "${1:-}" in
-"") program=() ;;
---program) program=(--program "${2:?--program needs a value}") ;;
-*) die "unknown argument '$1'; the only one is --program FILE" ;;
-esac
+kinds=(all) program=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --program)
+        [ $# -ge 2 ] || die "--program needs a value"
+        program=(--program "$2")
+        shift
+        ;;
+    --no-wheel) kinds=(deb tar) ;;
+    *) die "unknown argument '$1'; expected --program FILE or --no-wheel" ;;
+    esac
+    shift
+done
 [ "$(id -u)" -eq 0 ] || die "chroot needs root; run as root"
 have mmdebstrap || apt_install mmdebstrap
 
@@ -52,12 +63,20 @@ in_root() {
 # Packages that the .deb depends on and recommends, into the root's cache; from the network only where they are missing.
 download() {
     local fetch=(chroot "$base" apt-get install -qq -y --download-only "/tmp/$(basename "$deb")")
+    [ "${kinds[*]}" != all ] || fetch+=(python3-venv)
     cp "$deb" "$base/tmp/"
     if ! "${fetch[@]}" >/dev/null 2>&1; then
         chroot "$base" apt-get update -qq
         "${fetch[@]}" >/dev/null
     fi
     rm -f "$base/tmp/"*.deb
+    if [ "${kinds[*]}" = all ] && ! compgen -G "$store/wheels/numpy-*.whl" >/dev/null; then
+        [ -x "$store/pip/bin/pip" ] || python3 -m venv "$store/pip" || die "python3 -m venv failed; apt install python3-venv"
+        # For the Python of Debian 12, which need not be this machine's.
+        "$store/pip/bin/pip" download --quiet --only-binary=:all: --python-version 3.11 --implementation cp \
+            --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 -d "$store/wheels" numpy ||
+            die "numpy could not be downloaded; check the network"
+    fi
 }
 
 # fails_with STATUS TEXT COMMAND...: the command exits with the status and prints the text.
@@ -70,7 +89,8 @@ fails_with() {
 }
 
 say "building the packages"
-scripts/package.sh all --out "$packages" "${program[@]}"
+rm -f "$packages"/sunny16*
+scripts/package.sh "${kinds[@]}" --out "$packages" "${program[@]}"
 deb=$(ls "$packages"/sunny16_*.deb)
 archive=$(ls "$packages"/sunny16-*-linux.tar.gz)
 [ -d "$base" ] || make_base
@@ -122,4 +142,21 @@ ln -s "$folder/AppRun" "$root/usr/local/bin/portable"
 in_root "$root" sh -c 'cd /srv && portable render builtin:still_life --size 320x180 -o again.png --quiet && cmp again.png /tmp/first.png'
 in_root "$root" apt-get purge -qq -y sunny16 >/dev/null 2>&1
 [ ! -e "$root/usr/bin/sunny16" ] || die "the program is still there after apt-get purge"
+
+test_wheel() {
+    say "the wheel, in a virtual environment"
+    in_root "$root" apt-get install -qq -y --no-download --no-install-recommends -o Dpkg::Use-Pty=0 python3-venv >"$work/log" 2>&1 ||
+        { cat "$work/log"; die "apt-get install python3-venv failed"; }
+    mkdir -p "$root/opt/wheels" "$root/opt/sunny16/crates/python" "$root/opt/sunny16/docs"
+    cp "$packages"/sunny16-*.whl "$store"/wheels/numpy-*.whl "$root/opt/wheels/"
+    # The tests also run the example of the documentation.
+    cp -r crates/python/tests "$root/opt/sunny16/crates/python/"
+    cp docs/python.md "$root/opt/sunny16/docs/"
+    in_root "$root" python3 -m venv /opt/python
+    in_root "$root" /opt/python/bin/pip install --quiet --no-index --find-links /opt/wheels sunny16
+    in_root "$root" /opt/python/bin/sunny16 --version
+    in_root "$root" env ${SUNNY16_LONG:+SUNNY16_LONG="$SUNNY16_LONG"} SUNNY16=/opt/python/bin/sunny16 \
+        /opt/python/bin/python -m unittest discover -v -s /opt/sunny16/crates/python/tests
+}
+[ "${kinds[*]}" != all ] || test_wheel
 say "packages: ok"
