@@ -133,8 +133,8 @@ fn unshadowed_light_is_exact() {
     }
 }
 
-/// One light without a size is chosen by all rays, so its hard shadows are exact too: through alpha
-/// masks, and none through blended surfaces.
+/// One light without a size is chosen by all rays, so its hard shadows are exact too: those of alpha
+/// masks, and of blended surfaces, whose random cutoffs are the same for the same ray.
 #[test]
 fn hard_shadows_and_alpha_masks_are_exact() {
     let Some((_guard, mut renderer)) = renderer() else { return };
