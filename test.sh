@@ -87,6 +87,7 @@ lints() {
 }
 checked_lints() {
     cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
+        { [ "${SUNNY16_LONG:-}" != 1 ] || cargo clippy --locked -p sunny16-python "${CARGO_FLAGS[@]}" -- -D warnings; } &&
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
 }
 

@@ -43,6 +43,7 @@ impl Renderer {
             pipelines::prepare(&self.passes, &self.gpu, (scene, view), settings)?;
             let mut sampling = FrameSampling::new(&self.history, scene, view, settings);
             sampling.probe_updates = updates;
+            sampling.restart_noise();
             let kept = (self.list_capacity, None);
             let inputs = FrameInputs::new(&self.gpu, scene, (view, &sampling), settings, kept)?;
             pipelines::create_variants(&self.passes, &self.gpu, scene, &inputs, settings)?;

@@ -176,6 +176,11 @@ impl FrameSampling {
         self.gi.number.wrapping_add(self.noise_shift.to_bits())
     }
 
+    /// Takes the noise of the first frame, for light that does not depend on earlier frames.
+    pub const fn restart_noise(&mut self) {
+        (self.gi.number, self.noise_shift) = (0, 0.0);
+    }
+
     /// The anti-aliasing method of the frame.
     pub fn method(&self) -> Method {
         match self.temporal {
