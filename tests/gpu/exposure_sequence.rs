@@ -338,7 +338,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
                     // In steps of eight bits of the sRGB curve.
                     let steps = (got - want).abs() / (white / 3300.0 + want / 60.0);
                     if steps >= WORST_STEP {
-                        beyond.insert(at / 3);
+                        beyond.insert((frame, at / 3));
                     }
                     if steps > worst {
                         (worst, place) = (
