@@ -69,31 +69,28 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             eprintln!("{warning}");
         }
     }
-    let load = |name: &str| {
-        LinearImage::load(name).map(|picture| view::without_white_balance(picture, name))
-    };
-    compare(args, [load(&args.test)?, load(&args.reference)?], print)
+    compare(args, [None, None], print)
 }
 
 /// The values of `--json`, of two pictures in memory where they are given.
 pub fn values(
     args: &CompareArgs,
-    [test, reference]: [Option<LinearImage>; 2],
+    pictures: [Option<LinearImage>; 2],
 ) -> Result<serde_json::Value, CliError> {
+    compare(args, pictures, |results, _| Ok(json_of(results)))
+}
+
+/// Compares two pictures, those in memory or else the files, and passes the results on.
+fn compare<R>(
+    args: &CompareArgs,
+    [test, reference]: [Option<LinearImage>; 2],
+    then: impl FnOnce(&Results<'_>, Maps) -> Result<R, CliError>,
+) -> Result<R, CliError> {
     let load = |picture: Option<LinearImage>, name: &str| match picture {
         Some(picture) => Ok(picture),
         None => LinearImage::load(name).map(|picture| view::without_white_balance(picture, name)),
     };
-    let pictures = [load(test, &args.test)?, load(reference, &args.reference)?];
-    compare(args, pictures, |results, _| Ok(json_of(results)))
-}
-
-/// Compares two pictures, and passes the results on.
-fn compare<R>(
-    args: &CompareArgs,
-    [mut test, mut reference]: [LinearImage; 2],
-    then: impl FnOnce(&Results<'_>, Maps) -> Result<R, CliError>,
-) -> Result<R, CliError> {
+    let (mut test, mut reference) = (load(test, &args.test)?, load(reference, &args.reference)?);
     let view = View::of(args, &test, &reference)?;
     let settings = view.settings;
     let noise = findings::reference_noise(args, &reference, &settings);

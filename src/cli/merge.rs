@@ -105,7 +105,7 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let exposed = path::write_picture(&own, exr, &scene, &film, &[], &wanted)?;
     let ranges: Vec<SampleRange> = parts.iter().map(|part| part.range).collect();
     warn_missing(&parts, &ranges, &film);
-    warn_overrides(args, &parts)?;
+    warn_overrides(args, &own, &parts)?;
     if !args.quiet {
         let seconds = begun.elapsed().as_secs_f64();
         report(args, (&opened, &film), &exposed, parts.len(), seconds);
@@ -196,12 +196,11 @@ fn warn_missing(parts: &[PartFile], ranges: &[SampleRange], film: &Film) {
 }
 
 /// Warns of parts with other overrides of the look, such as another exposure. They have the same
-/// light, and the picture has the values of the first part.
-fn warn_overrides(args: &MergeArgs, parts: &[PartFile]) -> Result<(), CliError> {
+/// light, and the picture has the values of the first part, `own`.
+fn warn_overrides(args: &MergeArgs, own: &RenderArgs, parts: &[PartFile]) -> Result<(), CliError> {
     let Some((first, rest)) = parts.split_first() else { return Ok(()) };
-    let own = render_args(args, first)?.scene.set;
     for other in rest {
-        if render_args(args, other)?.scene.set != own {
+        if render_args(args, other)?.scene.set != own.scene.set {
             eprintln!(
                 "warning: {} and {} have different values of --set; the picture has those of the \
                  first; override them with --set",
