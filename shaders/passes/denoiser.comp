@@ -1,11 +1,14 @@
 #version 460
-// variants: VARIANCE
+// features: VARIANCE AVERAGED
 // Edge-avoiding a-trous filter of a noisy signal: averages neighbors of the same surface and of
 // similar luminance at growing distances; the lower the variance, the stricter the luminance test.
 // Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet Transform for fast Global Illumination
 // Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
 //
 // VARIANCE estimates the variance, from the history or from neighbors where there is none.
+//
+// AVERAGED filters the frame's increments of the mean (denoiser_temporal.comp). The accumulated means
+// and their variance decide the weights, so that the filter narrows as the mean gets better.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
@@ -22,6 +25,18 @@ layout(push_constant, scalar) uniform step_block { int spacing; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5) uniform texture2D diffuse_image;
 layout(set = 0, binding = 6) uniform texture2D specular_image;
+#ifdef AVERAGED
+#ifdef VARIANCE
+// Increments of the means that are in the images above.
+layout(set = 0, binding = 7) uniform texture2D diffuse_increment_image;
+layout(set = 0, binding = 8) uniform texture2D specular_increment_image;
+#else
+// Luminance of the diffuse mean, filtered as the increment is.
+layout(set = 0, binding = 7) uniform texture2D guide_image;
+#endif
+layout(set = 0, binding = 76, r32f) uniform writeonly image2D out_guide_image;
+#endif
+float out_guide = 0.0;
 
 // Diffuse part; alpha: variance of its luminance.
 layout(set = 0, binding = 74, rgba32f) uniform writeonly image2D out_diffuse_image;
@@ -82,6 +97,15 @@ float likeness(Here here, ivec2 other) {
 }
 
 #ifndef VARIANCE
+// Luminance of a pixel with this diffuse part, for the weights.
+float guide_at(ivec2 pixel, vec3 diffuse) {
+#ifdef AVERAGED
+    return texelFetch(guide_image, pixel, 0).x;
+#else
+    return luminance(diffuse);
+#endif
+}
+
 // Mirror direction of a pixel's surface.
 vec3 mirrored_at(vec3 place, vec3 normal) {
     return reflect(-view_at(place), normal);
@@ -134,6 +158,11 @@ void filter_pixel(ivec2 pixel) {
     vec4 specular = texelFetch(specular_image, pixel, 0);
     out_diffuse = vec4(diffuse.rgb, 0.0);
     out_specular = vec4(specular.rgb, 0.0);
+#if defined(AVERAGED) && defined(VARIANCE)
+    out_diffuse.rgb = texelFetch(diffuse_increment_image, pixel, 0).rgb;
+    out_specular.rgb = texelFetch(specular_increment_image, pixel, 0).rgb;
+    out_guide = luminance(diffuse.rgb);
+#endif
     float depth = texelFetch(depth_image, pixel, 0).x;
     // Background or unlit surface.
     if (depth <= 0.0 || FRAMES_OF(diffuse, specular) <= 0.0) {
@@ -146,11 +175,12 @@ void filter_pixel(ivec2 pixel) {
     out_specular.a = diffuse.a;
 #else
     const float KERNEL[2] = float[](1.0, 0.5);
-    float level = luminance(diffuse.rgb);
+    float level = guide_at(pixel, diffuse.rgb);
     // A single frame has its light in few pixels, which the filter must keep.
     float frames = max(specular.a, 1.0);
     float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0))
         + 1e-7;
+    out_guide = level;
     vec3 sum = diffuse.rgb;
     vec3 shine = specular.rgb;
     float variance = diffuse.a;
@@ -170,7 +200,9 @@ void filter_pixel(ivec2 pixel) {
             if (same <= 0.0 || beside_shine.a <= 0.0) {
                 continue;
             }
-            float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
+            float guide = guide_at(other, there.rgb);
+            float weight = same * exp(-abs(guide - level) / room);
+            out_guide += weight * guide;
             sum += weight * there.rgb;
             vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
             vec3 other_mirrored =
@@ -183,6 +215,7 @@ void filter_pixel(ivec2 pixel) {
             weights += weight;
         }
     }
+    out_guide /= weights;
     out_diffuse = vec4(sum / weights, variance / (weights * weights));
     out_specular = vec4(shine / shine_weights, specular.a);
 #endif
@@ -196,4 +229,7 @@ void main() {
     filter_pixel(pixel);
     imageStore(out_diffuse_image, pixel, out_diffuse);
     imageStore(out_specular_image, pixel, out_specular);
+#ifdef AVERAGED
+    imageStore(out_guide_image, pixel, vec4(out_guide));
+#endif
 }

@@ -1,6 +1,12 @@
 #version 460
+// variants: AVERAGED
 // Temporal accumulation of a noisy signal: reprojects and validates its history, and accumulates
 // the luminance's second moment.
+//
+// AVERAGED also outputs increments, for pictures that show the mean of the frames of a static view:
+// with the accumulated mean F_n of n frames, the mean of n F_n - (n - 1) F_(n-1) over n frames is
+// F_n. The mean of the F_n would count the first frames more than the last ones: for many frames it
+// has twice the variance. Increments may be negative.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/denoiser.glsl"
@@ -36,6 +42,14 @@ vec4 out_specular;
 // Depth (bits) and packed normal of the surface.
 layout(set = 0, binding = 76, rg32ui) uniform writeonly uimage2D out_past_image;
 uvec2 out_past;
+#ifdef AVERAGED
+// Increments of both parts.
+layout(set = 0, binding = 77, rgba32f) uniform writeonly image2D out_diffuse_increment_image;
+layout(set = 0, binding = 78, rgba32f) uniform writeonly image2D out_specular_increment_image;
+#endif
+// Both parts' increments less their means.
+vec3 diffuse_ahead = vec3(0.0);
+vec3 specular_ahead = vec3(0.0);
 
 // Plane distance tolerance, relative to the view distance.
 const float SURFACE_STEP = 0.01;
@@ -192,6 +206,11 @@ void accumulate(ivec2 pixel) {
         / (shine_count + weight_now.y);
     out_specular.a = (specular.a * count + current_specular.a * weight_now.x)
         / (count + weight_now.x);
+    // Frames in which the pixel showed the background are not in its mean.
+    float frames = (flags & DENOISER_WEIGHTED) != 0u ? denoiser.averaged_frames
+        : min(denoiser.averaged_frames, count);
+    diffuse_ahead = frames * (out_history.rgb - diffuse);
+    specular_ahead = frames * (out_specular.rgb - specular.rgb);
 }
 
 void main() {
@@ -203,4 +222,10 @@ void main() {
     imageStore(out_history_image, pixel, out_history);
     imageStore(out_specular_image, pixel, out_specular);
     imageStore(out_past_image, pixel, uvec4(out_past, 0u, 0u));
+#ifdef AVERAGED
+    imageStore(out_diffuse_increment_image, pixel,
+        vec4(out_history.rgb + diffuse_ahead, 0.0));
+    imageStore(out_specular_increment_image, pixel,
+        vec4(out_specular.rgb + specular_ahead, 0.0));
+#endif
 }

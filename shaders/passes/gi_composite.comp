@@ -53,7 +53,9 @@ void main() {
     }
     // Screen-space reflections use the specular part where their rays found no hit.
     const uint LATER = FRAME_SSR | FRAME_GI_SPECULAR;
-    vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
+    // Increments of a mean may be negative.
+    vec3 light =
+        to_signed_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
     if (gi.stabilization_step > 0.0 && exposure_is_stable()) {
         vec4 displayed = vec4(texelFetch(displayed_image, pixel, 0).rgb * frame.history_scale, 0.0);
         light = stabilize(vec4(light, 0.0), displayed,

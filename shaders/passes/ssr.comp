@@ -244,7 +244,7 @@ void main() {
     vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0),
         ray.share == RAY_MISS ? 1.0 : 0.0, open);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    vec3 light = with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb,
+    vec3 light = with_reflections(to_signed_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb,
         reflection.a, found);
     imageStore(out_light_image, pixel, vec4(light, 1.0));
 #else

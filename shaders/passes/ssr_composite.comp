@@ -33,7 +33,7 @@ vec2 out_velocity;
 #include "lib/ssr_shading.glsl"
 
 void composite(ivec2 pixel) {
-    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
+    vec3 light = to_signed_half_range(texelFetch(light_image, pixel, 0).rgb);
     uvec2 seen = imageLoad(surface_history_image, pixel).xy;
     out_light = vec4(light, 1.0);
 #ifdef OUTPUT_VELOCITY

@@ -257,7 +257,7 @@ void main() {
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef SINGLE_FRAME
     vec3 found = found_light(s, pixel, reflection.rgb);
-    vec3 total = with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb),
+    vec3 total = with_reflections(to_signed_half_range(texelFetch(light_image, pixel, 0).rgb),
         around_here.rgb, reflection.a, found);
     imageStore(out_light_image, pixel, vec4(total, 1.0));
 #else

@@ -140,7 +140,7 @@ vec3 to_half(vec3 v, uvec3 chance) {
     vec3 normal = uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
     vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0))
         * (1.0 / 16777216.0);
-    return mix(normal, steps, lessThan(v, vec3(1.0 / 16384.0)));
+    return mix(normal, steps, lessThan(abs(v), vec3(1.0 / 16384.0)));
 }
 
 void accumulate(ivec2 target) {
@@ -167,7 +167,9 @@ void accumulate(ivec2 target) {
     for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
             ivec2 pixel = clamp(nearest + ivec2(x, y), ivec2(0), last);
-            vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
+            // Increments of the means of a static view may be negative (denoiser_temporal.comp).
+            vec3 signed_light = to_signed_half_range(texelFetch(light_image, pixel, 0).rgb);
+            vec3 light = max(signed_light, 0.0);
             float depth = texelFetch(depth_image, pixel, 0).x;
             if (depth > closest_depth) {
                 closest_depth = depth;
@@ -184,7 +186,7 @@ void accumulate(ivec2 target) {
             // filter.
             vec2 off = vec2(pixel) + 0.5 + taa.jitter - at;
             float w = same_size ? (x == 0 && y == 0 ? 1.0 : 0.0) : weight_of(off, to_input, exact);
-            sum += (still ? light : squeezed) * w;
+            sum += (still ? signed_light : squeezed) * w;
             weight += w;
         }
     }
@@ -232,7 +234,7 @@ void accumulate(ivec2 target) {
         count = outside || hidden ? 0.0 : count;
     }
     // NaN fails every comparison, so it discards the history.
-    bool sound = all(greaterThanEqual(past, vec3(0.0))) && count > 0.0;
+    bool sound = all(greaterThanEqual(past, vec3(still ? -MAX_HALF : 0.0))) && count > 0.0;
     past = sound ? min(past, MAX_HALF) : vec3(0.0);
     count = sound ? min(count, taa.history.max_frames) : 0.0;
 
@@ -249,13 +251,13 @@ void accumulate(ivec2 target) {
     if (!still && 1.0 - luminance(accumulated) < MIN_FROM_ONE) {
         atomicAdd(limit_counters.clamped_values, 1u);
     }
-    light = to_half(to_half_range(light), random(uvec3(target, taa.history.number)));
+    light = to_half(to_signed_half_range(light), random(uvec3(target, taa.history.number)));
     out_history = vec4(min(light, MAX_HALF), min(count + weight, 2048.0));
-    out_displayed = out_history;
+    out_displayed = vec4(max(out_history.rgb, 0.0), out_history.a);
     if (still && count > 0.0 && exposure_is_stable()) {
         vec4 displayed = vec4(texelFetch(displayed_image, ivec2(here), 0).rgb * frame.history_scale,
             0.0);
-        vec4 mean = vec4(out_history.rgb, 0.0);
+        vec4 mean = vec4(out_displayed.rgb, 0.0);
         out_displayed.rgb = stabilize(mean, displayed,
             stabilization_step(displayed, mean, count)).rgb;
     }

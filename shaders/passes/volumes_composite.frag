@@ -23,7 +23,8 @@ const float OTHER = 0.05;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
+    // Light of frames that are averaged may be negative.
+    vec3 light = to_signed_half_range(texelFetch(light_image, pixel, 0).rgb);
     float near = inverse_depth(texelFetch(depth_image, pixel, 0).x);
     int scale = int(volume_head.scale);
     ivec2 last = textureSize(volume_light_image, 0) - 1;
@@ -51,5 +52,5 @@ void main() {
             sum += weight;
         }
     }
-    out_light = vec4(to_half_range(light * (through / sum) + added / sum), 1.0);
+    out_light = vec4(to_signed_half_range(light * (through / sum) + added / sum), 1.0);
 }

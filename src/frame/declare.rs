@@ -90,9 +90,8 @@ pub(super) fn declare_frame<'a>(
     };
     let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
     let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
-    let denoised = inputs.shadow_signal.as_ref().zip(passes.denoiser.get());
-    let denoising = denoised.map(|(signal, denoiser)| ShadowDenoising {
-        denoiser,
+    let denoising = inputs.shadow_signal.as_ref().map(|signal| ShadowDenoising {
+        denoiser: &passes.denoiser,
         signal,
         velocity: velocity(g),
     });
@@ -101,11 +100,11 @@ pub(super) fn declare_frame<'a>(
     if let Some(background) = passes.background.get() {
         background.declare(g, data, (gbuffer, lit), limit_counters);
     }
-    let gi_output = match (&inputs.gi, passes.gi.get(), passes.denoiser.get()) {
-        (Some(gi), Some(pass), Some(denoiser)) => {
+    let gi_output = match (&inputs.gi, passes.gi.get()) {
+        (Some(gi), Some(pass)) => {
             let velocity = velocity(g);
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
-            Some(pass.declare(g, frame, (gi, denoiser), gi_inputs, split))
+            Some(pass.declare(g, frame, (gi, &passes.denoiser), gi_inputs, split))
         }
         _ => inputs.probes.as_ref().zip(passes.gi_probes.get()).map(|(probes, pass)| {
             let images = pass.declare_updates(g, data, probes, bvh);

@@ -184,7 +184,8 @@ impl FrameInputs {
             (view, &sampling.motion, &eye_bvh),
             (&settings.gi, settings.gi_divisor, settings.gi_filter_passes),
             (sampling.gi, sampling.previous_gi),
-            (settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32), single),
+            settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32),
+            (single, sampling.averaged_frames),
         )?;
         let probes =
             FrameProbes::new(gpu, scene, (view, &eye_bvh), &settings.gi, &sampling.probe_updates)?;
@@ -239,7 +240,7 @@ impl FrameInputs {
             volumes,
             shadow_ray_budget: shadow_ray_budget(
                 gpu,
-                (settings, sampling.shadows.history.static_frames(sampling.shadows.still_frames)),
+                (settings, sampling),
                 traced.as_ref(),
                 (max_lights, lights.len()),
             ),
@@ -259,12 +260,13 @@ impl FrameInputs {
             gpu,
             (view, &sampling.motion),
             &settings.ssr,
-            sampling.ssr,
+            (sampling.ssr, sampling.averaged_frames),
             apart_from_light,
         )?;
         let denoised = data.shadow_ray_budget.filter(|_| settings.denoises_shadows());
         let shadow_signal = denoised.map(|budget| {
-            shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows, budget.lights > 0)
+            let shown = (budget.lights > 0, sampling.averaged_frames);
+            shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows, shown)
         });
         Ok(Self {
             shadow_signal: shadow_signal.transpose()?,
@@ -295,17 +297,18 @@ fn can_share_rays(max_lights: u32, lights: usize) -> bool {
 /// `lights`: number of lights of the frame.
 fn shadow_ray_budget(
     gpu: &Gpu,
-    (settings, still_frames): (&RenderSettings, u32),
+    (settings, sampling): (&RenderSettings, &FrameSampling),
     traced: Option<&FrameBvh>,
     (max_lights, lights): (u32, usize),
 ) -> Option<ShadowRayBudget> {
+    let still_frames = sampling.shadows.history.static_frames(sampling.shadows.still_frames);
     traced.filter(|_| settings.has_shadow_ray_budget()).map(|_| ShadowRayBudget {
         rays: settings.shadows.rays,
         max_bytes: settings
             .max_ray_buffer_bytes
             .unwrap_or(MAX_RAY_BUFFER_BYTES)
             .min(u64::from(gpu.limits().max_storage_buffer_range)),
-        accumulated: settings.is_averaged(),
+        averaged: settings.is_averaged() || sampling.averaged_frames.is_some(),
         lights: max_lights,
         light_samples: settings.shadows.light_samples,
         denoised: settings.denoises_shadows(),

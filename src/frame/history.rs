@@ -37,6 +37,8 @@ pub(super) struct PreviousFrame {
     pub(super) view: View,
     scene: u64,
     pub(super) posed: Arc<GpuScenePose>,
+    /// Frames before it in the mean that it showed (`averaged_frames`).
+    averaged: Option<u32>,
     /// Frame number since the TAA history began, if the frame wrote it.
     pub(super) temporal: Option<u32>,
     /// Frame number since the SSR history began, if the frame wrote it.
@@ -113,10 +115,12 @@ impl HistoryState {
                     .map_or(1, |last| last.still.saturating_add(1)),
             });
             let [temporal_number, reflected_number] = numbers.map(next);
+            let averaged = averaged_frames(before, settings, was_static);
             self.previous = Some(PreviousFrame {
                 smoothed_exposure: smooth_exposure(before, settings.exposure),
                 view: *view,
                 scene: scene.upload_id,
+                averaged,
                 posed: Arc::clone(&scene.current_pose),
                 temporal: temporal.then_some(temporal_number),
                 ssr_state: ssr_state.then_some(reflected_number),
@@ -157,6 +161,26 @@ impl HistoryState {
             .as_ref()
             .filter(|before| before.scene == scene.upload_id && size(&before.view) == size(view))
     }
+}
+
+/// Frames before this one in the mean that the picture shows, at least: the history of temporal
+/// anti-aliasing may be longer where a moving view became static. `None` if the picture does not show the mean of static frames, and if AOVs show
+/// parts of this frame's light. `is_static`: nothing has moved since `before`.
+pub(super) fn averaged_frames(
+    before: Option<&PreviousFrame>,
+    settings: &RenderSettings,
+    is_static: bool,
+) -> Option<u32> {
+    let temporal = settings.anti_aliasing == AntiAliasing::Temporal
+        && settings.taa.still
+        && !settings.is_upscaled()
+        && is_static;
+    let last = before.filter(|_| is_static).and_then(|before| before.averaged);
+    let shown = settings.accumulated_frames.or_else(|| {
+        // The first static frame has at least the last moving one before it.
+        temporal.then(|| last.map_or(1, |last| last.saturating_add(1)))
+    });
+    shown.filter(|_| !settings.splits_lighting())
 }
 
 /// Step in stops per frame of the smoothed exposure towards the image's exposure.

@@ -13,12 +13,11 @@ use crate::{
         background::BackgroundPass,
         creation::{self, PipelineJob},
         culling::CullingPass,
-        denoiser::Denoiser,
         effects::make,
         emission::EmissionPass,
         exposure_histogram::ExposureHistogramPass,
         gbuffer_channel::GbufferChannelPass,
-        gi::GiPass,
+        gi::{FrameGi, GiPass},
         gi_probes::GiProbesPass,
         shadow_maps::ShadowMapsPass,
         ssr::SsrPass,
@@ -70,7 +69,6 @@ pub(super) fn prepare(
         job(gpu, &passes.culling, culled, CullingPass::new),
         job(gpu, &passes.gi, gi, GiPass::new),
         job(gpu, &passes.gi_probes, settings.gi.uses_probes(), GiProbesPass::new),
-        job(gpu, &passes.denoiser, gi || shadows, Denoiser::new),
         job(gpu, &passes.ssr, ssr, SsrPass::new),
         job(gpu, &passes.velocity, velocity, VelocityPass::new),
         job(gpu, &passes.accumulate, accumulated, AccumulatePass::new),
@@ -114,6 +112,7 @@ pub(super) fn create_variants(
         .chain(passes.blend.wanted(frame, split, &passes.forward));
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
     let probes = inputs.probes.as_ref().and(passes.gi_probes.get()).map(|pass| pass.jobs(data));
+    let signals = [inputs.shadow_signal.as_ref(), inputs.gi.as_ref().map(FrameGi::signal)];
     let jobs: Vec<PipelineJob<'_>> = lights
         .filter_map(|(variants, features)| variants.job(features))
         .chain(lighting.job(lit_features))
@@ -121,6 +120,7 @@ pub(super) fn create_variants(
         .chain(probes.into_iter().flatten())
         .chain(passes.lighting.jobs(data, split))
         .chain(passes.clustered_lights.job(gpu, data))
+        .chain(signals.into_iter().flatten().flat_map(|signal| passes.denoiser.jobs(signal)))
         .collect();
     if !jobs.is_empty() {
         gpu.announce_pipelines(jobs.len());

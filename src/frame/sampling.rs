@@ -6,7 +6,7 @@ use glam::DVec2;
 
 use super::{
     history::{
-        HistoryState, keeps_gi_history, keeps_shadow_history, keeps_ssr_history,
+        HistoryState, averaged_frames, keeps_gi_history, keeps_shadow_history, keeps_ssr_history,
         lights_fingerprint, smooth_exposure,
     },
     jitter,
@@ -48,6 +48,8 @@ pub(super) struct FrameSampling {
     pub noise_shift: f32,
     /// Motion since the last frame.
     pub motion: FrameMotion,
+    /// Frames before this one in the mean that the picture shows, at least; `None` if it shows none.
+    pub averaged_frames: Option<u32>,
     /// State of the SSR history.
     pub ssr: HistoryFrame,
     /// State of the GI history.
@@ -78,8 +80,12 @@ impl FrameSampling {
             .filter(|before| !Arc::ptr_eq(&before.posed, &scene.current_pose))
             .map(|b| Arc::clone(&b.posed));
         let last_sample = before.and_then(|before| before.temporal);
-        let previous_jitter = last_sample.map_or(DVec2::ZERO, jitter::halton);
+        let previous_jitter = match settings.sample.and_then(FrameSample::before) {
+            Some(sample) => jitter::hammersley(sample.number, sample.count),
+            None => last_sample.map_or(DVec2::ZERO, jitter::halton),
+        };
         let motion = FrameMotion::new(old, view, posed, previous_jitter);
+        let averaged = averaged_frames(before, settings, before.is_some() && motion.is_still());
         let history_frame = |last: Option<u32>, kept: bool| {
             let counted = HistoryFrame::new(last, &motion, kept);
             let number = if kept { settings.next_number(last) } else { counted.number };
@@ -91,8 +97,11 @@ impl FrameSampling {
         let previous_gi = before.and_then(|before| before.gi_state);
         let mut gi =
             history_frame(previous_gi.map(|before| before.number), keeps_gi_history(settings));
-        // Without a GI history the noise differs per sample or temporal frame, since the image is
-        // their mean.
+        // Without a history the noise differs per sample or temporal frame, since the image is their
+        // mean.
+        if !ssr.kept && is_temporal {
+            ssr.number = settings.next_number(last_sample);
+        }
         if !gi.exists {
             gi.number = match is_temporal {
                 true => settings.next_number(last_sample),
@@ -125,6 +134,7 @@ impl FrameSampling {
             // Denoised shadows are accumulated over frames.
             noise_shift: if shadows.kept { noise(shadows.number) } else { 0.0 },
             motion,
+            averaged_frames: averaged,
             probe_updates: Vec::new(),
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,

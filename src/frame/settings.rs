@@ -38,6 +38,14 @@ pub struct FrameSample {
     pub count: u32,
 }
 
+impl FrameSample {
+    /// The frame before it.
+    #[must_use]
+    pub fn before(self) -> Option<Self> {
+        Some(Self { number: self.number.checked_sub(1)?, ..self })
+    }
+}
+
 /// Minimum number of frames of a still whose frames show small lamps well enough with one sample of
 /// emission each.
 const MIN_FRAMES_WITHOUT_SUPERSAMPLING: u32 = 16;

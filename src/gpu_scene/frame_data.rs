@@ -48,8 +48,8 @@ pub struct ShadowRayBudget {
     pub rays: u32,
     /// Maximum size of the ray buffer in bytes; larger frames are traced in bands of rows.
     pub max_bytes: u64,
-    /// True if the frame is averaged with others.
-    pub accumulated: bool,
+    /// True if the picture shows a mean over frames: the shadowed light of one may be negative.
+    pub averaged: bool,
     /// Maximum number of lights and light tree nodes that a cluster lists; 0: no maximum.
     pub lights: u32,
     /// Lights that a pixel samples from the nodes, at least 1.

@@ -1,17 +1,18 @@
 //! Denoiser of stochastic diffuse and specular light: temporal accumulation with reprojection,
 //! followed by a variance-guided a-trous filter (docs/denoiser.md). Each signal has its own
-//! histories.
+//! histories. In frames that are averaged the result is the frame's increment of the mean.
 
 use std::sync::Arc;
 
 use super::{
+    creation::{LazyPipeline, PipelineJob},
     gbuffer::Gbuffer,
     pixel_groups,
     temporal::{FrameMotion, HistoryFrame},
 };
 use crate::{
     gpu::{
-        Buffer, ComputePipeline, Gpu, GpuResult,
+        Buffer, Gpu, GpuResult,
         shader_structs::{
             denoiser::{
                 DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DENOISER_WEIGHTED,
@@ -28,6 +29,8 @@ use crate::{
 /// Histories and filtered images. 32-bit floats: the mean of many frames exceeds the precision of
 /// half floats.
 pub const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+/// Luminance that guides the filter of increments.
+const GUIDE: vk::Format = vk::Format::R32_SFLOAT;
 /// Depth and normal of the last frame.
 const HISTORY_DATA: vk::Format = vk::Format::R32G32_UINT;
 /// Displayed light; half floats suffice for 8-bit steps.
@@ -59,6 +62,9 @@ pub struct SignalSettings {
     /// Consecutive frames, up to the last one, in which nothing moved and the signal did not
     /// change.
     pub still_frames: u32,
+    /// Frames before this one in the mean that the picture shows, if it shows the mean of frames of
+    /// a static view. The denoised signal is then this frame's increment of that mean.
+    pub averaged_frames: Option<u32>,
     /// Keeps the history as it is and does not read this frame's signal.
     pub frozen: bool,
     /// True for light (pre-exposed), whose history is rescaled with the exposure; false for
@@ -99,6 +105,8 @@ impl DenoiserSignal {
         settings: SignalSettings,
     ) -> GpuResult<Self> {
         let history = settings.history.constants(settings.max_history_frames, MAX_STATIC_FRAMES);
+        // A new history has no light of the last frame.
+        let averaged = settings.averaged_frames.filter(|_| settings.history.exists).unwrap_or(0);
         let flags = [
             (settings.frozen, DENOISER_FROZEN),
             (settings.pre_exposed, DENOISER_PRE_EXPOSED),
@@ -113,7 +121,8 @@ impl DenoiserSignal {
             },
             size: [view.width, view.height],
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
-            pad0: [0; 2],
+            averaged_frames: (averaged as f32).min(MAX_STATIC_FRAMES),
+            pad0: 0,
         };
         let label = format!("{} denoiser constants", settings.name);
         Ok(Self { settings, values, constants: dynamic_buffer(gpu, &label, &[values])? })
@@ -138,6 +147,15 @@ impl DenoiserSignal {
     /// frame: half floats, written by the pass that displays the signal.
     pub fn displayed_images(&self, g: &mut Graph<'_>) -> (Option<ImageHandle>, ImageHandle) {
         self.images(g, ["displayed", "displayed single frame"], DISPLAYED)
+    }
+
+    /// Kind of the pipelines.
+    const fn averaging(&self) -> Averaging {
+        // Without a history the samples of frames are independent.
+        match self.settings.averaged_frames {
+            Some(_) if self.settings.history.kept => Averaging::Mean,
+            _ => Averaging::Alone,
+        }
     }
 
     /// `HistoryFrame::images` with the signal's name before the names.
@@ -182,60 +200,94 @@ pub struct DenoiserImages {
     pub specular: ImageHandle,
 }
 
-/// Pipelines of the denoiser, for any number of signals.
+/// How frames are displayed: alone, or as their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Averaging {
+    Alone,
+    Mean,
+}
+
+/// Parts of a signal between the passes, and the luminance that guides the filter of increments.
+#[derive(Clone, Copy)]
+struct Filtered {
+    images: DenoiserImages,
+    guide: Option<ImageHandle>,
+}
+
+/// Pipelines of the denoiser, for any number of signals, in the order of `Averaging`; created on
+/// first use.
 pub struct Denoiser {
-    temporal: Arc<ComputePipeline>,
-    variance: Arc<ComputePipeline>,
-    filter: Arc<ComputePipeline>,
+    temporal: [LazyPipeline; 2],
+    variance: [LazyPipeline; 2],
+    filter: [LazyPipeline; 2],
 }
 
 impl Denoiser {
-    /// Creates the pipelines.
-    ///
-    /// # Errors
-    /// `GpuError` if the driver rejects a pipeline.
-    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
-        Ok(Self {
-            temporal: make("denoiser temporal", "denoiser_temporal.comp")?,
-            variance: make("denoiser variance", "denoiser.comp+VARIANCE")?,
-            filter: make("denoiser filter", "denoiser.comp")?,
-        })
+    /// Creates the denoiser without pipelines.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        let lazy = |name, shaders: [&'static str; 2]| {
+            shaders.map(|shader| LazyPipeline::new(gpu, name, shader))
+        };
+        Self {
+            temporal: lazy(
+                "denoiser temporal",
+                ["denoiser_temporal.comp", "denoiser_temporal.comp+AVERAGED"],
+            ),
+            variance: lazy(
+                "denoiser variance",
+                ["denoiser.comp+VARIANCE", "denoiser.comp+VARIANCE+AVERAGED"],
+            ),
+            filter: lazy("denoiser filter", ["denoiser.comp", "denoiser.comp+AVERAGED"]),
+        }
+    }
+
+    /// The jobs that create those pipelines of a signal that do not exist.
+    pub fn jobs<'a>(&'a self, signal: &DenoiserSignal) -> Vec<PipelineJob<'a>> {
+        let kind = signal.averaging() as usize;
+        let filters = [&self.variance[kind], &self.filter[kind]];
+        let filters = filters.into_iter().filter(|_| signal.settings.filter);
+        std::iter::once(&self.temporal[kind])
+            .chain(filters)
+            .filter(|pipeline| !pipeline.exists())
+            .map(|pipeline| -> PipelineJob<'a> { Box::new(move || pipeline.get().map(drop)) })
+            .collect()
     }
 
     /// Declares the passes of one signal: temporal accumulation, and with `SignalSettings::filter`
     /// the variance pass and the a-trous passes. Returns the denoised signal.
-    pub fn declare(
-        &self,
-        g: &mut Graph<'_>,
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         data: &FrameData,
         signal: &DenoiserSignal,
         inputs: DenoiserInputs,
     ) -> DenoiserImages {
         let DenoiserInputs { gbuffer, .. } = inputs;
-        let mut denoised = self.declare_temporal(g, data, signal, inputs);
-        if signal.settings.filter {
-            let name = signal.settings.name;
-            denoised = self.declare_filter(g, data, gbuffer, (name, None), denoised);
-            let all = SPACINGS.len() - usize::from(!signal.settings.weighted);
-            let passes = match signal.settings.max_filter_passes {
-                0 => all,
-                most => all.min(most as usize),
-            };
-            for &spacing in &SPACINGS[..passes] {
-                denoised = self.declare_filter(g, data, gbuffer, (name, Some(spacing)), denoised);
-            }
+        let (mean, increment) = self.declare_temporal(g, data, signal, inputs);
+        if !signal.settings.filter {
+            return increment.unwrap_or(mean);
         }
-        denoised
+        let mut denoised = self.declare_variance(g, data, (signal, gbuffer), mean, increment);
+        let all = SPACINGS.len() - usize::from(!signal.settings.weighted);
+        let passes = match signal.settings.max_filter_passes {
+            0 => all,
+            most => all.min(most as usize),
+        };
+        for &spacing in &SPACINGS[..passes] {
+            denoised = self.declare_filter(g, data, (signal, gbuffer), spacing, denoised);
+        }
+        denoised.images
     }
 
-    fn declare_temporal(
-        &self,
-        g: &mut Graph<'_>,
+    /// Returns the accumulated signal, and in frames that are averaged the increments of the mean.
+    fn declare_temporal<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         data: &FrameData,
         signal: &DenoiserSignal,
         DenoiserInputs { gbuffer, velocity, noisy, weights }: DenoiserInputs,
-    ) -> DenoiserImages {
+    ) -> (DenoiserImages, Option<DenoiserImages>) {
         // A single frame does not read the placeholders of its histories.
         let [diffuse, specular, past] = [
             (["diffuse history", "diffuse single frame"], HISTORY, noisy.diffuse),
@@ -246,7 +298,12 @@ impl Denoiser {
             let (previous, current) = signal.images(g, names, format);
             (previous.unwrap_or(placeholder), current)
         });
-        g.compute(&format!("{} temporal", signal.settings.name), &self.temporal)
+        let averaging = signal.averaging();
+        let name = signal.settings.name;
+        let increment = (averaging == Averaging::Mean)
+            .then(|| output_images(g, &format!("{name} increment"), signal.values.size));
+        let pipeline = &self.temporal[averaging as usize];
+        g.compute_with(&format!("{name} temporal"), move || pipeline.get())
             .binds([data.uniform()])
             .storage("denoiser_block", &signal.constants)
             .sampled_each(gbuffer.without_emission())
@@ -260,37 +317,82 @@ impl Denoiser {
             .image_written("out_history_image", diffuse.1)
             .image_written("out_specular_image", specular.1)
             .image_written("out_past_image", past.1)
+            .with(increment, |pass, DenoiserImages { diffuse, specular }| {
+                pass.image_written("out_diffuse_increment_image", diffuse)
+                    .image_written("out_specular_increment_image", specular)
+            })
             .dispatch(pixel_groups::dispatch(signal.values.size));
-        DenoiserImages { diffuse: diffuse.1, specular: specular.1 }
+        (DenoiserImages { diffuse: diffuse.1, specular: specular.1 }, increment)
     }
 
-    /// One pass of the filter; without a spacing, the variance pass.
-    fn declare_filter(
-        &self,
-        g: &mut Graph<'_>,
+    /// The variance pass. Returns the signal with its variance.
+    fn declare_variance<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
         data: &FrameData,
-        gbuffer: Gbuffer,
-        (signal, spacing): (&str, Option<i32>),
+        (signal, gbuffer): (&DenoiserSignal, Gbuffer),
         DenoiserImages { diffuse, specular }: DenoiserImages,
-    ) -> DenoiserImages {
-        let size = data.uniforms.values.size;
-        let (name, pipeline) = match spacing {
-            None => (format!("{signal} variance"), &self.variance),
-            Some(spacing) => (format!("{signal} filter {spacing}"), &self.filter),
-        };
-        let outs = ["light", "highlights"]
-            .map(|what| g.image(&format!("{name}, {what}"), size[0], size[1], HISTORY));
-        g.compute(&name, pipeline)
+        increment: Option<DenoiserImages>,
+    ) -> Filtered {
+        let name = format!("{} variance", signal.settings.name);
+        let out = Filtered::outputs(g, &name, signal);
+        let pipeline = &self.variance[signal.averaging() as usize];
+        g.compute_with(&name, move || pipeline.get())
             .binds([data.uniform()])
             .sampled_each(gbuffer.depth_and_normal())
             .sampled("diffuse_image", diffuse)
             .sampled("specular_image", specular)
-            .with(spacing, |pass, spacing| {
-                pass.sampled("surface_image", gbuffer.surface).push(&spacing)
+            .with(increment, |pass, DenoiserImages { diffuse, specular }| {
+                pass.sampled("diffuse_increment_image", diffuse)
+                    .sampled("specular_increment_image", specular)
             })
-            .image_written("out_diffuse_image", outs[0])
-            .image_written("out_specular_image", outs[1])
-            .dispatch(pixel_groups::dispatch(size));
-        DenoiserImages { diffuse: outs[0], specular: outs[1] }
+            .image_written("out_diffuse_image", out.images.diffuse)
+            .image_written("out_specular_image", out.images.specular)
+            .with(out.guide, |pass, guide| pass.image_written("out_guide_image", guide))
+            .dispatch(pixel_groups::dispatch(signal.values.size));
+        out
     }
+
+    /// One pass of the filter, with taps `spacing` pixels apart.
+    fn declare_filter<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &FrameData,
+        (signal, gbuffer): (&DenoiserSignal, Gbuffer),
+        spacing: i32,
+        Filtered { images: DenoiserImages { diffuse, specular }, guide }: Filtered,
+    ) -> Filtered {
+        let name = format!("{} filter {spacing}", signal.settings.name);
+        let out = Filtered::outputs(g, &name, signal);
+        let pipeline = &self.filter[signal.averaging() as usize];
+        g.compute_with(&name, move || pipeline.get())
+            .binds([data.uniform()])
+            .sampled_each(gbuffer.depth_and_normal())
+            .sampled("diffuse_image", diffuse)
+            .sampled("specular_image", specular)
+            .sampled("surface_image", gbuffer.surface)
+            .with(guide, |pass, guide| pass.sampled("guide_image", guide))
+            .push(&spacing)
+            .image_written("out_diffuse_image", out.images.diffuse)
+            .image_written("out_specular_image", out.images.specular)
+            .with(out.guide, |pass, guide| pass.image_written("out_guide_image", guide))
+            .dispatch(pixel_groups::dispatch(signal.values.size));
+        out
+    }
+}
+
+impl Filtered {
+    /// Images that a pass of the filter writes.
+    fn outputs(g: &mut Graph<'_>, pass: &str, signal: &DenoiserSignal) -> Self {
+        let [width, height] = signal.values.size;
+        let guide = (signal.averaging() == Averaging::Mean)
+            .then(|| g.image(&format!("{pass}, guide"), width, height, GUIDE));
+        Self { images: output_images(g, pass, signal.values.size), guide }
+    }
+}
+
+fn output_images(g: &mut Graph<'_>, pass: &str, [width, height]: [u32; 2]) -> DenoiserImages {
+    let [diffuse, specular] = ["light", "highlights"]
+        .map(|part| g.image(&format!("{pass}, {part}"), width, height, HISTORY));
+    DenoiserImages { diffuse, specular }
 }

@@ -103,7 +103,8 @@ impl FrameGi {
     /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `divisor`: further divisor
     /// of the resolution along each side; `filter_passes`: maximum number of filter passes, 0 for
     /// all. `mirrored_below`: perceptual roughness below which SSR follows; `single`: the frame is
-    /// displayed as is, not averaged with others.
+    /// displayed as is, not averaged with others; else the number of frames before it in a static
+    /// view's mean.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -113,7 +114,8 @@ impl FrameGi {
         (view, motion, gpu_bvh): (&View, &FrameMotion, &LazyFrameBvh<'_>),
         (settings, divisor, filter_passes): (&GiSettings, u32, u32),
         (history, before): (HistoryFrame, Option<GiHistory>),
-        (mirrored_below, single): (Option<f32>, bool),
+        mirrored_below: Option<f32>,
+        (single, averaged_frames): (bool, Option<u32>),
     ) -> GpuResult<Option<Self>> {
         if !settings.uses_vpls() {
             return Ok(None);
@@ -149,6 +151,7 @@ impl FrameGi {
             max_history_frames: settings.max_history_frames as f32 / turns as f32,
             max_stale_frames: stays / turns as f32,
             still_frames,
+            averaged_frames,
             frozen,
             pre_exposed: true,
             clipped: false,
@@ -203,6 +206,12 @@ impl FrameGi {
             denoised: settings.denoise,
             show: settings.debug_view == GiDebugView::Vpls,
         }))
+    }
+
+    /// The signal of the indirect light.
+    #[must_use]
+    pub const fn signal(&self) -> &DenoiserSignal {
+        &self.signal
     }
 
     /// True if GI traces environment occlusion, in place of the lighting pass.
@@ -309,7 +318,7 @@ impl GiPass {
         &'a self,
         g: &mut Graph<'a>,
         SceneFrame { scene, data, .. }: SceneFrame<'_>,
-        (frame, denoiser): (&FrameGi, &Denoiser),
+        (frame, denoiser): (&FrameGi, &'a Denoiser),
         inputs: GiInputs,
         split: bool,
     ) -> GiOutput {

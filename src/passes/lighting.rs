@@ -96,7 +96,7 @@ impl LightingPass {
         frame: SceneFrame<'a>,
         inputs: LightingInputs,
         split: bool,
-        denoising: Option<ShadowDenoising<'_>>,
+        denoising: Option<ShadowDenoising<'a>>,
     ) -> LitImages {
         let data = frame.data;
         let [width, height] = data.uniforms.values.size;

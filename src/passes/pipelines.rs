@@ -46,8 +46,8 @@ pub struct Passes {
     pub gbuffer_channel: OnceLock<gbuffer_channel::GbufferChannelPass>,
     /// Camera effects.
     pub effects: effects::EffectPasses,
-    /// Denoiser of indirect light; created on first use.
-    pub denoiser: OnceLock<denoiser::Denoiser>,
+    /// Denoiser of indirect light and of shadows.
+    pub denoiser: denoiser::Denoiser,
     /// Indirect light; created on first use.
     pub gi: OnceLock<gi::GiPass>,
     /// Irradiance volume; created on first use.
@@ -92,7 +92,7 @@ impl Passes {
             caustics: caustics::CausticsPass::default(),
             ao: OnceLock::new(),
             lighting: lighting::LightingPass::new(gpu),
-            denoiser: OnceLock::new(),
+            denoiser: denoiser::Denoiser::new(gpu),
             gi: OnceLock::new(),
             gi_probes: OnceLock::new(),
             ssr: OnceLock::new(),

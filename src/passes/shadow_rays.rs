@@ -125,7 +125,8 @@ pub struct ShadowHistoryFrame {
 }
 
 /// The signal of the lost fractions in a frame. `sampled`: lights may be sampled, so that single
-/// frames are too noisy to clip the history to.
+/// frames are too noisy to clip the history to; and the number of frames before this one in the mean
+/// that the picture shows.
 ///
 /// # Errors
 /// `GpuError` if memory runs out.
@@ -134,7 +135,7 @@ pub fn signal(
     view: &View,
     motion: &FrameMotion,
     ShadowHistoryFrame { history, lights_changed, still_frames }: ShadowHistoryFrame,
-    sampled: bool,
+    (sampled, averaged_frames): (bool, Option<u32>),
 ) -> GpuResult<DenoiserSignal> {
     let settings = SignalSettings {
         name: "shadows",
@@ -142,6 +143,7 @@ pub fn signal(
         max_history_frames: MAX_HISTORY_FRAMES,
         max_stale_frames: if lights_changed { STALE_FRAMES } else { f32::MAX },
         still_frames,
+        averaged_frames,
         frozen: false,
         pre_exposed: false,
         clipped: !sampled,
@@ -155,12 +157,12 @@ pub fn signal(
 }
 
 /// Declares the denoiser of the lost fractions and returns the denoised ones.
-pub fn declare_denoised(
-    g: &mut Graph<'_>,
+pub fn declare_denoised<'a>(
+    g: &mut Graph<'a>,
     data: &FrameData,
     gbuffer: Gbuffer,
     frame: &ShadowRayFrame,
-    ShadowDenoising { denoiser, signal, velocity }: ShadowDenoising<'_>,
+    ShadowDenoising { denoiser, signal, velocity }: ShadowDenoising<'a>,
 ) -> [ImageHandle; 2] {
     let [diffuse, specular] = frame.lost;
     let noisy = DenoiserImages { diffuse, specular };
@@ -363,7 +365,7 @@ impl ShadowRaysPass {
             .sampled("lost_diffuse_image", lost[0])
             .sampled("lost_specular_image", lost[1])
             .updated("limit_counter_block", limit_counters)
-            .push(&if budget.accumulated { f32::MIN } else { 0.0 })
+            .push(&if budget.averaged { f32::MIN } else { 0.0 })
             .image_updated("light_image", light)
             .with(split, |pass, (diffuse, specular)| {
                 pass.image_updated("direct_diffuse_image", diffuse)
@@ -383,7 +385,7 @@ mod tests {
             let budget = ShadowRayBudget {
                 rays,
                 max_bytes,
-                accumulated: false,
+                averaged: false,
                 lights,
                 light_samples: 1,
                 denoised: false,

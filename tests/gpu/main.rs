@@ -10,6 +10,7 @@ mod animation;
 mod anti_aliasing;
 mod area_lights;
 mod area_lights_mitsuba;
+mod averaging;
 mod blended;
 mod brdf;
 mod corpus_goldens;
