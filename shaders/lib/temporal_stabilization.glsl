@@ -25,11 +25,13 @@ vec4 eight_bit_step(vec4 light) {
 
 // Maximum change of the displayed value (exposed light) toward a mean of `count` frames. Short
 // histories use the greater of both values: else a pixel that was dark would lag by the exposure's
-// brightness.
+// brightness. In long ones a rare bright sample raises the mean far above the displayed value: its
+// part falls with the sixth power.
 vec4 stabilization_step(vec4 displayed, vec4 mean, float count) {
     float early = STABILIZATION_FRAMES / count;
+    early *= early * early;
     return STABILIZATION_STEP * (eight_bit_step(displayed)
-        + early * early * early * eight_bit_step(max(displayed, mean)));
+        + early * min(early, 1.0) * eight_bit_step(max(displayed, mean)));
 }
 
 // Displayed value: the last one, moved toward the mean by at most `step`. NaN fails every
