@@ -27,13 +27,14 @@ trap 'stop_children $$; exit 130' INT
 trap 'stop_children $$; exit 143' TERM
 touch "$logs/times"
 
-# check NAME COMMAND...: runs it, notes its time and whether it failed.
+# check NAME COMMAND...: runs it, notes its time, the processor time of its children, and whether it failed.
 check() {
-    local name=$1 start=$SECONDS verdict=ok
+    local name=$1 start=$SECONDS verdict=ok used=$logs/used.$BASHPID TIMEFORMAT='%U %S'
     shift
     say "$name"
-    "$@" || verdict=FAILED
-    printf '%5d s  %-22s %s\n' $((SECONDS - start)) "$name" "$verdict" >>"$logs/times"
+    { time "$@" 2>&3 3>&-; } 3>&2 2>"$used" || verdict=FAILED
+    used=$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$used")
+    printf '%5d s %5d s  %-22s %s\n' $((SECONDS - start)) "$used" "$name" "$verdict" >>"$logs/times"
     say "$name: $verdict ($((SECONDS - start)) s)"
 }
 
@@ -47,7 +48,7 @@ lane() {
 }
 
 # ended PID NAME: waits for a lane. One that ends early leaves checks out, and counts as a failed check.
-ended() { wait "$1" || printf '%5d s  %-22s FAILED\n' "$SECONDS" "$2" >>"$logs/times"; }
+ended() { wait "$1" || printf '%5d s %5d s  %-22s FAILED\n' "$SECONDS" 0 "$2" >>"$logs/times"; }
 
 # Without the examples, which lints check: nine more programs to link.
 build() {
@@ -181,9 +182,9 @@ failed=$((failed + $(failed_checks) - broken_programs))
 printf '\nThe slowest tests:\n'
 sed -n 's/^test \(.*\) \.\.\. ok <\(.*\)s>$/\2 \1/p' "$logs"/tests.* 2>/dev/null | sort -rn |
     awk 'NR <= 20 { printf "%7.1f s  %s\n", $1, $2 }' # Reads to the end: pipefail fails a sort whose reader has gone.
-printf '\nWhere the time went:\n'
+printf '\nWhere the time went (of the clock, of the processors):\n'
 cat "$logs/times"
-printf '%5d s  in all\n' "$SECONDS"
+awk -v clock="$SECONDS" '{ used += $3 } END { printf "%5d s %5d s  in all\n", clock, used }' "$logs/times"
 printf '\n%s\n' "$summary"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
