@@ -3,8 +3,8 @@
 #
 #   scripts/package.sh [deb|tar|wheel|all] [--program FILE] [--out DIR]
 #
-#   --program FILE   packages this program in place of the release build, which is built otherwise; the wheel's module is then
-#                    built in the profile dev, as the tests are
+#   --program FILE   packages this program in place of the release build, which is built otherwise; packages are then compressed
+#                    at the lowest level, and the wheel's module is built in the profile dev, as the tests are
 #   --out DIR        folder of the packages (default: target/packages)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -106,7 +106,7 @@ build_tar() {
     install -m 755 scripts/package/AppRun "$work/tar/$name/AppRun"
     ln -s AppRun "$work/tar/$name/sunny16"
     ln -s share/applications/sunny16.desktop "$work/tar/$name/sunny16.desktop"
-    archive "$work/tar" "$name" | gzip -9n >"$out/$name.tar.gz"
+    archive "$work/tar" "$name" | gzip -n "-$gzip_level" >"$out/$name.tar.gz"
     say "$out/$name.tar.gz ($(du -h "$out/$name.tar.gz" | cut -f 1))"
 }
 
@@ -140,7 +140,7 @@ Description: real-time deferred renderer and look-dev tool
 CONTROL
     (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     find "$root" -type d -exec chmod 755 {} +
-    dpkg-deb --root-owner-group -Zxz -b "$root" "$file" >/dev/null
+    dpkg-deb --root-owner-group -Zxz "-z$xz_level" -b "$root" "$file" >/dev/null
     say "$file ($(du -h "$file" | cut -f 1))"
 }
 
@@ -168,9 +168,9 @@ build_wheel() {
     say "$(ls "$out"/sunny16-"$version"-*.whl) ($(du -h "$out"/sunny16-"$version"-*.whl | cut -f 1))"
 }
 
-profile=dev
+profile=dev gzip_level=1 xz_level=1
 if [ -z "$program" ]; then
-    profile=release
+    profile=release gzip_level=9 xz_level=6
     setup demo
     say "building the release program: about seven minutes the first time"
     cargo build --locked --release --bin sunny16 "${CARGO_FLAGS[@]}"
