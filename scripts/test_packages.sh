@@ -5,19 +5,19 @@
 #
 #   scripts/test_packages.sh [--program FILE] [--no-wheel]
 #
-#   --program FILE   packages this program in place of the release build
+#   --program FILE   packages this program in place of the release build, and renders smaller pictures
 #   --no-wheel       leaves out the wheel, whose module compiles for minutes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/setup.sh
 . scripts/setup.sh
 
-kinds=(all) program=()
+kinds=(all) program=() size=320x180
 while [ $# -gt 0 ]; do
     case $1 in
     --program)
         [ $# -ge 2 ] || die "--program needs a value"
-        program=(--program "$2")
+        program=(--program "$2") size=160x90
         shift
         ;;
     --no-wheel) kinds=(deb tar) ;;
@@ -51,12 +51,13 @@ make_base() {
     mv "$base.new" "$base"
 }
 
-# in_root ROOT COMMAND...: runs a command in a root, without network and with little of the host's environment.
+# in_root ROOT COMMAND...: runs a command in a root, without network, with two settings of Mesa alone from the host's environment.
 in_root() {
     local where=$1
     shift
     # shellcheck disable=SC2016 # expanded by the inner shell
-    env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    env -i ${GALLIVM_PERF:+GALLIVM_PERF="$GALLIVM_PERF"} ${LP_NATIVE_VECTOR_WIDTH:+LP_NATIVE_VECTOR_WIDTH="$LP_NATIVE_VECTOR_WIDTH"} \
+        HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         unshare --net --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' in_root "$where" "$@"
 }
 
@@ -126,20 +127,20 @@ begun=$(date +%s.%N)
 in_root "$root" apt-get install -qq -y -o Dpkg::Use-Pty=0 "/tmp/$(basename "$deb")" >"$work/log" 2>&1 ||
     { cat "$work/log"; die "apt-get install failed"; }
 installed=$(date +%s.%N)
-in_root "$root" sunny16 render builtin:still_life -o /tmp/first.png --size 320x180
+in_root "$root" sunny16 render builtin:still_life -o /tmp/first.png --size "$size"
 now=$(date +%s.%N)
 awk -v a="$begun" -v b="$installed" -v c="$now" \
     'BEGIN { printf "== first picture after %.1f s: %.1f s to install, %.1f s to render\n", c - a, b - a, c - b }'
 
 # The path tracer's picture is the reference: light, exposure and view are right, not only the format.
-in_root "$root" sunny16 render builtin:still_life -o /tmp/first.path.png --size 320x180 --renderer path --spp 64 --quiet
+in_root "$root" sunny16 render builtin:still_life -o /tmp/first.path.png --size "$size" --renderer path --spp 64 --quiet
 in_root "$root" sunny16 compare /tmp/first.png /tmp/first.path.png --max-flip 0.08 --quiet
 [ -s "$root/usr/share/man/man1/sunny16.1.gz" ] || die "the manual page is not installed"
 
 say "the tarball's launcher, through a link and from another folder"
 tar -xzf "$archive" -C "$root/opt"
 ln -s "$folder/AppRun" "$root/usr/local/bin/portable"
-in_root "$root" sh -c 'cd /srv && portable render builtin:still_life --size 320x180 -o again.png --quiet && cmp again.png /tmp/first.png'
+in_root "$root" sh -c "cd /srv && portable render builtin:still_life --size $size -o again.png --quiet && cmp again.png /tmp/first.png"
 in_root "$root" apt-get purge -qq -y sunny16 >/dev/null 2>&1
 [ ! -e "$root/usr/bin/sunny16" ] || die "the program is still there after apt-get purge"
 
