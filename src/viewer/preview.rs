@@ -47,8 +47,8 @@ pub struct Preview {
     shown: u64,
     /// Samples per pixel of that picture; 0 without a preview.
     samples: u32,
-    /// The path tracer has failed: there are no more previews.
-    failed: bool,
+    /// There are no more previews: the path tracer has failed, or they are disabled.
+    off: bool,
 }
 
 impl Preview {
@@ -66,6 +66,12 @@ impl Preview {
             tracer.stop();
         }
         self.samples = 0;
+    }
+
+    /// Ends the preview, and shows no more.
+    pub(super) fn disable(&mut self) {
+        self.stop();
+        self.off = true;
     }
 
     /// Ends the preview if the device has drawn the current request, or has compiled and drawn the
@@ -99,7 +105,7 @@ impl Preview {
         let order = viewport.request_id();
         let answered =
             viewport.last_frame.as_ref().is_some_and(|finished| finished.request_id == order);
-        if self.failed || answered || !viewport.needs_frame() {
+        if self.off || answered || !viewport.needs_frame() {
             self.stop();
             return Ok(None);
         }
@@ -112,7 +118,7 @@ impl Preview {
             none => none.insert(Tracer::new(Arc::clone(wake))?),
         };
         if let Some(crash) = tracer.crash() {
-            self.failed = true;
+            self.off = true;
             return Err(crash.into());
         }
         let traced = tracer.traced();

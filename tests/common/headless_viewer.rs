@@ -84,7 +84,9 @@ impl HeadlessViewer {
     pub fn with(gpu: &Gpu, options: Options, window: [u32; 2]) -> Self {
         let wake_ups = Arc::new(WakeUps::default());
         let wakes = Arc::clone(&wake_ups);
-        let app = App::new(gpu, options, Arc::new(move || wakes.wake())).unwrap();
+        let mut app = App::new(gpu, options, Arc::new(move || wakes.wake())).unwrap();
+        // Tests wait for the device's pictures (`tests/viewer/start.rs` has the preview).
+        app.disable_preview();
         let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
         let mut bench = Self {
             app,

@@ -152,6 +152,12 @@ impl App {
         &self.ctx
     }
 
+    /// Shows no path traced preview while the device compiles shaders: the path tracer leaves the
+    /// processors to the compiler.
+    pub fn disable_preview(&mut self) {
+        self.state.preview.disable();
+    }
+
     /// Frame-pacing statistics.
     #[must_use]
     pub const fn pacing(&self) -> &FramePacing {
