@@ -35,7 +35,7 @@ fn scene() -> Scene {
 }
 
 fn view() -> View {
-    perspective(DVec3::new(0.4, 1.6, 3.0), DVec3::Y * 0.4, 0.9, 0.05, (320, 200))
+    perspective(DVec3::new(0.4, 1.6, 3.0), DVec3::Y * 0.4, 0.9, 0.05, (240, 150))
 }
 
 /// Settings whose lighting pass takes long on software devices, with temporal histories.
