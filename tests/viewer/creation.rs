@@ -344,5 +344,5 @@ fn a_light_added_in_the_window_is_saved_and_rendered_alike() {
     bench.press(Key::S, Modifiers::COMMAND);
     assert!(!bench.workspace().document.changed());
     let size = bench.size();
-    assert_eq!(by_command_line(&guard.gpu, &file, size).display, saved.display);
+    assert_eq!(by_command_line(&guard, &file, size).display, saved.display);
 }

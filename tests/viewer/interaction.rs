@@ -14,7 +14,6 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
 use glam::{DMat3, DVec2, DVec3, Mat3, Vec2, Vec3};
 use sunny16::{
     camera::DisplayEncoding,
-    frame::Renderer,
     photometry::{
         Lumen, Lux, Nit,
         lights::{Emitter, LightStrength, Sides},
@@ -618,7 +617,7 @@ fn painted_flow_is_saved_and_reloaded() {
     );
     // The picture is that of the painted flow.
     let Some(painted) = painted else { return };
-    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let mut session = Session::open(guard.renderer(), opened).unwrap();
     let exposed = session.determine_exposure(true).unwrap();
     let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
     let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();

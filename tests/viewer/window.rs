@@ -6,13 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::headless_viewer::{HANG, HeadlessViewer, WINDOW, project, request};
+use crate::common::{
+    Guard,
+    headless_viewer::{HANG, HeadlessViewer, WINDOW, project, request},
+};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
 use glam::{Mat3, Vec3, vec3};
 use sunny16::{
     camera::{DisplayEncoding, display::tone_map_hdr, exposure::Receptor},
-    frame::{RenderedImage, Renderer, incident},
-    gpu::{Gpu, fault_injection::Fault, vk},
+    frame::{RenderedImage, incident},
+    gpu::{fault_injection::Fault, vk},
     session::{self, OpenRequest, Session, Size},
     viewer::{
         App,
@@ -25,10 +28,10 @@ use sunny16::{
 };
 
 /// The command line's picture of the same look, in this size.
-pub fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> RenderedImage {
+pub fn by_command_line(guard: &Guard, scene: &std::path::Path, size: Size) -> RenderedImage {
     let opened = session::open(&OpenRequest { size: Some(size), ..request(scene) }).unwrap();
     let samples = opened.still_samples();
-    let mut session = Session::open(Renderer::new(gpu).unwrap(), opened).unwrap();
+    let mut session = Session::open(guard.renderer(), opened).unwrap();
     let exposed = session.determine_exposure(true).unwrap();
     let white_balance = session.white_balance(exposed.exposure).unwrap();
     let settings = session.picture_settings(&exposed, white_balance, vec![]).unwrap();
@@ -43,7 +46,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     bench.rest();
     bench.keep("session.png");
     let size = bench.size();
-    let expected = by_command_line(&guard.gpu, &file, size);
+    let expected = by_command_line(&guard, &file, size);
     assert_eq!(bench.picture().display, expected.display, "bit for bit what `render` writes");
     assert_eq!(bench.picture().nits, expected.nits);
 
@@ -89,7 +92,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     let session = session::open(&OpenRequest { size: Some(size), ..request(&file) }).unwrap();
     let mut scene = session::read(&request(&file)).unwrap().scene;
     bench.workspace().document.look().unwrap().apply(&mut scene).unwrap();
-    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let mut renderer = guard.renderer();
     let lux = incident::illuminance(
         &mut renderer,
         &scene,
@@ -114,7 +117,7 @@ fn edited_saved_and_reopened_looks_match_the_command_line() {
     let size = again.size();
     assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
     assert_eq!(
-        by_command_line(&guard.gpu, &file, size).display,
+        by_command_line(&guard, &file, size).display,
         again.picture().display,
         "what was saved is rendered"
     );
@@ -592,7 +595,7 @@ fn playback_and_paused_views_match_render() {
     let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
     assert_ne!(shown, first, "things move");
     let opened = session::open(&OpenRequest { time: Some(0.5), ..request }).unwrap();
-    let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+    let mut session = Session::open(guard.renderer(), opened).unwrap();
     let exposed = session.determine_exposure(true).unwrap();
     let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
     let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
@@ -647,7 +650,7 @@ fn a_timeline_in_the_window_is_that_of_render() {
         viewport.settle(true).unwrap();
         let shown = viewport.last_frame.as_ref().unwrap().image.display.clone();
         let opened = session::open(&OpenRequest { time: Some(time), ..request.clone() }).unwrap();
-        let mut session = Session::open(Renderer::new(&guard.gpu).unwrap(), opened).unwrap();
+        let mut session = Session::open(guard.renderer(), opened).unwrap();
         let exposed = session.determine_exposure(true).unwrap();
         let settings = session.picture_settings(&exposed, Mat3::IDENTITY, vec![]).unwrap();
         let rendered = session.still(&settings, 1, &mut |_| Ok(())).unwrap();
