@@ -19,8 +19,8 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
-#include "lib/horizon.glsl"
 #include "lib/light_batch.glsl"
+#include "lib/blended_light.glsl"
 #ifdef RAY_TRACED_SHADOWS
 #include "lib/fragment_shadow_ray_origin.glsl"
 #endif
@@ -32,6 +32,8 @@ layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 layout(location = 3) out vec4 out_emission;
+layout(location = 4) out vec4 out_indirect_diffuse;
+layout(location = 5) out vec4 out_indirect_specular;
 
 // Global, so that the derivatives are computed before any discard.
 vec3 position_dx = dFdx(in_position);
@@ -55,6 +57,8 @@ void main() {
     vec3 emission = fragment_emission() * frame.pre_exposure;
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
+    vec3 indirect_diffuse = vec3(0.0);
+    vec3 indirect_specular = vec3(0.0);
     if ((flags & MATERIAL_UNLIT) != 0u) {
         emission = (frame.bits & FRAME_METERING) != 0u ? vec3(0.0) : base.rgb;
     } else {
@@ -103,30 +107,27 @@ void main() {
                 ++place;
             } while (place < light_batch_count);
         } while (next < count || next_area < count);
-        // Ambient occlusion and visibility rays cover opaque surfaces only. Where these rays end at
-        // the geometric horizon, so does the light here.
-        AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
-        vec2 above = vec2(1.0);
-        if (has_environment() && (flags & MATERIAL_NORMAL_MAP) != 0u
-            && (frame.bits & (FRAME_GI_DIFFUSE | FRAME_GI_SPECULAR)) != 0u) {
-            vec3 geometric = normalize(cross(position_dx, position_dy));
-            geometric = dot(geometric, s.view) < 0.0 ? -geometric : geometric;
-            above = light_above_horizon(s, geometric);
-            visible.bent_normal = normalize(s.normal + geometric);
-        }
-        environment_light(s, visible, d, r);
-        diffuse += (frame.bits & FRAME_GI_DIFFUSE) != 0u ? d * above.x : d;
-        specular += (frame.bits & FRAME_GI_SPECULAR) != 0u ? r * above.y : r;
+        // Ambient occlusion covers opaque surfaces only.
+        float occlusion = fragment_occlusion();
+        environment_light(s, unmeasured_visibility(s, occlusion), d, r);
+        diffuse += (frame.bits & FRAME_GI_DIFFUSE) != 0u ? vec3(0.0) : d;
+        specular += (frame.bits & FRAME_GI_SPECULAR) != 0u ? vec3(0.0) : r;
+        blended_indirect_light(s, opacity, occlusion, indirect_diffuse, indirect_specular);
+        indirect_diffuse *= opacity;
+        indirect_specular *= opacity;
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;
     emission *= opacity;
-    vec3 light = apply_volumes(diffuse + specular + emission, opacity, s.position);
+    vec3 light = apply_volumes(diffuse + specular + emission + indirect_diffuse + indirect_specular,
+        opacity, s.position);
     count_clamped_light(light);
     out_light = vec4(to_half_range(light), opacity);
     if (has_feature(FEATURE_SPLIT_LIGHTING)) {
         out_diffuse = vec4(to_half_range(diffuse), opacity);
         out_specular = vec4(to_half_range(specular), opacity);
         out_emission = vec4(to_half_range(emission), opacity);
+        out_indirect_diffuse = vec4(to_half_range(indirect_diffuse), opacity);
+        out_indirect_specular = vec4(to_half_range(indirect_specular), opacity);
     }
 }

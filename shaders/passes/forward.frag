@@ -42,6 +42,7 @@ layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
 #include "lib/water_surface.glsl"
 #include "lib/volume_transparency.glsl"
+#include "lib/blended_light.glsl"
 #ifdef TRACED_REFRACTION
 #include "lib/refraction_traced.glsl"
 #else
@@ -56,6 +57,8 @@ layout(location = 1) out vec4 out_diffuse;
 layout(location = 2) out vec4 out_specular;
 #ifdef BLENDED
 layout(location = 3) out vec4 out_emission;
+layout(location = 4) out vec4 out_indirect_diffuse;
+layout(location = 5) out vec4 out_indirect_specular;
 #endif
 
 // Global, so that the derivatives are computed before any discard.
@@ -223,6 +226,7 @@ void main() {
     float opacity = 1.0;
 #ifdef BLENDED
     vec3 refracted = vec3(0.0);
+    vec3 indirect = vec3(0.0);
     if (y.transmission > 0.0) {
         Surface through = s;
         through.base_color = water_here != NONE ? vec3(1.0) : s.base_color;
@@ -232,14 +236,20 @@ void main() {
     if ((flags & MATERIAL_BLEND) != 0u || comes_in) {
         opacity = comes_in ? smoothstep(0.0, frame.water_foam[water_here].z, water_depth)
             : clamp(base.a, 0.0, 1.0);
+        if ((flags & MATERIAL_BLEND) != 0u) {
+            // As for opaque surfaces, the diffuse part of the base layer.
+            vec3 other;
+            blended_indirect_light(s, opacity, fragment_occlusion(), indirect, other);
+            indirect *= opacity * (1.0 - y.transmission);
+        }
         diffuse *= opacity;
         specular *= opacity;
         emission *= opacity;
         refracted *= opacity;
     }
     // The refracted background already includes the volumes of the whole view ray.
-    vec3 own = apply_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission),
-        s.position);
+    vec3 own = apply_volumes(diffuse + specular + emission + indirect,
+        opacity * (1.0 - y.transmission), s.position);
     count_clamped_light(own + refracted);
     out_light = vec4(to_half_range(own + refracted), opacity);
     specular += refracted;
@@ -252,6 +262,8 @@ void main() {
         out_specular = vec4(to_half_range(specular), opacity);
 #ifdef BLENDED
         out_emission = vec4(to_half_range(emission), opacity);
+        out_indirect_diffuse = vec4(to_half_range(indirect), opacity);
+        out_indirect_specular = vec4(vec3(0.0), opacity);
 #endif
     }
 }

@@ -97,6 +97,8 @@ const uint FRAME_METERING = 64u;
 const uint FRAME_FORWARD = 128u;
 // Specular light of the global illumination passes includes surfaces, and is denoised.
 const uint FRAME_GI_DENOISED_SPECULAR = 256u;
+// Global illumination passes gather the light of blended surfaces.
+const uint FRAME_GI_BLENDED = 512u;
 
 // No shadows.
 const uint SHADOWS_OFF = 0u;

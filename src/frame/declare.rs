@@ -100,16 +100,31 @@ pub(super) fn declare_frame<'a>(
     if let Some(background) = passes.background.get() {
         background.declare(g, data, (gbuffer, lit), limit_counters);
     }
-    let gi_output = match (&inputs.gi, passes.gi.get()) {
+    let layer = (inputs.blended_seed)
+        .map(|seed| passes.blended_gbuffer.declare(g, frame, gbuffer.depth, seed));
+    let (gi_output, blended_light) = match (&inputs.gi, passes.gi.get()) {
         (Some(gi), Some(pass)) => {
+            let denoiser = &passes.denoiser;
             let velocity = velocity(g);
             let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
-            Some(pass.declare(g, frame, (gi, &passes.denoiser), gi_inputs, split))
+            let output = pass.declare(g, frame, (gi, denoiser), gi_inputs, split);
+            let blended = layer.zip(output.limits).and_then(|(layer, (counters, _))| {
+                let (depth, name) = (layer.gbuffer.depth, "velocity of blended surfaces");
+                let velocity = (passes.velocity.get())
+                    .map(|pass| sampling.motion.camera_velocity(g, (pass, data), depth, name))?;
+                let from = (layer, velocity);
+                pass.declare_blended(g, data, (gi, denoiser), from, (bvh, counters))
+            });
+            (Some(output), blended)
         }
-        _ => inputs.probes.as_ref().zip(passes.gi_probes.get()).map(|(probes, pass)| {
+        _ => inputs.probes.as_ref().zip(passes.gi_probes.get()).map_or((None, None), |found| {
+            let (probes, pass) = found;
             let images = pass.declare_updates(g, data, probes, bvh);
             let inputs = ProbeInputs { gbuffer, bent_normal_ao, lit, images };
-            pass.declare(g, frame, probes, inputs, split)
+            let output = pass.declare(g, frame, probes, inputs, split);
+            let blended =
+                layer.map(|layer| pass.declare_blended(g, frame, (probes, images), layer));
+            (Some(output), blended)
         }),
     };
     let (rendered_size, size) = (data.uniforms.values.size, after.values.size);
@@ -146,8 +161,16 @@ pub(super) fn declare_frame<'a>(
     let lit =
         LitImages { light: volumetrics.map_or(lit.light, |volumetrics| volumetrics.light), ..lit };
     let background = passes.refraction.declare(g, frame, gbuffer, lit);
-    let blended =
-        BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters };
+    let blended = BlendInputs {
+        gbuffer,
+        lit,
+        shadow_inputs,
+        background,
+        volumetrics,
+        limit_counters,
+        indirect: gi_output.and_then(|output| output.split),
+        blended_light,
+    };
     passes.blend.declare(g, frame, blended, &passes.forward);
     if is_summed || volumetrics.is_some() || is_blended {
         count(g, "scene", rendered_size, lit.light);

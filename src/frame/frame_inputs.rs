@@ -15,10 +15,10 @@ use crate::{
                 FEATURE_VOLUMES, FEATURE_WATER,
             },
             frame::{
-                FRAME_AO, FRAME_FORWARD, FRAME_GI_DENOISED_SPECULAR, FRAME_GI_DIFFUSE,
-                FRAME_GI_SPECULAR, FRAME_METERING, FRAME_MULTI_BOUNCE_AO, FRAME_PROBE_CAPTURE,
-                FRAME_SSR, FrameConstants, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS, LIGHT_SHADOW, Light,
-                NONE, SHADOWS_MAPS, SHADOWS_OFF, SHADOWS_RAY_TRACED,
+                FRAME_AO, FRAME_FORWARD, FRAME_GI_BLENDED, FRAME_GI_DENOISED_SPECULAR,
+                FRAME_GI_DIFFUSE, FRAME_GI_SPECULAR, FRAME_METERING, FRAME_MULTI_BOUNCE_AO,
+                FRAME_PROBE_CAPTURE, FRAME_SSR, FrameConstants, LIGHT_DIRECTIONAL, LIGHT_KIND_BITS,
+                LIGHT_SHADOW, Light, NONE, SHADOWS_MAPS, SHADOWS_OFF, SHADOWS_RAY_TRACED,
             },
         },
     },
@@ -68,6 +68,9 @@ pub(super) struct FrameInputs {
     pub(super) probes: Option<FrameProbes>,
     /// Denoised shadows of a fixed ray budget.
     pub(super) shadow_signal: Option<DenoiserSignal>,
+    /// Number of the random numbers by which the frame chooses a blended surface of each pixel for
+    /// indirect light; `None` without such surfaces or without indirect light.
+    pub(super) blended_seed: Option<u32>,
     /// BVH of the frame if any pass traces rays; all share it.
     pub(super) bvh: Option<FrameBvh>,
 }
@@ -178,6 +181,7 @@ impl FrameInputs {
         let single = settings.sample.is_none()
             && settings.accumulated_frames.is_none()
             && settings.anti_aliasing != AntiAliasing::Temporal;
+        let blends = visible.draws.iter().any(|draw| draw.blended);
         let gi = FrameGi::new(
             gpu,
             scene,
@@ -185,7 +189,7 @@ impl FrameInputs {
             (&settings.gi, settings.gi_divisor, settings.gi_filter_passes),
             (sampling.gi, sampling.previous_gi),
             settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32),
-            (single, sampling.averaged_frames),
+            (single, sampling.averaged_frames, blends),
         )?;
         let probes =
             FrameProbes::new(gpu, scene, (view, &eye_bvh), &settings.gi, &sampling.probe_updates)?;
@@ -203,6 +207,7 @@ impl FrameInputs {
         }
         if gi.is_some() || probes.is_some() {
             values.bits &= !FRAME_MULTI_BOUNCE_AO;
+            values.bits |= if blends { FRAME_GI_BLENDED } else { 0 };
         }
         let found_by_rays = values.bits & FRAME_GI_SPECULAR != 0;
         let forward = values.bits & FRAME_FORWARD != 0;
@@ -279,6 +284,7 @@ impl FrameInputs {
             gi,
             probes,
             bvh: eye_bvh.made(),
+            blended_seed: (values.bits & FRAME_GI_BLENDED != 0).then(|| sampling.ray_number()),
         })
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn create_variants(
         .chain(passes.blend.wanted(frame, split, &passes.forward));
     let gi = inputs.gi.as_ref().zip(passes.gi.get()).map(|(gi, pass)| pass.wanted(data, gi));
     let probes = inputs.probes.as_ref().and(passes.gi_probes.get()).map(|pass| pass.jobs(data));
-    let signals = [inputs.shadow_signal.as_ref(), inputs.gi.as_ref().map(FrameGi::signal)];
+    let signals = (inputs.shadow_signal.iter()).chain(inputs.gi.iter().flat_map(FrameGi::signals));
     let jobs: Vec<PipelineJob<'_>> = lights
         .filter_map(|(variants, features)| variants.job(features))
         .chain(lighting.job(lit_features))
@@ -120,7 +120,7 @@ pub(super) fn create_variants(
         .chain(probes.into_iter().flatten())
         .chain(passes.lighting.jobs(data, split))
         .chain(passes.clustered_lights.job(gpu, data))
-        .chain(signals.into_iter().flatten().flat_map(|signal| passes.denoiser.jobs(signal)))
+        .chain(passes.denoiser.jobs(signals))
         .collect();
     if !jobs.is_empty() {
         gpu.announce_pipelines(jobs.len());

@@ -130,6 +130,7 @@ mod tests {
             queue: RenderQueue::Blend,
             extended: false,
             refracts: false,
+            blended: true,
             sorted: false,
         }
     }

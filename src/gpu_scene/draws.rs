@@ -42,6 +42,8 @@ pub struct Draw {
     pub extended: bool,
     /// Refractive surface.
     pub refracts: bool,
+    /// Alpha mode BLEND.
+    pub blended: bool,
     /// Uses the view's own indices, sorted back to front (`Visible::sorted`).
     pub sorted: bool,
 }

@@ -62,6 +62,7 @@ impl GpuScene {
                     queue: group.queue,
                     extended: group.lobes,
                     refracts: group.refracts,
+                    blended: group.blended,
                     sorted: false,
                 };
                 for (index, place) in posed.world_transforms.iter().enumerate() {

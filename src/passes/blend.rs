@@ -1,6 +1,7 @@
 //! Alpha-blended surfaces over the lit image, back to front.
 
 use super::{
+    blended_gbuffer::BlendedLight,
     formats::LIGHT,
     forward::ForwardPass,
     gbuffer::Gbuffer,
@@ -15,11 +16,14 @@ use super::{
 use crate::{
     gpu::{Gpu, GraphicsPipeline},
     gpu_scene::{Draw, FrameBvh, FrameData, RenderQueue},
-    graph::{BufferHandle, Graph, ImageSource},
+    graph::{BufferHandle, Graph, ImageHandle, ImageSource},
 };
 
 /// Binding group of pipelines for extended materials.
 const EXTENDED: &str = "extended";
+/// Targets with separate parts: light, direct diffuse and specular light, emission, indirect
+/// diffuse and specular light.
+pub(super) const SPLIT_TARGETS: usize = 6;
 
 /// Inputs from this frame's passes.
 #[derive(Clone, Copy)]
@@ -36,6 +40,10 @@ pub struct BlendInputs {
     pub volumetrics: Option<Volumetrics>,
     /// Counters of `passes::limit_counters`.
     pub limit_counters: BufferHandle,
+    /// Diffuse and specular indirect light of the picture, if requested.
+    pub indirect: Option<(ImageHandle, ImageHandle)>,
+    /// Indirect light of the blended surfaces, if any.
+    pub blended_light: Option<BlendedLight>,
 }
 
 /// Pipelines of the blend pass.
@@ -48,7 +56,7 @@ impl BlendPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let targets = if features.split() { 4 } else { 1 };
+            let targets = if features.split() { SPLIT_TARGETS } else { 1 };
             let mut state = geometry_state(vec![(LIGHT, true); targets], false);
             state.constants = vec![features.bits];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
@@ -91,8 +99,16 @@ impl BlendPass {
         forward: &'a ForwardPass,
     ) {
         let SceneFrame { scene, data, .. } = frame;
-        let BlendInputs { gbuffer, lit, shadow_inputs, background, volumetrics, limit_counters } =
-            inputs;
+        let BlendInputs {
+            gbuffer,
+            lit,
+            shadow_inputs,
+            background,
+            volumetrics,
+            limit_counters,
+            indirect,
+            blended_light,
+        } = inputs;
         if !Self::is_needed(data) {
             return;
         }
@@ -102,12 +118,23 @@ impl BlendPass {
             || [&scene.white, &scene.white].map(ImageSource::from),
             |volumetrics| volumetrics.marched.map(ImageSource::from),
         );
+        let parts = lit.split.map(|direct| {
+            let [width, height] = data.uniforms.values.size;
+            let mut absent = |what| g.black_image(what, width, height, LIGHT);
+            let indirect = indirect
+                .unwrap_or_else(|| (absent("no indirect diffuse"), absent("no indirect specular")));
+            (direct, indirect)
+        });
         let pass = g
             .draws("blend")
             .depth_tested(gbuffer.depth)
             .target_loaded(lit.light)
-            .with(lit.split, |pass, (diffuse, specular)| {
-                pass.target_loaded(diffuse).target_loaded(specular).target_loaded(gbuffer.emission)
+            .with(parts, |pass, ((diffuse, specular), indirect)| {
+                pass.target_loaded(diffuse)
+                    .target_loaded(specular)
+                    .target_loaded(gbuffer.emission)
+                    .target_loaded(indirect.0)
+                    .target_loaded(indirect.1)
             })
             .binds(frame.geometry_binds())
             .storage("light_block", &data.lights)
@@ -123,6 +150,7 @@ impl BlendPass {
                     })
             })
             .sampled_each(marched_images(marched));
+        let pass = BlendedLight::bind_to(blended_light, pass, frame);
         shadow_inputs
             .bind_to(pass, frame)
             .group(EXTENDED, |pass| {

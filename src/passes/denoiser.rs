@@ -128,6 +128,12 @@ impl DenoiserSignal {
         Ok(Self { settings, values, constants: dynamic_buffer(gpu, &label, &[values])? })
     }
 
+    /// Prefix of the signal's passes and images.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.settings.name
+    }
+
     /// State of the history in shaders.
     #[must_use]
     pub const fn history(&self) -> HistoryConstants {
@@ -242,14 +248,25 @@ impl Denoiser {
         }
     }
 
-    /// The jobs that create those pipelines of a signal that do not exist.
-    pub fn jobs<'a>(&'a self, signal: &DenoiserSignal) -> Vec<PipelineJob<'a>> {
-        let kind = signal.averaging() as usize;
-        let filters = [&self.variance[kind], &self.filter[kind]];
-        let filters = filters.into_iter().filter(|_| signal.settings.filter);
-        std::iter::once(&self.temporal[kind])
-            .chain(filters)
-            .filter(|pipeline| !pipeline.exists())
+    /// The jobs that create those pipelines of a frame's signals that do not exist.
+    pub fn jobs<'a, 's>(
+        &'a self,
+        signals: impl Iterator<Item = &'s DenoiserSignal>,
+    ) -> Vec<PipelineJob<'a>> {
+        let mut wanted: Vec<&LazyPipeline> = Vec::new();
+        for signal in signals {
+            let kind = signal.averaging() as usize;
+            let filters = [&self.variance[kind], &self.filter[kind]];
+            let filters = filters.into_iter().filter(|_| signal.settings.filter);
+            for pipeline in std::iter::once(&self.temporal[kind]).chain(filters) {
+                if !pipeline.exists() && !wanted.iter().any(|other| std::ptr::eq(*other, pipeline))
+                {
+                    wanted.push(pipeline);
+                }
+            }
+        }
+        wanted
+            .into_iter()
             .map(|pipeline| -> PipelineJob<'a> { Box::new(move || pipeline.get().map(drop)) })
             .collect()
     }

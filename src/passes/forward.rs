@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{
+    blend::SPLIT_TARGETS,
     formats::{DEPTH, LIGHT},
     lighting::{LightingInputs, LitImages},
     scene_draws::{TextureSets, draw_all, geometry_state},
@@ -29,7 +30,7 @@ impl ForwardPass {
             let targets = match (features.split(), features.blended) {
                 (false, _) => 1,
                 (true, false) => 3,
-                (true, true) => 4,
+                (true, true) => SPLIT_TARGETS,
             };
             let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
             state.textures_of = Some("forward.frag+BLENDED");

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::{
+    blended_gbuffer::{BlendedGbuffer, BlendedLight},
     denoiser::{Denoiser, DenoiserImages, DenoiserInputs, DenoiserSignal, HISTORY, SignalSettings},
     formats::{DEPTH, LIGHT},
     gbuffer::Gbuffer,
@@ -95,6 +96,8 @@ pub struct FrameGi {
     hit_materials: Arc<Buffer>,
     bvh: FrameBvh,
     signal: DenoiserSignal,
+    /// Constants and signal of the blended surfaces, if any is visible.
+    blended: Option<(Arc<Buffer>, DenoiserSignal)>,
     denoised: bool,
     show: bool,
 }
@@ -104,7 +107,7 @@ impl FrameGi {
     /// of the resolution along each side; `filter_passes`: maximum number of filter passes, 0 for
     /// all. `mirrored_below`: perceptual roughness below which SSR follows; `single`: the frame is
     /// displayed as is, not averaged with others; else the number of frames before it in a static
-    /// view's mean.
+    /// view's mean; `blends`: blended surfaces are visible.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -115,7 +118,7 @@ impl FrameGi {
         (settings, divisor, filter_passes): (&GiSettings, u32, u32),
         (history, before): (HistoryFrame, Option<GiHistory>),
         mirrored_below: Option<f32>,
-        (single, averaged_frames): (bool, Option<u32>),
+        (single, averaged_frames, blends): (bool, Option<u32>, bool),
     ) -> GpuResult<Option<Self>> {
         if !settings.uses_vpls() {
             return Ok(None);
@@ -195,7 +198,28 @@ impl FrameGi {
             ball: own.ball,
             stabilization_step: signal.stabilization_step(),
         };
+        // Each frame chooses a surface of the pixel anew: the history must be that of the same one.
+        let blended_settings = SignalSettings {
+            name: "gi blended",
+            history: HistoryFrame { still: false, ..history },
+            still_frames: 0,
+            // Its history may be shorter than the mean of the frames.
+            averaged_frames: None,
+            frozen: false,
+            stabilized: false,
+            ..signal_settings
+        };
+        let blended = blends.then(|| -> GpuResult<_> {
+            let signal = DenoiserSignal::new(gpu, view, motion, blended_settings)?;
+            let values = GiConstants {
+                history: signal.history(),
+                flags: values.flags & !GI_FROZEN,
+                ..values
+            };
+            Ok((dynamic_buffer(gpu, "gi blended constants", &[values])?, signal))
+        });
         Ok(Some(Self {
+            blended: blended.transpose()?,
             constants: dynamic_buffer(gpu, "gi constants", &[values])?,
             values,
             vpls: Arc::clone(&own.vpls),
@@ -208,10 +232,9 @@ impl FrameGi {
         }))
     }
 
-    /// The signal of the indirect light.
-    #[must_use]
-    pub const fn signal(&self) -> &DenoiserSignal {
-        &self.signal
+    /// The signals of the indirect light.
+    pub fn signals(&self) -> impl Iterator<Item = &DenoiserSignal> {
+        std::iter::once(&self.signal).chain(self.blended.iter().map(|(_, signal)| signal))
     }
 
     /// True if GI traces environment occlusion, in place of the lighting pass.
@@ -260,6 +283,15 @@ pub struct GiInputs {
     pub velocity: ImageHandle,
     /// BVH resources that passes of this frame write.
     pub bvh: BvhDependencies,
+}
+
+/// Inputs of the gathering of light.
+#[derive(Clone, Copy)]
+struct Gathering {
+    gbuffer: Gbuffer,
+    velocity: ImageHandle,
+    bvh: BvhDependencies,
+    limit_counters: BufferHandle,
 }
 
 /// Pipelines of the GI passes.
@@ -323,49 +355,10 @@ impl GiPass {
         split: bool,
     ) -> GiOutput {
         let GiInputs { gbuffer, bent_normal_ao: open, lit, velocity, bvh } = inputs;
-        let gathered_size = frame.values.gathered_size;
-        let gathered = |g: &mut Graph<'a>, name: &str, format| {
-            g.image(name, gathered_size[0], gathered_size[1], format)
-        };
-        let diffuse_part = gathered(g, "gi diffuse, rays", LIGHT);
-        // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
-        // filter spreads it.
-        let specular_part = gathered(g, "gi specular, rays", HISTORY);
         let limit_counters = limit_counters::declare(g, "gi limit counters");
-        let (gather, features) = self.wanted(data, frame);
-        g.compute_with("gi", move || gather.get(features))
-            .binds([data.uniform()])
-            .sampled_each(gbuffer.all())
-            .uniform("gi_block", &frame.constants)
-            .storage("light_block", &data.lights)
-            .storage("node_block", &data.nodes)
-            .storage("profile_block", &data.profiles)
-            .storage("environment_block", &data.environment)
-            .storage("hit_material_block", &frame.hit_materials)
-            .storage("vpl_block", &frame.vpls)
-            .storage("vpl_node_block", &frame.nodes)
-            .storage("ltc_block", &data.ltc)
-            .updated("limit_counter_block", limit_counters)
-            .also_uses(bvh.by_compute())
-            .binds(frame.bvh.binds())
-            .image_written("diffuse_image", diffuse_part)
-            .image_written("specular_image", specular_part)
-            .dispatch(pixel_groups::dispatch(gathered_size));
-        // Without the filter nothing spreads outliers, and the mean of many frames has no bias.
-        let diffuse = if frame.denoised {
-            self.fireflies.declare(g, gathered_size, diffuse_part)
-        } else {
-            diffuse_part
-        };
-        let all = DenoiserImages { diffuse, specular: specular_part };
-        let (noisy, weights) = if frame.values.stride == 1 {
-            (all, None)
-        } else {
-            let (noisy, weights) = self.upsample.declare(g, data, &frame.constants, gbuffer, all);
-            (noisy, Some(weights))
-        };
-        let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy, weights };
-        let denoised = denoiser.declare(g, data, &frame.signal, denoiser_inputs);
+        let signal = (&frame.constants, &frame.signal);
+        let gathering = Gathering { gbuffer, velocity, bvh, limit_counters };
+        let (noisy, denoised) = self.gather(g, data, (frame, denoiser), signal, gathering);
         let (shown, out) = frame.signal.displayed_images(g);
         let composite = GiCompositeInputs {
             gbuffer,
@@ -389,8 +382,81 @@ impl GiPass {
             split: parts,
             unfiltered: Some(noisy.diffuse),
             specular: denoised.specular,
-            limits: Some((limit_counters, gathered_size)),
+            limits: Some((limit_counters, frame.values.gathered_size)),
         }
+    }
+
+    /// Declares the passes that gather the light of blended surfaces, in the same way; `None`
+    /// without any. `velocity`: motion of their points by the camera's; `limit_counters`: those of
+    /// the opaque surfaces.
+    pub fn declare_blended<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &FrameData,
+        (frame, denoiser): (&FrameGi, &'a Denoiser),
+        (layer, velocity): (BlendedGbuffer, ImageHandle),
+        (bvh, limit_counters): (BvhDependencies, BufferHandle),
+    ) -> Option<BlendedLight> {
+        let (constants, signal) = frame.blended.as_ref()?;
+        let gathering = Gathering { gbuffer: layer.gbuffer, velocity, bvh, limit_counters };
+        let (_, DenoiserImages { diffuse, specular }) =
+            self.gather(g, data, (frame, denoiser), (constants, signal), gathering);
+        Some(BlendedLight { layer, diffuse, specular })
+    }
+
+    /// Declares the passes that gather and denoise the light of the surfaces of a G-buffer. Returns
+    /// it at full resolution, noisy and denoised.
+    fn gather<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &FrameData,
+        (frame, denoiser): (&FrameGi, &'a Denoiser),
+        (constants, signal): (&Arc<Buffer>, &DenoiserSignal),
+        Gathering { gbuffer, velocity, bvh, limit_counters }: Gathering,
+    ) -> (DenoiserImages, DenoiserImages) {
+        let name = signal.name();
+        let gathered_size = frame.values.gathered_size;
+        let gathered = |g: &mut Graph<'a>, what: &str, format| {
+            g.image(&format!("{name} {what}, rays"), gathered_size[0], gathered_size[1], format)
+        };
+        let diffuse_part = gathered(g, "diffuse", LIGHT);
+        // 32-bit floats: one ray in hundreds exceeds the half float range at high exposure, and the
+        // filter spreads it.
+        let specular_part = gathered(g, "specular", HISTORY);
+        let (gather, features) = self.wanted(data, frame);
+        g.compute_with(name, move || gather.get(features))
+            .binds([data.uniform()])
+            .sampled_each(gbuffer.all())
+            .uniform("gi_block", constants)
+            .storage("light_block", &data.lights)
+            .storage("node_block", &data.nodes)
+            .storage("profile_block", &data.profiles)
+            .storage("environment_block", &data.environment)
+            .storage("hit_material_block", &frame.hit_materials)
+            .storage("vpl_block", &frame.vpls)
+            .storage("vpl_node_block", &frame.nodes)
+            .storage("ltc_block", &data.ltc)
+            .updated("limit_counter_block", limit_counters)
+            .also_uses(bvh.by_compute())
+            .binds(frame.bvh.binds())
+            .image_written("diffuse_image", diffuse_part)
+            .image_written("specular_image", specular_part)
+            .dispatch(pixel_groups::dispatch(gathered_size));
+        // Without the filter nothing spreads outliers, and the mean of many frames has no bias.
+        let diffuse = if frame.denoised {
+            self.fireflies.declare(g, name, gathered_size, diffuse_part)
+        } else {
+            diffuse_part
+        };
+        let all = DenoiserImages { diffuse, specular: specular_part };
+        let (noisy, weights) = if frame.values.stride == 1 {
+            (all, None)
+        } else {
+            let (noisy, weights) = self.upsample.declare(g, data, (name, constants), gbuffer, all);
+            (noisy, Some(weights))
+        };
+        let denoiser_inputs = DenoiserInputs { gbuffer, velocity, noisy, weights };
+        (noisy, denoiser.declare(g, data, signal, denoiser_inputs))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{
+    blended_gbuffer::{BlendedGbuffer, BlendedLight},
     creation::PipelineJob,
     formats::LIGHT,
     gbuffer::Gbuffer,
@@ -209,13 +210,53 @@ impl GiProbesPass {
     ) -> GiOutput {
         let ProbeInputs { gbuffer, bent_normal_ao, lit, images } = inputs;
         let [width, height] = data.uniforms.values.size;
-        let mut image = |name: &str| g.image(name, width, height, LIGHT);
-        let [diffuse, specular, displayed] =
-            ["gi probes diffuse", "gi probes specular", "gi probes displayed"].map(&mut image);
         let open =
             bent_normal_ao.map_or_else(|| ImageSource::from(&scene.white), ImageSource::from);
+        let (diffuse, specular) =
+            self.gather(g, data, (frame, images), ("gi probes", gbuffer), open);
+        let displayed = g.image("gi probes displayed", width, height, LIGHT);
+        let composite = GiCompositeInputs {
+            gbuffer,
+            bent_normal_ao,
+            lit,
+            diffuse,
+            specular,
+            displayed: (None, displayed),
+        };
+        let parts = self.composite.declare(g, (scene, data), &frame.composite, composite, split);
+        GiOutput { split: parts, unfiltered: None, specular, limits: None }
+    }
+
+    /// Declares the pass that gathers the light of blended surfaces in the same way, without
+    /// ambient occlusion, which is that of the opaque surfaces.
+    pub fn declare_blended<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        SceneFrame { scene, data, .. }: SceneFrame<'_>,
+        (frame, images): (&FrameProbes, ProbeImages),
+        layer: BlendedGbuffer,
+    ) -> BlendedLight {
+        let source = ("gi probes blended", layer.gbuffer);
+        let open = ImageSource::from(&scene.white);
+        let (diffuse, specular) = self.gather(g, data, (frame, images), source, open);
+        BlendedLight { layer, diffuse, specular }
+    }
+
+    /// Declares the pass that gathers the light of the surfaces of a G-buffer. Returns its diffuse
+    /// and specular part. `name`: of the pass.
+    fn gather<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &FrameData,
+        (frame, images): (&FrameProbes, ProbeImages),
+        (name, gbuffer): (&str, Gbuffer),
+        open: ImageSource,
+    ) -> (ImageHandle, ImageHandle) {
+        let [width, height] = data.uniforms.values.size;
+        let [diffuse, specular] = ["diffuse", "specular"]
+            .map(|what| g.image(&format!("{name} {what}"), width, height, LIGHT));
         let (gather, features) = self.wanted(data);
-        g.compute_with("gi probes", move || gather.get(features))
+        g.compute_with(name, move || gather.get(features))
             .binds([data.uniform()])
             .uniform("probe_volume_block", &frame.constants)
             .sampled_each(gbuffer.all())
@@ -228,15 +269,6 @@ impl GiProbesPass {
             .image_written("out_diffuse_image", diffuse)
             .image_written("out_specular_image", specular)
             .dispatch(pixel_groups::dispatch([width, height]));
-        let composite = GiCompositeInputs {
-            gbuffer,
-            bent_normal_ao,
-            lit,
-            diffuse,
-            specular,
-            displayed: (None, displayed),
-        };
-        let parts = self.composite.declare(g, (scene, data), &frame.composite, composite, split);
-        GiOutput { split: parts, unfiltered: None, specular, limits: None }
+        (diffuse, specular)
     }
 }

@@ -26,23 +26,24 @@ impl GiUpsamplePass {
         Self(LazyPipeline::new(gpu, "gi upsample", "gi_upsample.comp"))
     }
 
-    /// Declares the pass. Returns the light at full resolution and the weights of its samples.
+    /// Declares the pass. `name`: prefix of the signal's passes and images. Returns the light at
+    /// full resolution and the weights of its samples.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &FrameData,
-        constants: &Arc<Buffer>,
+        (name, constants): (&str, &Arc<Buffer>),
         gbuffer: Gbuffer,
         gathered: DenoiserImages,
     ) -> (DenoiserImages, SampleWeights) {
         let [width, height] = data.uniforms.values.size;
         let [diffuse, specular, weights] = [
-            ("gi diffuse, upsampled", LIGHT),
-            ("gi specular, upsampled", HISTORY),
-            ("gi sample weights", SAMPLE_WEIGHTS),
+            ("diffuse, upsampled", LIGHT),
+            ("specular, upsampled", HISTORY),
+            ("sample weights", SAMPLE_WEIGHTS),
         ]
-        .map(|(name, format)| g.image(name, width, height, format));
-        g.compute_with("gi upsample", move || self.0.get())
+        .map(|(what, format)| g.image(&format!("{name} {what}"), width, height, format));
+        g.compute_with(&format!("{name} upsample"), move || self.0.get())
             .binds([data.uniform()])
             .uniform("gi_block", constants)
             .sampled_each(gbuffer.all())

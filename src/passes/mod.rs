@@ -5,6 +5,7 @@ pub mod anti_aliasing;
 pub mod ao;
 pub mod background;
 pub mod blend;
+pub mod blended_gbuffer;
 pub mod bloom;
 pub mod caustics;
 pub mod chromatic_aberration;

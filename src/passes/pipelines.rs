@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use super::{
-    accumulate, anti_aliasing, ao, background, blend, caustics, clustered_lights, culling,
-    denoiser, effects, emission, exposure_histogram, forward, gbuffer, gbuffer_channel, gi,
-    gi_probes, lighting, limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap,
+    accumulate, anti_aliasing, ao, background, blend, blended_gbuffer, caustics, clustered_lights,
+    culling, denoiser, effects, emission, exposure_histogram, forward, gbuffer, gbuffer_channel,
+    gi, gi_probes, lighting, limit_counters, refit, refraction, shadow_maps, skin, ssr, tonemap,
     velocity, volumes,
 };
 use crate::gpu::{Gpu, GpuResult};
@@ -42,6 +42,8 @@ pub struct Passes {
     pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
+    /// One blended surface per pixel, for indirect light.
+    pub blended_gbuffer: blended_gbuffer::BlendedGbufferPass,
     /// G-buffer channels as floats, for display; created on first use.
     pub gbuffer_channel: OnceLock<gbuffer_channel::GbufferChannelPass>,
     /// Camera effects.
@@ -84,6 +86,7 @@ impl Passes {
             gbuffer: gbuffer?,
             emission: OnceLock::new(),
             blend: blend::BlendPass::new(gpu),
+            blended_gbuffer: blended_gbuffer::BlendedGbufferPass::new(gpu),
             forward: forward::ForwardPass::new(gpu),
             volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),

@@ -15,7 +15,7 @@ use crate::{
         shader_structs::temporal::{HistoryConstants, MotionConstants},
         vk,
     },
-    gpu_scene::{GpuScenePose, View},
+    gpu_scene::{FrameData, GpuScenePose, View},
     graph::{Graph, ImageHandle},
 };
 
@@ -66,6 +66,18 @@ impl FrameMotion {
     #[must_use]
     pub const fn is_still(&self) -> bool {
         self.is_scene_still() && !self.camera_moved
+    }
+
+    /// Velocity image (pixels) of the points at these depths, without the motion of objects; `name`:
+    /// of the image.
+    pub fn camera_velocity<'a>(
+        &self,
+        g: &mut Graph<'a>,
+        (pass, data): (&'a VelocityPass, &FrameData),
+        depth: ImageHandle,
+        name: &str,
+    ) -> ImageHandle {
+        pass.declare_static(g, data, depth, name, &self.states)
     }
 
     /// Constants of the shaders.

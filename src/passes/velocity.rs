@@ -113,16 +113,11 @@ impl VelocityPass {
         out
     }
 
-    /// Declares the passes for the motion of each pixel from the first time to the last. Camera
-    /// motion is computed for all pixels; moving objects are drawn over it where visible. Temporal
-    /// passes use the interval from the last frame to this one, motion blur that from shutter
-    /// opening to closing; `name` distinguishes their images. Blended surfaces have the velocity of
-    /// the surface behind them.
-    pub fn declare<'a>(
+    /// Declares the pass for the motion of each pixel as if only the camera moved.
+    pub fn declare_static<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        SceneFrame { scene, data, .. }: SceneFrame<'a>,
-        skin: &SkinPass,
+        data: &FrameData,
         depth: ImageHandle,
         name: &str,
         moments: &[MotionState; 2],
@@ -137,6 +132,24 @@ impl VelocityPass {
             .push(&constants)
             .target(out)
             .draw();
+        out
+    }
+
+    /// Declares the passes for the motion of each pixel from the first time to the last. Camera
+    /// motion is computed for all pixels; moving objects are drawn over it where visible. Temporal
+    /// passes use the interval from the last frame to this one, motion blur that from shutter
+    /// opening to closing; `name` distinguishes their images. Blended surfaces have the velocity of
+    /// the surface behind them.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        SceneFrame { scene, data, .. }: SceneFrame<'a>,
+        skin: &SkinPass,
+        depth: ImageHandle,
+        name: &str,
+        moments: &[MotionState; 2],
+    ) -> ImageHandle {
+        let out = self.declare_static(g, data, depth, name, moments);
         let moving = moving(scene, data, moments);
         if moving.draws.is_empty() {
             return out;
