@@ -112,9 +112,7 @@ void main() {
         environment_light(s, unmeasured_visibility(s, occlusion), d, r);
         diffuse += (frame.bits & FRAME_GI_DIFFUSE) != 0u ? vec3(0.0) : d;
         specular += (frame.bits & FRAME_GI_SPECULAR) != 0u ? vec3(0.0) : r;
-        blended_indirect_light(s, opacity, occlusion, indirect_diffuse, indirect_specular);
-        indirect_diffuse *= opacity;
-        indirect_specular *= opacity;
+        blended_indirect_light(s, occlusion, indirect_diffuse, indirect_specular);
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;

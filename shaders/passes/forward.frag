@@ -239,8 +239,8 @@ void main() {
         if ((flags & MATERIAL_BLEND) != 0u) {
             // As for opaque surfaces, the diffuse part of the base layer.
             vec3 other;
-            blended_indirect_light(s, opacity, fragment_occlusion(), indirect, other);
-            indirect *= opacity * (1.0 - y.transmission);
+            blended_indirect_light(s, fragment_occlusion(), indirect, other);
+            indirect *= 1.0 - y.transmission;
         }
         diffuse *= opacity;
         specular *= opacity;

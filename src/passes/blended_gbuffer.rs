@@ -18,6 +18,8 @@ use crate::{
 
 /// Reversed depth as a color target: the depth attachment holds keys.
 const LAYER_DEPTH: vk::Format = vk::Format::R32_SFLOAT;
+/// Transmittances, which are blended.
+const TRANSMITTANCE: vk::Format = vk::Format::R16_SFLOAT;
 
 /// One blended surface per pixel.
 #[derive(Clone, Copy)]
@@ -27,6 +29,10 @@ pub struct BlendedGbuffer {
     pub gbuffer: Gbuffer,
     /// Sum of the opacities of all blended surfaces of each pixel, in steps of 1/65,535.
     pub opacity_sums: BufferHandle,
+    /// Transmittance of the surfaces before the chosen one.
+    pub before: ImageHandle,
+    /// Transmittance of all blended surfaces.
+    pub all: ImageHandle,
 }
 
 /// Indirect light of the blended surfaces, for pass `blend`.
@@ -58,25 +64,28 @@ impl BlendedLight {
         pass.sampled("blended_diffuse_image", image(|light| light.diffuse))
             .sampled("blended_specular_image", image(|light| light.specular))
             .sampled("blended_depth_image", image(|light| light.layer.gbuffer.depth))
+            .sampled("before_image", image(|light| light.layer.before))
+            .sampled("all_image", image(|light| light.layer.all))
             .storage("opacity_sum_block", sums)
     }
 }
 
-/// Pipeline of the pass, created on first use.
+/// Pipelines of the passes, created on first use.
 pub struct BlendedGbufferPass {
     gpu: Gpu,
-    pipeline: OnceLock<Arc<GraphicsPipeline>>,
+    chosen: OnceLock<Arc<GraphicsPipeline>>,
+    transmittance: OnceLock<Arc<GraphicsPipeline>>,
 }
 
 impl BlendedGbufferPass {
-    /// Creates the pass without its pipeline.
+    /// Creates the passes without their pipelines.
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
-        Self { gpu: gpu.clone(), pipeline: OnceLock::new() }
+        Self { gpu: gpu.clone(), chosen: OnceLock::new(), transmittance: OnceLock::new() }
     }
 
-    fn pipeline(&self) -> GpuResult<Arc<GraphicsPipeline>> {
-        get_or_create(&self.pipeline, || {
+    fn chosen(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.chosen, || {
             let colors = [SURFACE, NORMAL, LIGHT, LAYER_DEPTH].map(|format| (format, false));
             let state = geometry_state(colors.to_vec(), true);
             let (name, fragment) = ("blended gbuffer", "blended_gbuffer.frag");
@@ -84,7 +93,16 @@ impl BlendedGbufferPass {
         })
     }
 
-    /// Declares the pass, which chooses one of the blended surfaces before the opaque ones in each
+    fn transmittance(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.transmittance, || {
+            let state = geometry_state(vec![(TRANSMITTANCE, true); 2], false);
+            let name = "blended transmittance";
+            let fragment = "blended_gbuffer_transmittance.frag";
+            GraphicsPipeline::new(&self.gpu, name, "geometry.vert", fragment, &state)
+        })
+    }
+
+    /// Declares the passes, which choose one of the blended surfaces before the opaque ones in each
     /// pixel. `opaque_depth`: depth of the opaque surfaces; `seed`: number of the frame's random
     /// numbers.
     pub fn declare<'a>(
@@ -119,8 +137,22 @@ impl BlendedGbufferPass {
                 let draws: Vec<&Draw> =
                     frame.data.draws.visible.draws.iter().filter(|draw| draw.blended).collect();
                 let binds = bindings.common();
-                draw_all(cx.rec, frame, &draws, &self.pipeline()?, TextureSets::Core, &binds)
+                draw_all(cx.rec, frame, &draws, &self.chosen()?, TextureSets::Core, &binds)
             });
-        BlendedGbuffer { gbuffer, opacity_sums }
+        let [before, all] = ["blended transmittance before", "blended transmittance"]
+            .map(|name| g.image(name, width, height, TRANSMITTANCE));
+        g.draws("blended transmittance")
+            .depth_tested(opaque_depth)
+            .target_cleared(before, [1.0; 4])
+            .target_cleared(all, [1.0; 4])
+            .binds(frame.geometry_binds())
+            .sampled("blended_depth_image", gbuffer.depth)
+            .record(move |cx, bindings| {
+                let draws: Vec<&Draw> =
+                    frame.data.draws.visible.draws.iter().filter(|draw| draw.blended).collect();
+                let (pipeline, binds) = (self.transmittance()?, bindings.common());
+                draw_all(cx.rec, frame, &draws, &pipeline, TextureSets::Core, &binds)
+            });
+        BlendedGbuffer { gbuffer, opacity_sums, before, all }
     }
 }
