@@ -2,7 +2,7 @@
 
 use super::{
     blended_gbuffer::BlendedLight,
-    formats::LIGHT,
+    formats::{BLEND_TARGETS, LIGHT},
     forward::ForwardPass,
     gbuffer::Gbuffer,
     lighting::LitImages,
@@ -21,9 +21,6 @@ use crate::{
 
 /// Binding group of pipelines for extended materials.
 const EXTENDED: &str = "extended";
-/// Targets with separate parts: light, direct diffuse and specular light, emission, indirect
-/// diffuse and specular light.
-pub(super) const SPLIT_TARGETS: usize = 6;
 
 /// Inputs from this frame's passes.
 #[derive(Clone, Copy)]
@@ -56,7 +53,7 @@ impl BlendPass {
     #[must_use]
     pub fn new(gpu: &Gpu) -> Self {
         let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
-            let targets = if features.split() { SPLIT_TARGETS } else { 1 };
+            let targets = if features.split() { BLEND_TARGETS } else { 1 };
             let mut state = geometry_state(vec![(LIGHT, true); targets], false);
             state.constants = vec![features.bits];
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)

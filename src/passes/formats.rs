@@ -12,3 +12,7 @@ pub const NORMAL: vk::Format = vk::Format::R32_UINT;
 pub const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Velocity: pixels right and down, from the first time to the last.
 pub const VELOCITY: vk::Format = vk::Format::R16G16_SFLOAT;
+
+/// Targets of surfaces over the lit image with separate parts: light, direct diffuse and specular
+/// light, emission, indirect diffuse and specular light.
+pub const BLEND_TARGETS: usize = 6;

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    blend::SPLIT_TARGETS,
-    formats::{DEPTH, LIGHT},
+    formats::{BLEND_TARGETS, DEPTH, LIGHT},
     lighting::{LightingInputs, LitImages},
     scene_draws::{TextureSets, draw_all, geometry_state},
     scene_frame::SceneFrame,
@@ -30,7 +29,7 @@ impl ForwardPass {
             let targets = match (features.split(), features.blended) {
                 (false, _) => 1,
                 (true, false) => 3,
-                (true, true) => SPLIT_TARGETS,
+                (true, true) => BLEND_TARGETS,
             };
             let mut state = geometry_state(vec![(LIGHT, features.blended); targets], false);
             state.textures_of = Some("forward.frag+BLENDED");

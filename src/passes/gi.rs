@@ -198,7 +198,7 @@ impl FrameGi {
             ball: own.ball,
             stabilization_step: signal.stabilization_step(),
         };
-        // Each frame chooses a surface of the pixel anew: the history must be that of the same one.
+        // Each frame chooses a surface of the pixel again: the history must be that of the same one.
         let blended_settings = SignalSettings {
             name: "gi blended",
             history: HistoryFrame { still: false, ..history },

@@ -10,7 +10,7 @@ const MAX_MODULE: usize = 150_000;
 /// Shaders whose modules are larger, and the sizes that they reach. The goal is `MAX_MODULE`.
 const LARGE: [(&str, usize); 4] = [
     ("blend.frag", 176_000),
-    ("forward.frag", 343_000),
+    ("forward.frag", 346_000),
     ("gi.comp", 177_000),
     ("lighting.comp", 266_000),
 ];
