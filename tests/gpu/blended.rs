@@ -1,20 +1,25 @@
 //! Blended surfaces in front of light: rays and shadow maps let the fraction 1 - opacity through.
 
+use crate::common::traced::film;
 use crate::common::{
     Place, aov3, even, exposed, half_steps, nits, perspective, picture, renderer, traced_shadows,
     unclustered,
 };
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3, Vec4};
 use sunny16::{
-    frame::{Aov, FrameSample, GiSettings, RenderSettings, Renderer, ShadowSettings},
+    frame::{
+        Aov, FrameSample, GiSettings, RenderSettings, RenderedImage, Renderer, ShadowSettings,
+    },
     gpu_scene::View,
-    photometry::{Candela, Lux, Nit, lights::Emitter, lights::LightStrength},
+    photometry::{Candela, Lux, Nit, color, lights::Emitter, lights::LightStrength},
+    reference::{FilmSettings, LightComponents},
     scene::{
-        AlphaMode, Material, Primitive, Sampler, Scene,
+        AlphaMode, Material, Primitive, Projection, Sampler, Scene,
         build::{SceneBuilder, dielectric, look_at_transform, metal},
         look::ShadowMethod,
         procedural::{shapes, textures},
     },
+    settings::GiMethod,
 };
 
 const LAMP: DVec3 = DVec3::new(0.0, 2.0, 0.0);
@@ -289,4 +294,200 @@ fn horizon_of_normal_maps_hides_the_sky() {
         println!("roughness {roughness}: opaque {opaque:.3} nits, blended {got:.3}");
         assert!((got / opaque - 1.0).abs() < 0.02, "{roughness}: {opaque} {got}");
     }
+}
+
+/// Frames with random numbers of their own, none of which depends on those before.
+fn samples(
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    settings: &RenderSettings,
+    count: u32,
+) -> Vec<RenderedImage> {
+    let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
+    on_device.update_gi(renderer.gpu(), scene, &settings.gi).unwrap();
+    let sample = |number| {
+        renderer.reset_history();
+        let sample = Some(FrameSample { number, count });
+        let settings = RenderSettings { sample, ..settings.clone() };
+        renderer.render(&on_device, view, &settings).unwrap()
+    };
+    (0..count).map(sample).collect()
+}
+
+/// Mean luminance of blocks of 8 x 8 pixels over the frames, and its standard error.
+fn block_means(frames: &[Vec<DVec3>], size: (u32, u32)) -> Vec<(f64, f64)> {
+    let (width, height) = (size.0 as usize, size.1 as usize);
+    let count = frames.len() as f64;
+    let block = |place: usize| {
+        let (left, top) = (place % (width / 8) * 8, place / (width / 8) * 8);
+        let of = |frame: &Vec<DVec3>| {
+            let pixels = (0..64).map(|i| frame[(top + i / 8) * width + left + i % 8]);
+            pixels.map(color::luminance).sum::<f64>() / 64.0
+        };
+        let means: Vec<f64> = frames.iter().map(of).collect();
+        let mean = mean(&means);
+        let square = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>();
+        (mean, (square / (count * (count - 1.0).max(1.0))).sqrt())
+    };
+    (0..width / 8 * (height / 8)).map(block).collect()
+}
+
+/// A closed room with a lamp below its ceiling, above two sheets, one of them textured.
+fn room(opacity: [f32; 2]) -> (Scene, View) {
+    let mut builder = SceneBuilder::new("room");
+    let walls = builder.add_material(white());
+    builder.place(shapes::cuboid(Vec3::new(4.0, 3.0, 4.0)), walls, DVec3::new(0.0, 1.5, 0.0));
+    let nearest = Sampler { mag_linear: false, ..Sampler::default() };
+    let halves = |u: f32, _| [1.0, 1.0, 1.0, if u < 0.5 { 1.0 } else { 0.5 }];
+    let texture = builder.add_texture("halves", textures::picture(8, 8, halves), nearest);
+    let with = |opacity: f32, color: Vec3| {
+        blend(Material { base_color: color.extend(opacity), ..white() })
+    };
+    let upper = builder.add_material(with(opacity[0], Vec3::new(0.7, 0.3, 0.2)));
+    let lower = builder.add_material(Material {
+        base_color_texture: Some(SceneBuilder::texture_ref(texture)),
+        ..with(opacity[1], Vec3::new(0.2, 0.4, 0.7))
+    });
+    builder.place(shapes::plane(Vec2::splat(1.8), 1, 1), upper, DVec3::new(0.0, 1.5, 0.0));
+    builder.place(shapes::plane(Vec2::splat(1.6), 1, 1), lower, DVec3::new(0.2, 0.8, 0.1));
+    builder.point_light_candela("lamp", Candela(300.0), Vec3::ONE, DVec3::new(0.1, 2.6, 0.0));
+    let (eye, at) = (DVec3::new(-0.6, 2.4, 1.8), DVec3::new(0.1, 0.7, 0.0));
+    (builder.build().unwrap(), perspective(eye, at, 0.9, 0.01, SIZE))
+}
+
+fn unfiltered_gi() -> GiSettings {
+    GiSettings {
+        enabled: true,
+        denoise: false,
+        vpls: 100_000,
+        vpl_samples: 8,
+        ..GiSettings::default()
+    }
+}
+
+fn all_light(picture: &RenderedImage) -> Vec<DVec3> {
+    picture.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect()
+}
+
+/// The light of blended sheets, of what is seen through them and of what they shadow is that of the
+/// path tracer.
+#[test]
+fn blended_sheets_match_the_path_tracer() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    for (name, opacity) in [("half", [0.5, 0.8]), ("thin over solid", [0.2, 1.0])] {
+        let (scene, view) = room(opacity);
+        let settings =
+            RenderSettings { gi: unfiltered_gi(), aovs: Vec::new(), ..settings(traced_shadows(1)) };
+        let frames = samples(&mut renderer, &scene, &view, &settings, 12);
+        let got = block_means(&frames.iter().map(all_light).collect::<Vec<_>>(), SIZE);
+        let (eye, at) = (DVec3::new(-0.6, 2.4, 1.8), DVec3::new(0.1, 0.7, 0.0));
+        let projection =
+            Projection::Perspective { vertical_fov: 0.9, aspect: None, near: 0.01, far: None };
+        let size = (SIZE.0 as usize, SIZE.1 as usize);
+        let films: Vec<Vec<DVec3>> = (0..4)
+            .map(|seed| {
+                let settings = FilmSettings { seed, ..FilmSettings::default() };
+                film(&scene, (look_at_transform(eye, at), projection), size, settings, 64)
+                    .mean(LightComponents::total)
+            })
+            .collect();
+        let want = block_means(&films, SIZE);
+        let (mut off, mut most) = (0.0, (0.0f64, 0));
+        for (place, (a, b)) in got.iter().zip(&want).enumerate() {
+            let difference = a.0 / b.0 - 1.0;
+            off += difference / got.len() as f64;
+            // Blocks differ by the VPL set, which all frames share.
+            let noise = 4.0 * a.1.hypot(b.1) / b.0;
+            let excess = difference.abs() - noise;
+            most = if excess > most.0 { (excess, place) } else { most };
+        }
+        println!("{name}: mean {:+.2} %, worst block {most:?} beyond noise", off * 100.0);
+        assert!(off.abs() < 0.02, "{name}: {off}");
+        assert!(most.0 < 0.04, "{name}: {most:?}");
+    }
+}
+
+/// A blended surface of opacity 1 has the indirect light of an opaque one: diffuse and specular, by
+/// VPLs and by an irradiance volume, of a surface in the shadow and of a smooth metal.
+#[test]
+fn blended_surfaces_receive_indirect_light() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = |material: Material| {
+        let mut builder = SceneBuilder::new("corner");
+        builder.floor(8.0, white());
+        let material = builder.add_material(material);
+        builder.place(shapes::plane(Vec2::splat(8.0), 1, 1), material, DVec3::Y * 0.4);
+        let wall = builder.add_material(white());
+        let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(4.0), 1, 1), wall);
+        let upright = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let behind = DVec3::new(0.0, 2.0, -0.6);
+        builder.instance("wall", wall, DMat4::from_rotation_translation(upright, behind));
+        let roof = builder.add_material(white());
+        builder.place(shapes::plane(Vec2::splat(1.0), 1, 1), roof, DVec3::new(0.0, 2.5, 0.0));
+        builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::new(0.0, -1.0, -0.4));
+        builder.build().unwrap()
+    };
+    let view = perspective(DVec3::new(0.2, 1.2, 1.4), DVec3::new(0.0, 0.4, 0.0), 0.6, 0.01, SIZE);
+    let probes = GiSettings { enabled: true, method: GiMethod::Probes, ..GiSettings::default() };
+    let kinds = [Aov::IndirectDiffuse, Aov::IndirectSpecular];
+    for (method, gi) in [("VPLs", unfiltered_gi()), ("probes", probes)] {
+        for (name, material) in [("white", white()), ("metal", metal("metal", Vec3::ONE, 0.2))] {
+            let settings = RenderSettings { gi, aovs: kinds.to_vec(), ..settings(maps()) };
+            let mut show = |material| {
+                let frames = samples(&mut renderer, &scene(material), &view, &settings, 4);
+                kinds.map(|kind| {
+                    let pixels = frames.iter().flat_map(|frame| {
+                        (0..SIZE.0 as usize * SIZE.1 as usize).map(move |i| {
+                            aov3(frame, kind, i % SIZE.0 as usize, i / SIZE.0 as usize).y
+                        })
+                    });
+                    mean(&pixels.collect::<Vec<_>>())
+                })
+            };
+            let material = Material { double_sided: true, ..material };
+            let [opaque, solid] = [material.clone(), blend(material.clone())].map(&mut show);
+            let half = show(Material {
+                base_color: material.base_color * Vec4::new(1.0, 1.0, 1.0, 0.5),
+                ..blend(material)
+            });
+            println!(
+                "{method}, {name}: opaque {opaque:.3?}, opacity 1 {solid:.3?}, 0.5 {half:.3?}"
+            );
+            assert!(opaque.iter().sum::<f64>() > 1.0);
+            for (a, b) in opaque.iter().zip(&solid) {
+                assert!((a - b).abs() < 0.01 * a + 1e-3, "{method}, {name}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Where a surface hides those behind it, a frame gathers its light alone: the choice adds no
+/// noise.
+#[test]
+fn hidden_blended_surfaces_take_no_samples() {
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let scene = |layers: u32| {
+        let mut builder = SceneBuilder::new("layers");
+        builder.floor(8.0, white());
+        let material = builder.add_material(blended(1.0));
+        for layer in 0..layers {
+            let height = 1.0 - 0.2 * f64::from(layer);
+            builder.place(shapes::plane(Vec2::splat(8.0), 1, 1), material, DVec3::Y * height);
+        }
+        let mut scene = builder.build().unwrap();
+        scene.environment = even(100.0);
+        scene
+    };
+    let view = perspective(DVec3::new(0.2, 2.4, 1.4), DVec3::Y, 0.6, 0.01, SIZE);
+    let gi = GiSettings { vpls: 1000, ..unfiltered_gi() };
+    let settings = RenderSettings { gi, aovs: Vec::new(), ..settings(maps()) };
+    let [one, four] = [1, 4].map(|layers| {
+        let light = all_light(&samples(&mut renderer, &scene(layers), &view, &settings, 1)[0]);
+        let green: Vec<f64> = light.iter().map(|light| light.y).collect();
+        let mean = mean(&green);
+        (mean, (green.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / green.len() as f64).sqrt())
+    });
+    println!("one layer {one:.3?}, four {four:.3?} nits");
+    assert!((one.0 / four.0 - 1.0).abs() < 0.02 && four.1 < 1.1 * one.1 + 0.1, "{one:?} {four:?}");
 }
