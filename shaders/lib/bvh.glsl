@@ -105,13 +105,33 @@ float mask_texel(uint header, ivec2 at, int width) {
 // Rays hit blended surfaces wherever their opacity is above 0.
 bool bvh_all_blended = false;
 
-// Random number of a ray and a triangle, 0 to 1, as src/bvh/mask.rs computes it.
-float random_cutoff(uint seed, uint triangle, vec3 origin, vec3 direction) {
-    uint bits = random(seed + triangle);
+// Number that stands for the ray in the random cutoffs of blended surfaces; 0: its origin and
+// direction, unless BVH_RAY_KEYS is defined. A pixel's rays keep it over frames, whose cutoffs are
+// then evenly spread although the rays differ.
+uint bvh_ray_key = 0u;
+
+// Sets the number of a ray that has none of a pixel's, with BVH_RAY_KEYS.
+void set_bvh_ray_key(vec3 origin, vec3 direction) {
+    bvh_ray_key = 0u;
     for (uint i = 0u; i < 6u; ++i) {
-        bits = random(bits ^ floatBitsToUint(i < 3u ? origin[i] : direction[i - 3u]));
+        bvh_ray_key =
+            random(bvh_ray_key ^ floatBitsToUint(i < 3u ? origin[i] : direction[i - 3u]));
     }
-    return float(bits >> 8u) / 16777216.0;
+}
+
+// Random number of a ray and a triangle, 0 to 1, as src/bvh/mask.rs computes it.
+float random_cutoff(BvhInstance instance, uint triangle, vec3 origin, vec3 direction) {
+    uint bits = random(instance.seed + triangle);
+#ifdef BVH_RAY_KEYS
+    bits = random(bits ^ bvh_ray_key);
+#else
+    uint count = bvh_ray_key != 0u ? 1u : 6u;
+    for (uint i = 0u; i < count; ++i) {
+        uint part = floatBitsToUint(i < 3u ? origin[i] : direction[i - 3u]);
+        bits = random(bits ^ (count == 1u ? bvh_ray_key : part));
+    }
+#endif
+    return float((bits + instance.phase) >> 8u) / 16777216.0;
 }
 
 // Alpha test of a triangle of a masked instance: true where the surface is opaque. A blended one is
@@ -148,7 +168,7 @@ bool mask_alpha_test(BvhInstance instance, uint triangle, vec2 barycentric, vec3
     opacity *= at.z;
     if ((flags & 0x20u) != 0u) {
         return opacity > (bvh_all_blended ? 0.0
-            : random_cutoff(instance.seed, triangle, origin, direction));
+            : random_cutoff(instance, triangle, origin, direction));
     }
     return opacity >= uintBitsToFloat(bvh_masks[header + 4u]);
 }

@@ -2,6 +2,7 @@
 #ifndef LIB_RAY_TRACED_SHADOWS
 #define LIB_RAY_TRACED_SHADOWS
 #include "lib/light_sampling.glsl"
+#define BVH_RAY_KEYS
 #include "lib/bvh.glsl"
 
 // Center of the shaded pixel, which seeds the noise. Compute shaders define their own.
@@ -29,6 +30,8 @@ float traced_visibility(Light light, Surface s, float share) {
         frame.shadow_samples);
     vec2 pixel = PIXEL_CENTER + frame.noise_shift;
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
+    uvec2 at = uvec2(PIXEL_CENTER);
+    bvh_ray_key = random((at.y << 16u) + at.x ^ floatBitsToUint(light.position.x));
     float all = 0.0;
     float free = 0.0;
     // More samples where the first ones fall below the horizon: without any, the ratio is
@@ -41,6 +44,7 @@ float traced_visibility(Light light, Surface s, float share) {
         }
         all += to.w;
         vec3 start = ray_start(to.xyz);
+        ++bvh_ray_key;
         if (trace_ray(start, to.xyz + (ray_origin - start), ray_normal, 1.0 - LIGHT_RAY_MARGIN,
                 true).instance == NONE) {
             free += to.w;

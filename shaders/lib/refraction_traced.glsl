@@ -432,6 +432,7 @@ vec3 refracted_light(Surface s, Layers y) {
             // The last paths take the light of their direction without tracing.
             paths_cut = paths_cut || i >= most;
             if (i < most) {
+                set_bvh_ray_key(path.origin, path.direction);
                 hit = trace_ray(path.origin, path.direction, path.away, reach, to_emitter);
             }
             if (to_emitter) {

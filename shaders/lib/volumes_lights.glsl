@@ -225,6 +225,7 @@ vec3 volume_light(Light emitter, vec3 position, vec2 u, out vec3 to_emitter) {
             return vec3(0.0);
         }
         to_emitter = has_area ? normalize(to.xyz) : to_emitter;
+        set_bvh_ray_key(position, to.xyz);
         if (shadow && trace_ray(position, to.xyz, vec3(0.0), 1.0 - LIGHT_RAY_MARGIN,
             true).instance != NONE) {
             return vec3(0.0);

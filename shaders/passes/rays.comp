@@ -39,6 +39,7 @@ void main() {
             return;
         }
         i = (gl_WorkGroupID.z * grid.rows + at.y) * grid.width + at.x;
+        bvh_ray_key = random(i) | 1u;
     }
     TraceRay ray = rays[i];
     BvhHit hit = BvhHit(ray.reach, vec2(0.0), NONE, 0u);

@@ -242,8 +242,8 @@ struct BvhInstance {
     uint first;
     // Seed of the random cutoffs of blended surfaces.
     uint seed;
-    // Padding.
-    uint pad0;
+    // Added to the bits of those cutoffs.
+    uint phase;
 };
 
 // Shadow rays ignore the instance.

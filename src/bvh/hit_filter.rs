@@ -36,7 +36,10 @@ impl SceneBvh {
         }
         let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
         let random = ray.map(|ray| {
-            || mask::random_cutoff(instance.seed, hit.triangle, ray.origin, ray.direction)
+            || {
+                let seed = (instance.seed, instance.phase);
+                mask::random_cutoff(seed, hit.triangle, ray.origin, ray.direction)
+            }
         });
         corners.is_none_or(|corners| {
             mask::alpha_test(&self.masks, instance.mask, corners, hit.barycentric, random)

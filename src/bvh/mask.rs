@@ -145,13 +145,30 @@ pub fn alpha_test(
     }
 }
 
-/// Random number of a ray and a triangle of an instance with this seed, 0 to 1: the same for each
-/// test of the same ray, and on the device (`random_cutoff` of shaders/lib/bvh.glsl).
+/// Random number of a ray and a triangle of an instance with this seed and phase, 0 to 1: the same
+/// for each test of the same ray, and on the device (`random_cutoff` of shaders/lib/bvh.glsl).
 #[must_use]
-pub fn random_cutoff(seed: u32, triangle: u32, origin: Vec3, direction: Vec3) -> f32 {
+pub fn random_cutoff(
+    (seed, phase): (u32, u32),
+    triangle: u32,
+    origin: Vec3,
+    direction: Vec3,
+) -> f32 {
     let ray = origin.to_array().into_iter().chain(direction.to_array());
     let bits = ray.fold(hash(seed.wrapping_add(triangle)), |bits, v| hash(bits ^ v.to_bits()));
-    (bits >> 8) as f32 / 16_777_216.0
+    (bits.wrapping_add(phase) >> 8) as f32 / 16_777_216.0
+}
+
+/// Frames whose random numbers of a ray and a triangle are spread evenly.
+const SPREAD_FRAMES: u32 = 8;
+
+/// Seed common to all instances, and phase, of the random cutoffs of a frame with this number: the
+/// cutoffs of one ray are those of the first frame plus the van der Corput sequence over
+/// `SPREAD_FRAMES` frames. The next frames have another seed, so that surfaces behind one another
+/// pass light independently in the mean.
+#[must_use]
+pub const fn frame_seed(number: u32) -> (u32, u32) {
+    (hash(number / SPREAD_FRAMES), (number % SPREAD_FRAMES).reverse_bits())
 }
 
 /// Hash of a word (pcg): Jarzynski and Olano 2020, "Hash Functions for GPU Rendering"; `random` of

@@ -44,8 +44,8 @@ pub struct BvhInstance {
     pub first: u32,
     /// Seed of the random cutoffs of blended surfaces (`SceneTlas::reseed`).
     pub seed: u32,
-    /// Padding to an alignment of 16 bytes.
-    pub pad: u32,
+    /// Added (wrapping) to the bits of those cutoffs (`mask::frame_seed`).
+    pub phase: u32,
 }
 
 impl BvhInstance {
@@ -182,10 +182,15 @@ pub struct SceneTlas {
 
 impl SceneTlas {
     /// Sets the random numbers by which rays pass blended surfaces: others for each `number`, such
-    /// as that of a frame. `SceneBvh::tlas_from` sets those of 0.
+    /// as that of a frame; those of successive numbers are evenly spread for a ray. `SceneBvh::tlas_from` sets those of 0.
     pub fn reseed(&mut self, number: u32) {
+        let (first, phase) = mask::frame_seed(number);
         for (index, instance) in self.instances.iter_mut().enumerate() {
-            instance.seed = mask::hash(mask::hash(number).wrapping_add(index as u32));
+            // Only alpha tests read it.
+            if instance.mask != NONE {
+                instance.seed = mask::hash(first.wrapping_add(index as u32));
+                instance.phase = phase;
+            }
         }
     }
 }
@@ -551,7 +556,7 @@ impl SceneBvh {
                 surface: blas.surface,
                 first: blas.triangles.0,
                 seed: 0,
-                pad: 0,
+                phase: 0,
             };
             (instance, round_outward(place.low - eye, place.high - eye, slack))
         };
@@ -570,7 +575,9 @@ impl SceneBvh {
             wide,
             eye,
         };
-        top.reseed(0);
+        if !self.masks.is_empty() {
+            top.reseed(0);
+        }
         top
     }
 

@@ -556,12 +556,25 @@ fn blended_surfaces_are_hit_by_their_opacity() {
         let first = hits(&top);
         assert_eq!(first, hits(&top));
         let share = first.iter().filter(|hit| **hit).count() as f64 / f64::from(RAYS);
-        top.reseed(1);
+        top.reseed(8);
         let second = hits(&top);
         let both = first.iter().zip(&second).filter(|(a, b)| **a && **b).count();
         let both = both as f64 / f64::from(RAYS);
         println!("opacity {want}: {share:.3} of the rays hit, {both:.3} with both seeds");
         assert!((share - want).abs() < 0.03 && (both - want * want).abs() < 0.03, "{share} {both}");
+        // Four frames of a ray hit about as often as the opacity says: independent ones have the
+        // variance o (1 - o) / 4.
+        let four: Vec<Vec<bool>> = (0..4)
+            .map(|number| {
+                top.reseed(number);
+                hits(&top)
+            })
+            .collect();
+        let mean = |i: usize| four.iter().filter(|hits| hits[i]).count() as f64 / 4.0;
+        let variance = (0..RAYS as usize).map(|i| (mean(i) - want).powi(2)).sum::<f64>();
+        let variance = variance / f64::from(RAYS);
+        println!("opacity {want}: variance {variance:.4} of four frames");
+        assert!(variance <= 0.4 * want * (1.0 - want) / 4.0, "{variance}");
         let precise = PreciseRay::new(at(0), -DVec3::Y, DVec3::ZERO);
         assert!(bvh.closest_f64(&top, &precise).is_some());
     }

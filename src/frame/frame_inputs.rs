@@ -159,7 +159,7 @@ impl FrameInputs {
         for (number, water) in scene.waters.iter().enumerate() {
             water.fill(number, view.position, &mut values);
         }
-        let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position, sampling.ray_number());
+        let eye_bvh = LazyFrameBvh::new(gpu, scene, view.position, sampling.ray_number);
         let traced = match RayTracedLights::of(&settings.shadows) {
             RayTracedLights::All => eye_bvh.get()?,
             RayTracedLights::Sized if scene.traces_shadows() => eye_bvh.get()?,
@@ -284,7 +284,7 @@ impl FrameInputs {
             gi,
             probes,
             bvh: eye_bvh.made(),
-            blended_seed: (values.bits & FRAME_GI_BLENDED != 0).then(|| sampling.ray_number()),
+            blended_seed: (values.bits & FRAME_GI_BLENDED != 0).then_some(sampling.ray_number),
         })
     }
 }

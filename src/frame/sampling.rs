@@ -52,6 +52,9 @@ pub(super) struct FrameSampling {
     pub averaged_frames: Option<u32>,
     /// State of the SSR history.
     pub ssr: HistoryFrame,
+    /// Number of the random numbers by which rays pass blended surfaces: successive ones in frames
+    /// whose noise differs.
+    pub ray_number: u32,
     /// State of the GI history.
     pub gi: HistoryFrame,
     /// The previous GI history.
@@ -124,6 +127,7 @@ impl FrameSampling {
         let plain = Self {
             shadows: ShadowHistoryFrame { history: shadows, lights_changed, still_frames },
             ssr,
+            ray_number: gi.number.max(if shadows.kept { shadows.number } else { 0 }),
             gi,
             previous_gi,
             input: *view,
@@ -180,15 +184,9 @@ impl FrameSampling {
         }
     }
 
-    /// Number of the random numbers by which rays pass blended surfaces: another for each frame
-    /// whose noise differs.
-    pub const fn ray_number(&self) -> u32 {
-        self.gi.number.wrapping_add(self.noise_shift.to_bits())
-    }
-
     /// Takes the noise of the first frame, for light that does not depend on earlier frames.
     pub const fn restart_noise(&mut self) {
-        (self.gi.number, self.noise_shift) = (0, 0.0);
+        (self.gi.number, self.ray_number, self.noise_shift) = (0, 0, 0.0);
     }
 
     /// The anti-aliasing method of the frame.

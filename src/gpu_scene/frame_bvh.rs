@@ -110,7 +110,9 @@ impl FrameBvh {
         (camera, number): (DVec3, u32),
     ) -> GpuResult<Option<Self>> {
         let mut top = bvh.tlas_from(camera);
-        top.reseed(number);
+        if masked {
+            top.reseed(number);
+        }
         if top.instances.is_empty() {
             return Ok(None);
         }

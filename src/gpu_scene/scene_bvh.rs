@@ -279,6 +279,6 @@ mod tests {
         }
         same!(bvh::BvhNode, frame::BvhNode: low first high count);
         same!(bvh::BvhTriangle, frame::BvhTriangle: a normal_a b normal_b c normal_c);
-        same!(bvh::BvhInstance, frame::BvhInstance: rows root mask corners slack surface first seed);
+        same!(bvh::BvhInstance, frame::BvhInstance: rows root mask corners slack surface first seed phase);
     }
 }

@@ -169,22 +169,28 @@ fn texture_and_vertices_make_the_opacity() {
     }
 }
 
-/// Other rays pass in each sample of an accumulated picture, and none for the same number.
+/// Other rays pass in each sample of an accumulated picture, and none for the same number. Four
+/// samples of a pixel pass about as often as the opacity says, and samples of other eight are
+/// independent.
 #[test]
-fn samples_pass_independently() {
+fn samples_pass_evenly() {
     let Some((_guard, mut renderer)) = renderer() else { return };
     let scene = covered(sheet(), blended(0.5), bulb);
     let mut sample = |number: u32| {
-        let sample = Some(FrameSample { number, count: 4 });
+        let sample = Some(FrameSample { number, count: 16 });
         let settings = RenderSettings { sample, ..settings(traced_shadows(1)) };
         visibility(&mut renderer, &scene, &settings)
     };
-    let [first, again, second] = [0, 0, 1].map(&mut sample);
+    let [first, again, second, third, fourth, other] = [0, 0, 1, 2, 3, 8].map(&mut sample);
     assert_eq!(first, again);
-    let same = (first.iter().zip(&second)).filter(|(a, b)| (*a - *b).abs() < 0.5).count();
+    let same = (first.iter().zip(&other)).filter(|(a, b)| (*a - *b).abs() < 0.5).count();
     let share = same as f64 / first.len() as f64;
-    println!("{share:.3} of the rays pass as in the sample before");
+    let four = |i: usize| (first[i] + second[i] + third[i] + fourth[i]) / 4.0 - 0.5;
+    let squares: Vec<f64> = (0..first.len()).map(|i| four(i).powi(2)).collect();
+    println!("{share:.3} pass as in another sample; variance {:.4} of four", mean(&squares));
     assert!((share - 0.5).abs() < bound(0.5, first.len()), "{share}");
+    // A sixteenth if independent.
+    assert!(mean(&squares) < 0.4 / 16.0, "{}", mean(&squares));
 }
 
 /// Opacity 1 is opaque, bit by bit: in the shadow, in a mirror and in indirect light.
