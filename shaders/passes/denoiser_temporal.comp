@@ -67,6 +67,16 @@ const float OTHERS_UNTIL = 4.0;
 const float CLIP_DEVIATIONS = 1.5;
 const float MIN_CLIP = 0.02;
 
+// Whether a pixel of the last frame, with depth (bits) and packed normal `was`, showed the surface of
+// a point at `place` that does not move by itself. `at`: the pixel's center.
+bool is_same_surface(vec3 place, vec3 normal, vec2 at, uvec2 was) {
+    float depth_was = uintBitsToFloat(was.x);
+    vec3 seen = reprojected_position(at + denoiser.motion.previous_jitter, depth_was);
+    return depth_was > 0.0 && dot(unpack_normal(was.y), normal) > NORMAL_STEP
+        && abs(dot(seen - place, normal))
+            < SURFACE_STEP * length(seen - denoiser.motion.previous_eye);
+}
+
 // Range of a part of this frame's signal around a pixel: mean of 3 x 3 pixels and half-width (Salvi
 // 2016, "An Excursion in Temporal Supersampling", GDC).
 void neighborhood(texture2D image, ivec2 pixel, out vec3 mean, out vec3 room) {
@@ -113,12 +123,17 @@ void accumulate(ivec2 pixel) {
     }
     vec4 past = vec4(0.0);
     vec4 history_specular = vec4(0.0);
+    vec3 place = position_at(pixel, depth);
+    vec3 normal = unpack_normal(normal_bits);
     if (is_still) {
+        bool kept = (flags & DENOISER_CHOSEN) == 0u || is_same_surface(place, normal,
+            vec2(pixel) + 0.5, texelFetch(history_data_image, pixel, 0).xy);
+        if (!kept) {
+            return;
+        }
         past = texelFetch(history_image, pixel, 0);
         history_specular = texelFetch(history_specular_image, pixel, 0);
     } else {
-        vec3 place = position_at(pixel, depth);
-        vec3 normal = unpack_normal(normal_bits);
         vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
         vec4 clip_now = denoiser.motion.to_clip * vec4(place, 1.0);
         vec4 clip_then = denoiser.motion.previous_to_clip * vec4(place, 1.0);
@@ -139,16 +154,11 @@ void accumulate(ivec2 pixel) {
                 continue;
             }
             uvec2 was = texelFetch(history_data_image, texel, 0).xy;
-            float depth_was = uintBitsToFloat(was.x);
-            vec3 seen = reprojected_position(vec2(texel) + 0.5 + denoiser.motion.previous_jitter,
-                depth_was);
-            float turned = dot(unpack_normal(was.y), normal);
             // A moving object was elsewhere with another orientation: its velocity gives the
             // position, and the plane test is skipped.
-            bool same = depth_was > 0.0
-                && (moves ? turned > 0.5
-                          : turned > NORMAL_STEP && abs(dot(seen - place, normal))
-                              < SURFACE_STEP * length(seen - denoiser.motion.previous_eye));
+            bool same = moves
+                ? uintBitsToFloat(was.x) > 0.0 && dot(unpack_normal(was.y), normal) > 0.5
+                : is_same_surface(place, normal, vec2(texel) + 0.5, was);
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
             if (same && weight > 0.0) {
                 weights += weight;
@@ -206,9 +216,11 @@ void accumulate(ivec2 pixel) {
         / (shine_count + weight_now.y);
     out_specular.a = (specular.a * count + current_specular.a * weight_now.x)
         / (count + weight_now.x);
-    // Frames in which the pixel showed the background are not in its mean.
-    float frames = (flags & DENOISER_WEIGHTED) != 0u ? denoiser.averaged_frames
-        : min(denoiser.averaged_frames, count);
+    // Frames in which the pixel showed the background or another surface are not in its mean. Those
+    // of weighted signals count by less than one each: as a quarter, if any of them may be missing.
+    float known = (flags & DENOISER_WEIGHTED) == 0u ? count
+        : (flags & DENOISER_CHOSEN) == 0u ? denoiser.averaged_frames : 4.0 * count;
+    float frames = min(denoiser.averaged_frames, known);
     diffuse_ahead = frames * (out_history.rgb - diffuse);
     specular_ahead = frames * (out_specular.rgb - specular.rgb);
 }

@@ -29,5 +29,7 @@ const uint DENOISER_PRE_EXPOSED = 2u;
 const uint DENOISER_CLIPPED = 4u;
 // The signal was sampled at a part of the pixels: an image holds the weight of each pixel's sample.
 const uint DENOISER_WEIGHTED = 8u;
+// A pixel may show another surface in each frame, of a static view too.
+const uint DENOISER_CHOSEN = 16u;
 
 #endif

@@ -15,8 +15,8 @@ use crate::{
         Buffer, Gpu, GpuResult,
         shader_structs::{
             denoiser::{
-                DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED, DENOISER_WEIGHTED,
-                DenoiserConstants,
+                DENOISER_CHOSEN, DENOISER_CLIPPED, DENOISER_FROZEN, DENOISER_PRE_EXPOSED,
+                DENOISER_WEIGHTED, DenoiserConstants,
             },
             temporal::HistoryConstants,
         },
@@ -76,6 +76,9 @@ pub struct SignalSettings {
     pub clipped: bool,
     /// Not each pixel has its own sample: `DenoiserInputs::weights` has their weights.
     pub weighted: bool,
+    /// Each frame chooses the surface of a pixel again: in a static view too, the history is used
+    /// only if it is that of the same surface.
+    pub chosen: bool,
     /// Applies the spatial filter after the accumulation.
     pub filter: bool,
     /// Maximum number of a-trous passes of the filter; 0: all.
@@ -112,6 +115,7 @@ impl DenoiserSignal {
             (settings.pre_exposed, DENOISER_PRE_EXPOSED),
             (settings.clipped, DENOISER_CLIPPED),
             (settings.weighted, DENOISER_WEIGHTED),
+            (settings.chosen, DENOISER_CHOSEN),
         ];
         let values = DenoiserConstants {
             motion: motion.constants(),

@@ -159,6 +159,7 @@ impl FrameGi {
             pre_exposed: true,
             clipped: false,
             weighted: stride > 1,
+            chosen: false,
             filter: settings.denoise,
             max_filter_passes: filter_passes,
             stabilized: single,
@@ -198,13 +199,10 @@ impl FrameGi {
             ball: own.ball,
             stabilization_step: signal.stabilization_step(),
         };
-        // Each frame chooses a surface of the pixel again: the history must be that of the same one.
         let blended_settings = SignalSettings {
             name: "gi blended",
-            history: HistoryFrame { still: false, ..history },
+            chosen: true,
             still_frames: 0,
-            // Its history may be shorter than the mean of the frames.
-            averaged_frames: None,
             frozen: false,
             stabilized: false,
             ..signal_settings

@@ -148,6 +148,7 @@ pub fn signal(
         pre_exposed: false,
         clipped: !sampled,
         weighted: false,
+        chosen: false,
         // Its tolerance is that of indirect light: in a single frame it blurs contact shadows away.
         filter: false,
         max_filter_passes: 0,
