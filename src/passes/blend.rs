@@ -1,7 +1,7 @@
 //! Alpha-blended surfaces over the lit image, back to front.
 
 use super::{
-    blended_gbuffer::BlendedLight,
+    blended_gbuffer::{BlendedLight, CORE},
     formats::{BLEND_TARGETS, LIGHT},
     forward::ForwardPass,
     gbuffer::Gbuffer,
@@ -177,7 +177,7 @@ impl BlendPass {
                         draw_all(cx.rec, frame, run, &pipeline, TextureSets::Layers, &binds)?;
                     } else {
                         let pipeline = self.variants.get(Features::of(data, split))?;
-                        let binds = bindings.common();
+                        let binds = bindings.with_group(CORE);
                         draw_all(cx.rec, frame, run, &pipeline, TextureSets::Core, &binds)?;
                     }
                 }

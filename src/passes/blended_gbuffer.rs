@@ -21,6 +21,9 @@ const LAYER_DEPTH: vk::Format = vk::Format::R32_SFLOAT;
 /// Transmittances, which are blended.
 const TRANSMITTANCE: vk::Format = vk::Format::R16_SFLOAT;
 
+/// Group of the bindings that only core materials have.
+pub(super) const CORE: &str = "core";
+
 /// One blended surface per pixel.
 #[derive(Clone, Copy)]
 pub struct BlendedGbuffer {
@@ -62,7 +65,10 @@ impl BlendedLight {
             |light| BufferSource::from(light.layer.opacity_sums),
         );
         pass.sampled("blended_diffuse_image", image(|light| light.diffuse))
-            .sampled("blended_specular_image", image(|light| light.specular))
+            // Extended materials show the diffuse part alone.
+            .group(CORE, |pass| {
+                pass.sampled("blended_specular_image", image(|light| light.specular))
+            })
             .sampled("blended_depth_image", image(|light| light.layer.gbuffer.depth))
             .sampled("before_image", image(|light| light.layer.before))
             .sampled("all_image", image(|light| light.layer.all))

@@ -133,8 +133,8 @@ fn unshadowed_light_is_exact() {
     }
 }
 
-/// One light without a size is chosen by all rays, so its hard shadows are exact too: those of alpha
-/// masks, and of blended surfaces, whose random cutoffs are the same for the same ray.
+/// One light without a size is chosen by all rays, so its hard shadows are exact too, those of alpha
+/// masks included. Those of a blended surface are in the mean: its random cutoffs differ.
 #[test]
 fn hard_shadows_and_alpha_masks_are_exact() {
     let Some((_guard, mut renderer)) = renderer() else { return };
@@ -168,9 +168,17 @@ fn hard_shadows_and_alpha_masks_are_exact() {
         let reference = picture(&mut renderer, &scene, &view, &exact());
         let sampled = picture(&mut renderer, &scene, &view, &budget(2));
         let (worst, lit) = (worst(&sampled, &reference), lit_share(&reference));
-        println!("{alpha:?}, directional {directional}: worst {worst:.2e}, lit {lit:.2}");
+        let mean = differences(&sampled, &reference)[1];
+        println!(
+            "{alpha:?}, directional {directional}: worst {worst:.2e}, mean {mean:.2e}, lit {lit:.2}"
+        );
         assert!((0.3..0.97).contains(&lit), "{lit}");
-        assert!(worst <= HALF_STEPS, "{alpha:?}: {worst}");
+        if alpha == AlphaMode::Blend {
+            // About 1,500 pixels of 16,000, each of a variance of at most 3 / 8: a fifth of this.
+            assert!(mean.abs() < 0.01, "{mean}");
+        } else {
+            assert!(worst <= HALF_STEPS, "{alpha:?}: {worst}");
+        }
     }
 }
 
