@@ -70,8 +70,8 @@ tests() {
 # Tests on the device. Most draw so little that Mesa's CPU driver compiles for longer than it draws: they take less without its
 # optimizer and with short vectors, of which it compiles fewer lanes (docs.mesa3d.org/envvars.html). Those that draw long, by the
 # start of their names, keep both. Other drivers do not read the variables, and Mesa's cache does not tell the vectors apart.
-LONG_DRAWS=(anti_aliasing::moving_camera anti_aliasing::still_view direct_budget:: frame::clustered_lights gi:: gi_probes::
-    gi_scenes:: lens_ghosts:: water::)
+LONG_DRAWS=(anti_aliasing::moving_camera anti_aliasing::still_view averaging:: blended:: direct_budget:: frame::clustered_lights
+    gi:: gi_probes:: gi_scenes:: lens_ghosts:: water::)
 gpu_tests() {
     tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
 }
