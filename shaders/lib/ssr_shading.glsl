@@ -29,7 +29,8 @@ vec3 found_light(Surface s, ivec2 pixel, vec3 reflection) {
 // Adds the found reflection and the remaining environment reflection; their weights sum to that of
 // the environment alone. Light of frames that are averaged may be negative.
 vec3 with_reflections(vec3 light, vec3 environment, float share, vec3 found) {
-    return to_signed_half_range(light + (ssr.hits_only == 0u ? environment * share : vec3(0.0)) + found);
+    return to_signed_half_range(
+        light + (ssr.hits_only == 0u ? environment * share : vec3(0.0)) + found);
 }
 
 #endif

@@ -140,9 +140,7 @@ impl BlendedGbufferPass {
             .uniform_value("seed_block", "blended seed", &seed)
             .updated("opacity_sum_block", opacity_sums)
             .record(move |cx, bindings| {
-                let draws: Vec<&Draw> =
-                    frame.data.draws.visible.draws.iter().filter(|draw| draw.blended).collect();
-                let binds = bindings.common();
+                let (draws, binds) = (blended_draws(frame), bindings.common());
                 draw_all(cx.rec, frame, &draws, &self.chosen()?, TextureSets::Core, &binds)
             });
         let [before, all] = ["blended transmittance before", "blended transmittance"]
@@ -154,11 +152,14 @@ impl BlendedGbufferPass {
             .binds(frame.geometry_binds())
             .sampled("blended_depth_image", gbuffer.depth)
             .record(move |cx, bindings| {
-                let draws: Vec<&Draw> =
-                    frame.data.draws.visible.draws.iter().filter(|draw| draw.blended).collect();
-                let (pipeline, binds) = (self.transmittance()?, bindings.common());
-                draw_all(cx.rec, frame, &draws, &pipeline, TextureSets::Core, &binds)
+                let (draws, binds) = (blended_draws(frame), bindings.common());
+                draw_all(cx.rec, frame, &draws, &self.transmittance()?, TextureSets::Core, &binds)
             });
         BlendedGbuffer { gbuffer, opacity_sums, before, all }
     }
+}
+
+/// The visible draws of blended surfaces.
+fn blended_draws<'a>(frame: SceneFrame<'a>) -> Vec<&'a Draw> {
+    frame.data.draws.visible.draws.iter().filter(|draw| draw.blended).collect()
 }
