@@ -121,8 +121,8 @@ const float CASCADE_BLEND = 0.1;
 //
 // Of cascades, the first one that contains the point and the filter radius counts; its outer part
 // blends into the next one, which hides the change of resolution (Engel, "Cascaded Shadow Maps",
-// ShaderX5, 2006). A short loop finds each: drivers that run both sides of a branch would filter all
-// cascades otherwise.
+// ShaderX5, 2006). A short loop finds each: drivers that run both sides of a branch would filter
+// all cascades otherwise.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint number = light.shadow;
     uint end = number + shadow_maps[number].count;

@@ -1,7 +1,7 @@
 #version 460
 // Transmittance of the blended surfaces of a pixel, for the probability by which pass `blended
-// gbuffer` chose one of them: of those before the chosen one, and of all. The targets are multiplied
-// by 1 - alpha.
+// gbuffer` chose one of them: of those before the chosen one, and of all. The targets are
+// multiplied by 1 - alpha.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"

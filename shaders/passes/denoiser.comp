@@ -7,8 +7,8 @@
 //
 // VARIANCE estimates the variance, from the history or from neighbors where there is none.
 //
-// AVERAGED filters the frame's increments of the mean (denoiser_temporal.comp). The accumulated means
-// and their variance decide the weights, so that the filter narrows as the mean gets better.
+// AVERAGED filters the frame's increments of the mean (denoiser_temporal.comp). The accumulated
+// means and their variance decide the weights, so that the filter narrows as the mean gets better.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"

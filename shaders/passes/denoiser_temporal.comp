@@ -67,8 +67,8 @@ const float OTHERS_UNTIL = 4.0;
 const float CLIP_DEVIATIONS = 1.5;
 const float MIN_CLIP = 0.02;
 
-// Whether a pixel of the last frame, with depth (bits) and packed normal `was`, showed the surface of
-// a point at `place` that does not move by itself. `at`: the pixel's center.
+// Whether a pixel of the last frame, with depth (bits) and packed normal `was`, showed the surface
+// of a point at `place` that does not move by itself. `at`: the pixel's center.
 bool is_same_surface(vec3 place, vec3 normal, vec2 at, uvec2 was) {
     float depth_was = uintBitsToFloat(was.x);
     vec3 seen = reprojected_position(at + denoiser.motion.previous_jitter, depth_was);
@@ -219,8 +219,8 @@ void accumulate(ivec2 pixel) {
     // Frames in which the pixel showed the background or another surface are not in its mean. Those
     // of weighted signals count by less than one each: as a quarter, if any of them may be missing.
     float known = (flags & DENOISER_WEIGHTED) == 0u ? count
-        : (flags & DENOISER_CHOSEN) == 0u ? denoiser.averaged_frames : 4.0 * count;
-    float frames = min(denoiser.averaged_frames, known);
+        : (flags & DENOISER_CHOSEN) == 0u ? denoiser.history.averaged_frames : 4.0 * count;
+    float frames = min(denoiser.history.averaged_frames, known);
     diffuse_ahead = frames * (out_history.rgb - diffuse);
     specular_ahead = frames * (out_specular.rgb - specular.rgb);
 }

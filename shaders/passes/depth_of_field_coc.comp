@@ -15,8 +15,8 @@ layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D coc_image;
 layout(set = 0, binding = 4, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer highlight_block { Highlight highlights[]; };
-// Highlight count of each tile, also of those that it has no sprites for, then the maximum radius of each (pixels, float bits), before it is
-// clamped.
+// Highlight count of each tile, also of those that it has no sprites for, then the maximum radius
+// of each (pixels, float bits), before it is clamped.
 layout(set = 0, binding = 6, scalar) writeonly buffer count_block { uint counts[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 

@@ -338,8 +338,8 @@ uint sample_vpls(uint i, uint count, uint candidates, vec2 u, bool all, bool see
     return vpl;
 }
 
-// Fraction of a lobe's light in which emission that lights nothing is visible, as by the path tracer
-// (src/reference/bsdf/emission_visibility.rs).
+// Fraction of a lobe's light in which emission that lights nothing is visible, as by the path
+// tracer (src/reference/bsdf/emission_visibility.rs).
 float emission_visibility(Surface s) {
     return roughness_fade(sqrt(s.alpha), 0.6);
 }
@@ -581,8 +581,8 @@ void trace_rays(bool continues) {
                 || (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) == 0u) {
                 break;
             }
-            // From the hit itself: `t` is measured from the lifted origin, and the ray would hit the
-            // pane again.
+            // From the hit itself: `t` is measured from the lifted origin, and the ray would hit
+            // the pane again.
             gone = dot(hit_position(hit) - ray.origin, ray.direction);
             ++panes;
         } else if (free && purpose == TO_VPL) {
@@ -613,8 +613,8 @@ void add_vertex_light(vec3 sky_light) {
     path.light += path.throughput * (highlights + path.emission * vertex.emission);
 }
 
-// Counts the limits that cut the path at its vertex: of surfaces, if more than 1/512 of the vertex's
-// light reaches the pixel's surface, and of the clear panes that the last ray passes.
+// Counts the limits that cut the path at its vertex: of surfaces, if more than 1/512 of the
+// vertex's light reaches the pixel's surface, and of the clear panes that the last ray passes.
 void count_limits() {
     if (path.kind == RAY_SPECULAR && path.step == path.steps && vertex.specular_part
         && max_of(path.throughput) > 1.0 / 512.0) {
@@ -662,8 +662,8 @@ void main() {
             set_hit_vertex();
         }
         evaluate_lights();
-        // A diffuse surface continues the path for the light that the clamp takes from its VPLs, and
-        // for caustics of narrow lobes.
+        // A diffuse surface continues the path for the light that the clamp takes from its VPLs,
+        // and for caustics of narrow lobes.
         trace_rays(path.step < path.steps && (vertex.specular_part || vertex.diffuse_part
             && (is_compensated() || traces_caustics())));
 

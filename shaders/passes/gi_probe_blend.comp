@@ -151,7 +151,8 @@ void update_state(uint probe, ivec2 tile) {
             nearest = size < length(nearest) * reach ? to : nearest;
             farthest = size > length(farthest) * reach ? to : farthest;
         }
-        // Surfaces of the eight cells around the grid point, and where the gathering's bias reaches.
+        // Surfaces of the eight cells around the grid point, and where the gathering's bias
+        // reaches.
         is_far = is_far && any(greaterThan(abs(state.xyz + to), vec3(1.0 + PROBE_BIAS)));
     }
     float fraction = count / float(update.rays);

@@ -1,6 +1,6 @@
 #version 460
-// Counts the pixels of an image of pre-exposed light beyond the half-float range. Passes that add to
-// the image by blending cannot count their sums, and later passes may dim clamped pixels.
+// Counts the pixels of an image of pre-exposed light beyond the half-float range. Passes that add
+// to the image by blending cannot count their sums, and later passes may dim clamped pixels.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/limit_counters.glsl"

@@ -472,10 +472,10 @@ void accumulate(ivec2 pixel) {
     out_history = vec4(clamp(accumulated.rgb, 0.0, MAX_HALF), accumulated.a);
     out_displayed = out_history;
 #if defined(DEBUG) || defined(STATIC_VIEW)
-    if (IS_STILL && count > 0.0 && ssr.averaged_frames > 0.0) {
+    if (IS_STILL && count > 0.0 && ssr.history.averaged_frames > 0.0) {
         // The mean of these increments over frames is the history (denoiser_temporal.comp).
-        out_displayed = clamp(accumulated + ssr.averaged_frames * (accumulated - past), -MAX_HALF,
-            MAX_HALF);
+        vec4 increment = ssr.history.averaged_frames * (accumulated - past);
+        out_displayed = clamp(accumulated + increment, -MAX_HALF, MAX_HALF);
     } else if (IS_STILL && count > 0.0 && exposure_is_stable()) {
         vec4 displayed = imageLoad(displayed_image, pixel);
         displayed.rgb *= frame.history_scale;

@@ -246,8 +246,8 @@ void accumulate(ivec2 target) {
     }
     vec3 accumulated = (past * count + sum) / (count + weight);
     vec3 light = still ? accumulated : stretch(accumulated, frame.smoothed_exposure_scale);
-    // Light beyond half floats is counted before; this limit is below them while the exposure of the
-    // weights lags by more than three stops.
+    // Light beyond half floats is counted before; this limit is below them while the exposure of
+    // the weights lags by more than three stops.
     if (!still && 1.0 - luminance(accumulated) < MIN_FROM_ONE) {
         atomicAdd(limit_counters.clamped_values, 1u);
     }

@@ -14,8 +14,6 @@ struct DenoiserConstants {
     uvec2 size;
     // Bits: the `DENOISER_` constants.
     uint flags;
-    // Frames before this one in the mean that the picture shows (variant AVERAGED).
-    float averaged_frames;
     // Padding.
     uint pad0;
 };

@@ -298,8 +298,8 @@ struct Material {
     // Alpha of the G-buffer's emission: 1, `EMITTER_MARK`, or at least `FORWARD_MARK` for the
     // forward pass.
     float forward_mark;
-    // Mean of the base color texture (`gpu_scene::packed_materials`): square roots of linear red, green
-    // and blue, ten bits each from the lowest.
+    // Mean of the base color texture (`gpu_scene::packed_materials`): square roots of linear red,
+    // green and blue, ten bits each from the lowest.
     uint mean_color;
     // Five textures, two rows each: xyz row; w of the first row is the texture coordinate set.
     vec4 uv_rows[10];

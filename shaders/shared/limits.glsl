@@ -5,8 +5,8 @@
 
 // Counters of limits that act in a frame; 0 where none does.
 struct LimitCounters {
-    // Values of light that exceed the half-float range and are clamped: a pixel counts once for each
-    // pass and each blended surface whose result exceeds it.
+    // Values of light that exceed the half-float range and are clamped: a pixel counts once for
+    // each pass and each blended surface whose result exceeds it.
     uint clamped_values;
     // Points of refracting surfaces, one for each drawn surface of a pixel, whose paths exceed the
     // maximum number of rays, or of waiting paths.

@@ -53,9 +53,6 @@ struct SsrConstants {
     float pixel;
     // Unit vector down the image.
     vec3 down;
-    // Frames before this one in the mean that the picture shows; 0: it shows this frame alone, or
-    // this is the mean's first one.
-    float averaged_frames;
     // Padding.
     uint pad0[3];
 };

@@ -18,6 +18,8 @@ struct TaaConstants {
     // Variance clipping: half-width of the history clamp in standard deviations of the
     // neighborhood.
     float gamma;
+    // Padding.
+    uint pad0[3];
 };
 
 #endif

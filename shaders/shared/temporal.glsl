@@ -30,6 +30,9 @@ struct HistoryConstants {
     uint still;
     // Frame index since the history began, for noise.
     uint number;
+    // Frames before this one in the mean that the picture shows; 0: it shows this frame alone, or
+    // this is the mean's first one.
+    float averaged_frames;
 };
 
 #endif

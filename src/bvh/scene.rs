@@ -182,7 +182,8 @@ pub struct SceneTlas {
 
 impl SceneTlas {
     /// Sets the random numbers by which rays pass blended surfaces: others for each `number`, such
-    /// as that of a frame; those of successive numbers are evenly spread for a ray. `SceneBvh::tlas_from` sets those of 0.
+    /// as that of a frame; those of successive numbers are evenly spread for a ray.
+    /// `SceneBvh::tlas_from` sets those of 0.
     pub fn reseed(&mut self, number: u32) {
         let (first, phase) = mask::frame_seed(number);
         for (index, instance) in self.instances.iter_mut().enumerate() {

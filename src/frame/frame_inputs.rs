@@ -189,7 +189,7 @@ impl FrameInputs {
             (&settings.gi, settings.gi_divisor, settings.gi_filter_passes),
             (sampling.gi, sampling.previous_gi),
             settings.ssr.enabled.then_some(settings.ssr.max_roughness as f32),
-            (single, sampling.averaged_frames, blends),
+            (single, blends),
         )?;
         let probes =
             FrameProbes::new(gpu, scene, (view, &eye_bvh), &settings.gi, &sampling.probe_updates)?;
@@ -265,13 +265,12 @@ impl FrameInputs {
             gpu,
             (view, &sampling.motion),
             &settings.ssr,
-            (sampling.ssr, sampling.averaged_frames),
+            sampling.ssr,
             apart_from_light,
         )?;
         let denoised = data.shadow_ray_budget.filter(|_| settings.denoises_shadows());
         let shadow_signal = denoised.map(|budget| {
-            let shown = (budget.lights > 0, sampling.averaged_frames);
-            shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows, shown)
+            shadow_rays::signal(gpu, view, &sampling.motion, sampling.shadows, budget.lights > 0)
         });
         Ok(Self {
             shadow_signal: shadow_signal.transpose()?,
@@ -314,7 +313,7 @@ fn shadow_ray_budget(
             .max_ray_buffer_bytes
             .unwrap_or(MAX_RAY_BUFFER_BYTES)
             .min(u64::from(gpu.limits().max_storage_buffer_range)),
-        averaged: settings.is_averaged() || sampling.averaged_frames.is_some(),
+        averaged: settings.is_averaged() || sampling.shadows.history.averaged_frames.is_some(),
         lights: max_lights,
         light_samples: settings.shadows.light_samples,
         denoised: settings.denoises_shadows(),

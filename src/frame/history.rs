@@ -164,8 +164,8 @@ impl HistoryState {
 }
 
 /// Frames before this one in the mean that the picture shows, at least: the history of temporal
-/// anti-aliasing may be longer where a moving view became static. `None` if the picture does not show the mean of static frames, and if AOVs show
-/// parts of this frame's light. `is_static`: nothing has moved since `before`.
+/// anti-aliasing may be longer where a moving view became static. `None` if the picture does not
+/// show the mean of static frames, and if AOVs show parts of this frame's light. `is_static`: nothing has moved since `before`.
 pub(super) fn averaged_frames(
     before: Option<&PreviousFrame>,
     settings: &RenderSettings,

@@ -48,8 +48,6 @@ pub(super) struct FrameSampling {
     pub noise_shift: f32,
     /// Motion since the last frame.
     pub motion: FrameMotion,
-    /// Frames before this one in the mean that the picture shows, at least; `None` if it shows none.
-    pub averaged_frames: Option<u32>,
     /// State of the SSR history.
     pub ssr: HistoryFrame,
     /// Number of the random numbers by which rays pass blended surfaces: successive ones in frames
@@ -88,11 +86,12 @@ impl FrameSampling {
             None => last_sample.map_or(DVec2::ZERO, jitter::halton),
         };
         let motion = FrameMotion::new(old, view, posed, previous_jitter);
-        let averaged = averaged_frames(before, settings, before.is_some() && motion.is_still());
+        let averaged_frames =
+            averaged_frames(before, settings, before.is_some() && motion.is_still());
         let history_frame = |last: Option<u32>, kept: bool| {
             let counted = HistoryFrame::new(last, &motion, kept);
             let number = if kept { settings.next_number(last) } else { counted.number };
-            HistoryFrame { number, ..counted }
+            HistoryFrame { number, averaged_frames, ..counted }
         };
         let is_temporal = settings.anti_aliasing == AntiAliasing::Temporal;
         let mut ssr =
@@ -138,7 +137,6 @@ impl FrameSampling {
             // Denoised shadows are accumulated over frames.
             noise_shift: if shadows.kept { noise(shadows.number) } else { 0.0 },
             motion,
-            averaged_frames: averaged,
             probe_updates: Vec::new(),
             temporal: None,
             morphological: settings.anti_aliasing == AntiAliasing::Morphological,

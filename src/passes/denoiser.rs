@@ -62,9 +62,6 @@ pub struct SignalSettings {
     /// Consecutive frames, up to the last one, in which nothing moved and the signal did not
     /// change.
     pub still_frames: u32,
-    /// Frames before this one in the mean that the picture shows, if it shows the mean of frames of
-    /// a static view. The denoised signal is then this frame's increment of that mean.
-    pub averaged_frames: Option<u32>,
     /// Keeps the history as it is and does not read this frame's signal.
     pub frozen: bool,
     /// True for light (pre-exposed), whose history is rescaled with the exposure; false for
@@ -108,8 +105,6 @@ impl DenoiserSignal {
         settings: SignalSettings,
     ) -> GpuResult<Self> {
         let history = settings.history.constants(settings.max_history_frames, MAX_STATIC_FRAMES);
-        // A new history has no light of the last frame.
-        let averaged = settings.averaged_frames.filter(|_| settings.history.exists).unwrap_or(0);
         let flags = [
             (settings.frozen, DENOISER_FROZEN),
             (settings.pre_exposed, DENOISER_PRE_EXPOSED),
@@ -125,7 +120,6 @@ impl DenoiserSignal {
             },
             size: [view.width, view.height],
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
-            averaged_frames: (averaged as f32).min(MAX_STATIC_FRAMES),
             pad0: 0,
         };
         let label = format!("{} denoiser constants", settings.name);
@@ -162,8 +156,9 @@ impl DenoiserSignal {
     /// Kind of the pipelines.
     const fn averaging(&self) -> Averaging {
         // Without a history the samples of frames are independent.
-        match self.settings.averaged_frames {
-            Some(_) if self.settings.history.kept => Averaging::Mean,
+        let history = self.settings.history;
+        match history.averaged_frames {
+            Some(_) if history.kept => Averaging::Mean,
             _ => Averaging::Alone,
         }
     }

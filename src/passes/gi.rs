@@ -106,8 +106,7 @@ impl FrameGi {
     /// Prepares a frame. Returns `None` if GI is off or the BVH is empty. `divisor`: further divisor
     /// of the resolution along each side; `filter_passes`: maximum number of filter passes, 0 for
     /// all. `mirrored_below`: perceptual roughness below which SSR follows; `single`: the frame is
-    /// displayed as is, not averaged with others; else the number of frames before it in a static
-    /// view's mean; `blends`: blended surfaces are visible.
+    /// displayed as is, not averaged with others; `blends`: blended surfaces are visible.
     ///
     /// # Errors
     /// `GpuError` if memory runs out, or if no photons were traced (`GpuScene::update_gi`).
@@ -118,7 +117,7 @@ impl FrameGi {
         (settings, divisor, filter_passes): (&GiSettings, u32, u32),
         (history, before): (HistoryFrame, Option<GiHistory>),
         mirrored_below: Option<f32>,
-        (single, averaged_frames, blends): (bool, Option<u32>, bool),
+        (single, blends): (bool, bool),
     ) -> GpuResult<Option<Self>> {
         if !settings.uses_vpls() {
             return Ok(None);
@@ -154,7 +153,6 @@ impl FrameGi {
             max_history_frames: settings.max_history_frames as f32 / turns as f32,
             max_stale_frames: stays / turns as f32,
             still_frames,
-            averaged_frames,
             frozen,
             pre_exposed: true,
             clipped: false,

@@ -125,8 +125,7 @@ pub struct ShadowHistoryFrame {
 }
 
 /// The signal of the lost fractions in a frame. `sampled`: lights may be sampled, so that single
-/// frames are too noisy to clip the history to; and the number of frames before this one in the mean
-/// that the picture shows.
+/// frames are too noisy to clip the history to.
 ///
 /// # Errors
 /// `GpuError` if memory runs out.
@@ -135,7 +134,7 @@ pub fn signal(
     view: &View,
     motion: &FrameMotion,
     ShadowHistoryFrame { history, lights_changed, still_frames }: ShadowHistoryFrame,
-    (sampled, averaged_frames): (bool, Option<u32>),
+    sampled: bool,
 ) -> GpuResult<DenoiserSignal> {
     let settings = SignalSettings {
         name: "shadows",
@@ -143,7 +142,6 @@ pub fn signal(
         max_history_frames: MAX_HISTORY_FRAMES,
         max_stale_frames: if lights_changed { STALE_FRAMES } else { f32::MAX },
         still_frames,
-        averaged_frames,
         frozen: false,
         pre_exposed: false,
         clipped: !sampled,

@@ -71,8 +71,6 @@ pub struct FrameSsr {
 impl FrameSsr {
     /// Prepares a frame; `None` if SSR is off. Without `has_environment`, surfaces reflect no
     /// environment, probe or indirect light, and no surface is an emitter or an extended material.
-    /// `averaged_frames`: frames before this one in the mean that the picture shows, if it shows the
-    /// mean of static frames.
     ///
     /// # Errors
     /// `GpuError` if memory runs out.
@@ -80,7 +78,7 @@ impl FrameSsr {
         gpu: &Gpu,
         (view, motion): (&View, &FrameMotion),
         settings: &SsrSettings,
-        (history, averaged_frames): (HistoryFrame, Option<u32>),
+        history: HistoryFrame,
         has_environment: bool,
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
@@ -89,7 +87,6 @@ impl FrameSsr {
         let size = [view.width, view.height];
         let scale = settings.resolution.divisor();
         let history = HistoryFrame { still: history.still && settings.still, ..history };
-        let averaged = averaged_frames.filter(|_| history.exists && history.still).unwrap_or(0);
         let (level_count, level_row) = levels(size);
         let constants = motion.constants();
         let pixel_to_clip = pixel_to_clip(size);
@@ -127,7 +124,6 @@ impl FrameSsr {
             right: view.inverse.x_axis.truncate().normalize_or_zero(),
             pixel: 2.0 * view.inverse.y_axis.truncate().length() / view.height as f32,
             down: view.inverse.y_axis.truncate().normalize_or_zero(),
-            averaged_frames: (averaged as f32).min(MAX_STATIC_FRAMES),
             pad0: [0; 3],
         };
         let constants = dynamic_buffer(gpu, "ssr constants", &[values])?;

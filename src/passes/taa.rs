@@ -98,6 +98,7 @@ impl TaaPass {
             jitter: frame.jitter,
             history: frame.history.constants(frame.max_history_frames, MAX_STATIC_FRAMES),
             gamma: frame.gamma,
+            pad0: [0; 3],
         };
         let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
         g.compute("taa", pipeline)

@@ -107,6 +107,9 @@ pub struct HistoryFrame {
     pub still: bool,
     /// True if this frame writes the history; otherwise it leaves the history unchanged.
     pub kept: bool,
+    /// Frames before this one in the mean that the picture shows, if it shows the mean of frames of
+    /// a static view. The pass then outputs this frame's increment of that mean.
+    pub averaged_frames: Option<u32>,
 }
 
 impl HistoryFrame {
@@ -118,6 +121,7 @@ impl HistoryFrame {
             exists: last.is_some(),
             still: last.is_some() && motion.is_still(),
             kept,
+            averaged_frames: None,
         }
     }
 
@@ -143,7 +147,14 @@ impl HistoryFrame {
             true if self.still => at_rest,
             true => in_motion,
         };
-        HistoryConstants { max_frames, still: u32::from(self.still), number: self.number }
+        // A new history has no light of the frames before.
+        let averaged = self.averaged_frames.filter(|_| self.exists).unwrap_or(0);
+        HistoryConstants {
+            max_frames,
+            still: u32::from(self.still),
+            number: self.number,
+            averaged_frames: (averaged as f32).min(at_rest),
+        }
     }
 
     /// The image of the last frame and the one that this frame writes: of the history `name`, or
@@ -206,13 +217,35 @@ mod tests {
 
     #[test]
     fn a_history_has_a_length_only_if_it_exists_and_is_kept() {
-        let history = HistoryFrame { number: 7, exists: true, still: false, kept: true };
+        let history = HistoryFrame {
+            number: 7,
+            exists: true,
+            still: false,
+            kept: true,
+            averaged_frames: None,
+        };
         let length = |history: HistoryFrame| history.constants(16.0, 1024.0).max_frames;
         assert_eq!(length(history), 16.0);
         assert_eq!(length(HistoryFrame { still: true, ..history }), 1024.0);
         assert_eq!(length(HistoryFrame { exists: false, ..history }), 0.0);
         assert_eq!(length(HistoryFrame { still: true, kept: false, ..history }), 0.0);
         assert_eq!(history.constants(0.0, 0.0).number, 7);
+    }
+
+    #[test]
+    fn a_mean_has_at_most_the_frames_of_the_history() {
+        let history = HistoryFrame {
+            number: 7,
+            exists: true,
+            still: true,
+            kept: true,
+            averaged_frames: Some(3),
+        };
+        let averaged = |history: HistoryFrame| history.constants(16.0, 1024.0).averaged_frames;
+        assert_eq!(averaged(history), 3.0);
+        assert_eq!(averaged(HistoryFrame { averaged_frames: Some(5000), ..history }), 1024.0);
+        assert_eq!(averaged(HistoryFrame { exists: false, ..history }), 0.0);
+        assert_eq!(averaged(HistoryFrame { averaged_frames: None, ..history }), 0.0);
     }
 
     #[test]
