@@ -88,12 +88,18 @@ pub(super) fn declare_frame<'a>(
         bent_normal_ao,
         limit_counters,
     };
-    let mut velocity = FrameVelocity::new(passes.velocity.get(), &passes.skin, &sampling.motion);
-    let mut velocity = |g: &mut Graph<'a>| velocity.image(g, frame, gbuffer.depth);
+    let mut velocity = FrameVelocity {
+        pass: passes.velocity.get(),
+        skin: &passes.skin,
+        motion: &sampling.motion,
+        frame,
+        depth: gbuffer.depth,
+        declared: None,
+    };
     let denoising = inputs.shadow_signal.as_ref().map(|signal| ShadowDenoising {
         denoiser: &passes.denoiser,
         signal,
-        velocity: velocity(g),
+        velocity: velocity.image(g),
     });
     let lit = passes.lighting.declare(g, frame, lighting, split, denoising);
     passes.forward.declare(g, frame, lighting, lit);
@@ -105,14 +111,13 @@ pub(super) fn declare_frame<'a>(
     let (gi_output, blended_light) = match (&inputs.gi, passes.gi.get()) {
         (Some(gi), Some(pass)) => {
             let denoiser = &passes.denoiser;
-            let velocity = velocity(g);
-            let gi_inputs = GiInputs { gbuffer, bent_normal_ao, lit, velocity, bvh };
+            let velocity_image = velocity.image(g);
+            let gi_inputs =
+                GiInputs { gbuffer, bent_normal_ao, lit, velocity: velocity_image, bvh };
             let output = pass.declare(g, frame, (gi, denoiser), gi_inputs, split);
             let blended = layer.zip(output.limits).and_then(|(layer, (counters, _))| {
-                let (depth, name) = (layer.gbuffer.depth, "velocity of blended surfaces");
-                let velocity = (passes.velocity.get())
-                    .map(|pass| sampling.motion.camera_velocity(g, (pass, data), depth, name))?;
-                let from = (layer, velocity);
+                let velocity_image = velocity.blended_image(g, layer.gbuffer.depth)?;
+                let from = (layer, velocity_image);
                 pass.declare_blended(g, data, (gi, denoiser), from, (bvh, counters))
             });
             (Some(output), blended)
@@ -143,7 +148,7 @@ pub(super) fn declare_frame<'a>(
                 light: lit.light,
                 bent_normal_ao,
                 gi_specular: traced,
-                velocity: velocity(g),
+                velocity: velocity.image(g),
                 limit_counters,
             };
             Some(pass.declare(g, frame, ssr, ssr_inputs, watched, is_temporal))
@@ -181,7 +186,7 @@ pub(super) fn declare_frame<'a>(
         depth: gbuffer.depth,
         velocity: match reflections {
             Some(reflections) => Some(reflections.velocity),
-            None => is_temporal.then(|| velocity(g)),
+            None => is_temporal.then(|| velocity.image(g)),
         },
         limit_counters,
     };
@@ -237,7 +242,7 @@ pub(super) fn declare_frame<'a>(
         .iter()
         .map(|&aov| {
             let image = match aov {
-                Aov::Velocity => Some(velocity(g)),
+                Aov::Velocity => Some(velocity.image(g)),
                 Aov::Ssr(what) => {
                     reflections.and_then(|r| r.debug).map(|debug| debug[what.debug_image_index()])
                 }

@@ -16,7 +16,7 @@ use super::{
     scene_frame::SceneFrame,
     skin::SkinPass,
     starburst::StarburstPass,
-    velocity::{MotionState, VelocityPass},
+    velocity::{MotionState, VelocityPass, VelocitySurfaces},
     vignetting::VignettingPass,
 };
 use crate::{
@@ -160,7 +160,14 @@ impl EffectPasses {
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),
                 };
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
-                let moving = velocity.declare(g, frame, skin, rendered_depth, "velocity", &moments);
+                let moving = velocity.declare(
+                    g,
+                    frame,
+                    skin,
+                    VelocitySurfaces::Opaque(rendered_depth),
+                    "velocity",
+                    &moments,
+                );
                 let [from, to] = [&frame.data.uniforms, frame.output].map(|at| at.values.size);
                 let moving = velocity.enlarged(g, moving, from, to);
                 let (light, bound) = pass.declare(g, frame.output, depth, moving, light, blur);

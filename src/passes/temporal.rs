@@ -8,14 +8,14 @@ use glam::{DMat4, DVec2, DVec3, Mat4};
 use super::{
     scene_frame::SceneFrame,
     skin::SkinPass,
-    velocity::{MotionState, VelocityPass},
+    velocity::{MotionState, VelocityPass, VelocitySurfaces},
 };
 use crate::{
     gpu::{
         shader_structs::temporal::{HistoryConstants, MotionConstants},
         vk,
     },
-    gpu_scene::{FrameData, GpuScenePose, View},
+    gpu_scene::{GpuScenePose, View},
     graph::{Graph, ImageHandle},
 };
 
@@ -66,18 +66,6 @@ impl FrameMotion {
     #[must_use]
     pub const fn is_still(&self) -> bool {
         self.is_scene_still() && !self.camera_moved
-    }
-
-    /// Velocity image (pixels) of the points at these depths, without the motion of objects; `name`:
-    /// of the image.
-    pub fn camera_velocity<'a>(
-        &self,
-        g: &mut Graph<'a>,
-        (pass, data): (&'a VelocityPass, &FrameData),
-        depth: ImageHandle,
-        name: &str,
-    ) -> ImageHandle {
-        pass.declare_static(g, data, depth, name, &self.states)
     }
 
     /// Constants of the shaders.
@@ -178,36 +166,39 @@ impl HistoryFrame {
 /// Velocity of each pixel since the last frame. The first pass that needs it declares it, once per
 /// frame.
 pub struct FrameVelocity<'a, 'm> {
-    pass: Option<&'a VelocityPass>,
-    skin: &'a SkinPass,
-    motion: &'m FrameMotion,
-    image: Option<ImageHandle>,
+    /// Its pipelines; `None` if no pass of the frame needs it.
+    pub pass: Option<&'a VelocityPass>,
+    /// Pipelines of skins, for their last positions.
+    pub skin: &'a SkinPass,
+    /// Motion since the last frame.
+    pub motion: &'m FrameMotion,
+    /// The scene in this frame.
+    pub frame: SceneFrame<'a>,
+    /// Depth of the opaque surfaces at render resolution.
+    pub depth: ImageHandle,
+    /// The image, once it is declared.
+    pub declared: Option<ImageHandle>,
 }
 
-impl<'a, 'm> FrameVelocity<'a, 'm> {
-    /// Velocity of a frame, not declared yet. `pass`: its pipelines; `None` if no pass of the frame
-    /// needs it.
-    #[must_use]
-    pub const fn new(
-        pass: Option<&'a VelocityPass>,
-        skin: &'a SkinPass,
-        motion: &'m FrameMotion,
-    ) -> Self {
-        Self { pass, skin, motion, image: None }
+impl<'a> FrameVelocity<'a, '_> {
+    /// The velocity image (pixels) of the opaque surfaces.
+    pub fn image(&mut self, g: &mut Graph<'a>) -> ImageHandle {
+        let Self { pass, skin, motion, frame, depth, .. } = *self;
+        let Some(pass) = pass else { return depth };
+        *self.declared.get_or_insert_with(|| {
+            let name = "velocity from the last frame";
+            let opaque = VelocitySurfaces::Opaque(depth);
+            pass.declare(g, frame, skin, opaque, name, &motion.states)
+        })
     }
 
-    /// The velocity image (pixels); `depth` is the depth at render resolution.
-    pub fn image(
-        &mut self,
-        g: &mut Graph<'a>,
-        frame: SceneFrame<'a>,
-        depth: ImageHandle,
-    ) -> ImageHandle {
-        let Some(pass) = self.pass else { return depth };
-        *self.image.get_or_insert_with(|| {
-            let name = "velocity from the last frame";
-            pass.declare(g, frame, self.skin, depth, name, &self.motion.states)
-        })
+    /// The velocity image (pixels) of blended surfaces at these depths; `None` if no pass of the
+    /// frame needs velocities.
+    pub fn blended_image(&self, g: &mut Graph<'a>, depth: ImageHandle) -> Option<ImageHandle> {
+        let name = "velocity of blended surfaces";
+        let blended = VelocitySurfaces::Blended(depth);
+        let pass = self.pass?;
+        Some(pass.declare(g, self.frame, self.skin, blended, name, &self.motion.states))
     }
 }
 

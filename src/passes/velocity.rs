@@ -1,10 +1,11 @@
 //! Per-pixel motion in the image between two times.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::{DMat4, DVec3, Mat4};
 
 use super::{
+    creation::get_or_create,
     formats::{DEPTH, VELOCITY},
     scene_frame::SceneFrame,
     skin::SkinPass,
@@ -45,10 +46,38 @@ impl MotionState {
     }
 }
 
+/// Surfaces of which a velocity image has the motion: one in each pixel, at the depth of an image.
+#[derive(Clone, Copy, Debug)]
+pub enum VelocitySurfaces {
+    /// Opaque ones, of the depth attachment.
+    Opaque(ImageHandle),
+    /// Blended ones, of `BlendedGbuffer`.
+    Blended(ImageHandle),
+}
+
+impl VelocitySurfaces {
+    /// Image of their depths.
+    const fn depth(self) -> ImageHandle {
+        let (Self::Opaque(depth) | Self::Blended(depth)) = self;
+        depth
+    }
+
+    /// True if a draw may be of these surfaces.
+    fn includes(self, draw: &Draw) -> bool {
+        match self {
+            Self::Opaque(_) => draw.queue != RenderQueue::Blend,
+            Self::Blended(_) => draw.blended,
+        }
+    }
+}
+
 /// Pipelines of the velocity passes.
 pub struct VelocityPass {
+    gpu: Gpu,
     pipeline: Arc<GraphicsPipeline>,
     moving: Arc<GraphicsPipeline>,
+    /// Of blended surfaces, created on first use.
+    moving_blended: OnceLock<Arc<GraphicsPipeline>>,
     enlarge: Arc<GraphicsPipeline>,
 }
 
@@ -66,19 +95,15 @@ impl VelocityPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(VELOCITY, false)], ..GraphicsState::default() };
         let moving = GraphicsState {
-            vertex_stride: VERTEX_STRIDE,
-            attributes: vertex_attributes()
-                .into_iter()
-                .filter(|attribute| attribute.0 == 0)
-                .collect(),
             // Visible surfaces wrote this depth; holes of alpha masks did not.
             depth: Some((DEPTH, false, vk::CompareOp::EQUAL)),
-            ..state.clone()
+            ..moving_state()
         };
         let make = |name: &str, fragment: &str| {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self {
+            gpu: gpu.clone(),
             pipeline: make("velocity", "velocity.frag")?,
             moving: GraphicsPipeline::new(
                 gpu,
@@ -87,7 +112,16 @@ impl VelocityPass {
                 "velocity_dynamic.frag",
                 &moving,
             )?,
+            moving_blended: OnceLock::new(),
             enlarge: make("velocity upscaled", "velocity_upscale.frag")?,
+        })
+    }
+
+    fn moving_blended(&self) -> GpuResult<Arc<GraphicsPipeline>> {
+        get_or_create(&self.moving_blended, || {
+            let name = "velocity moving blended";
+            let fragment = "velocity_dynamic.frag+BLENDED";
+            GraphicsPipeline::new(&self.gpu, name, "velocity.vert", fragment, &moving_state())
         })
     }
 
@@ -114,7 +148,7 @@ impl VelocityPass {
     }
 
     /// Declares the pass for the motion of each pixel as if only the camera moved.
-    pub fn declare_static<'a>(
+    fn declare_static<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &FrameData,
@@ -138,19 +172,19 @@ impl VelocityPass {
     /// Declares the passes for the motion of each pixel from the first time to the last. Camera
     /// motion is computed for all pixels; moving objects are drawn over it where visible. Temporal
     /// passes use the interval from the last frame to this one, motion blur that from shutter
-    /// opening to closing; `name` distinguishes their images. Blended surfaces have the velocity of
-    /// the surface behind them.
+    /// opening to closing; `name` distinguishes their images.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         SceneFrame { scene, data, .. }: SceneFrame<'a>,
         skin: &SkinPass,
-        depth: ImageHandle,
+        surfaces: VelocitySurfaces,
         name: &str,
         moments: &[MotionState; 2],
     ) -> ImageHandle {
+        let depth = surfaces.depth();
         let out = self.declare_static(g, data, depth, name, moments);
-        let moving = moving(scene, data, moments);
+        let moving = moving(scene, data, surfaces, moments);
         if moving.draws.is_empty() {
             return out;
         }
@@ -172,19 +206,28 @@ impl VelocityPass {
         let [first, last] = positions.map(|positions| {
             positions.map_or_else(|| (&data.draws.instances).into(), BufferSource::from)
         });
-        g.draws(&format!("{name} of dynamic objects"))
-            .depth_tested(depth)
-            .target_loaded(out)
-            .vertex_storage("first_position_block", first)
+        let pass = g.draws(&format!("{name} of dynamic objects")).target_loaded(out);
+        let pass = match surfaces {
+            VelocitySurfaces::Opaque(depth) => pass.depth_tested(depth),
+            VelocitySurfaces::Blended(depth) => pass.sampled("blended_depth_image", depth),
+        };
+        pass.vertex_storage("first_position_block", first)
             .vertex_storage("last_position_block", last)
             .binds([data.uniform()])
             .vertex_storage("instance_block", &data.draws.instances)
             .storage_values("move_block", "moves", &moving.moves)
             .record(move |cx, bindings| {
-                cx.rec.bind_graphics(&self.moving, &bindings.common())?;
-                cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                let pipeline = match surfaces {
+                    VelocitySurfaces::Opaque(_) => Arc::clone(&self.moving),
+                    VelocitySurfaces::Blended(_) => self.moving_blended()?,
+                };
+                cx.rec.bind_graphics(&pipeline, &bindings.common())?;
                 for (draw, constants) in &moving.draws {
-                    cx.rec.push_graphics(&self.moving, constants);
+                    cx.rec.bind_geometry(
+                        &scene.vertices,
+                        if draw.sorted { &data.draws.sorted } else { &scene.indices },
+                    );
+                    cx.rec.push_graphics(&pipeline, constants);
                     cx.rec.set_culling(!draw.double_sided, draw.mirrored);
                     let Draw {
                         first_index,
@@ -208,8 +251,23 @@ impl VelocityPass {
     }
 }
 
+/// State of the draws of moving objects, without depth.
+fn moving_state() -> GraphicsState {
+    GraphicsState {
+        vertex_stride: VERTEX_STRIDE,
+        attributes: vertex_attributes().into_iter().filter(|attribute| attribute.0 == 0).collect(),
+        colors: vec![(VELOCITY, false)],
+        ..GraphicsState::default()
+    }
+}
+
 /// Draws with an instance whose transform at either time differs from the frame's.
-fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2]) -> Moving<'a> {
+fn moving<'a>(
+    scene: &GpuScene,
+    data: &'a FrameData,
+    surfaces: VelocitySurfaces,
+    moments: &[MotionState; 2],
+) -> Moving<'a> {
     let mut out = Moving { draws: Vec::new(), moves: Vec::new() };
     let now = &scene.current_pose;
     let at = [&moments[0], &moments[1]].map(|moment| moment.posed.as_ref().unwrap_or(now));
@@ -224,7 +282,7 @@ fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[MotionState; 2])
             .find(|part| part.group == group as usize)
     };
     let eye = DMat4::from_translation(-data.uniforms.camera);
-    for draw in data.draws.visible.draws.iter().filter(|draw| draw.queue != RenderQueue::Blend) {
+    for draw in data.draws.visible.draws.iter().filter(|draw| surfaces.includes(draw)) {
         let range =
             draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
         let sources = data.draws.visible.sources.get(range).unwrap_or_default();

@@ -500,3 +500,49 @@ fn hidden_blended_surfaces_take_no_samples() {
     println!("one layer {one:.3?}, four {four:.3?} nits");
     assert!((one.0 / four.0 - 1.0).abs() < 0.02 && four.1 < 1.1 * one.1 + 0.1, "{one:?} {four:?}");
 }
+
+/// The indirect light of a moving blended surface is averaged over frames as that of an opaque one.
+#[test]
+fn moving_blended_surfaces_keep_their_history() {
+    const FRAMES: u32 = 8;
+    let Some((_guard, mut renderer)) = renderer() else { return };
+    let settings = RenderSettings {
+        gi: GiSettings { vpl_samples: 1, ..unfiltered_gi() },
+        aovs: vec![Aov::IndirectDiffuse],
+        ..settings(maps())
+    };
+    let view = perspective(DVec3::new(0.0, 0.8, 2.4), DVec3::new(0.0, 0.8, 0.0), 0.6, 0.01, SIZE);
+    // The card comes nearer by more than the history's tolerance of places, and turns.
+    let scene = |material: &Material, frame: u32| {
+        let mut builder = SceneBuilder::new("card");
+        builder.floor(8.0, white());
+        let material = builder.add_material(material.clone());
+        let card = builder.add_mesh("card", shapes::plane(Vec2::splat(1.6), 1, 1), material);
+        let upright = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2 + 0.02 * f64::from(frame));
+        let place = DVec3::new(0.0, 0.8, 0.06 * f64::from(frame));
+        builder.instance("card", card, DMat4::from_rotation_translation(upright, place));
+        builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::new(0.0, -1.0, -0.2));
+        builder.build().unwrap()
+    };
+    // Differences between neighbors, relative to the mean.
+    let mut noise = |material: Material| {
+        let start = scene(&material, 0);
+        let mut on_device = renderer.upload_for(&start, &settings.shadows).unwrap();
+        on_device.update_gi(renderer.gpu(), &start, &settings.gi).unwrap();
+        renderer.reset_history();
+        let mut last = None;
+        for frame in 0..FRAMES {
+            on_device.follow(renderer.gpu(), &scene(&material, frame)).unwrap();
+            last = Some(renderer.render(&on_device, &view, &settings).unwrap());
+        }
+        let last = last.unwrap();
+        let at = |x, y| aov3(&last, Aov::IndirectDiffuse, x, y).y;
+        let pixels = || (20..44).flat_map(|y| (36..60).map(move |x| (x, y)));
+        let level = mean(&pixels().map(|(x, y)| at(x, y)).collect::<Vec<_>>());
+        let steps: Vec<f64> = pixels().map(|(x, y)| (at(x + 1, y) - at(x, y)).powi(2)).collect();
+        (mean(&steps) / 2.0).sqrt() / level
+    };
+    let [opaque, solid] = [white(), blend(white())].map(&mut noise);
+    println!("noise of the last frame: opaque {opaque:.4}, blended {solid:.4}");
+    assert!((solid / opaque - 1.0).abs() < 0.15, "{opaque} {solid}");
+}
