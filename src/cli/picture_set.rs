@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     output,
-    scene::{
-        address::{AddressTable, AddressedItem},
-        look::Look,
-    },
+    scene::{address::AddressTable, look::Look},
     session::{self, OpenRequest, SceneSource},
 };
 
@@ -85,7 +82,7 @@ fn members(cameras: &[String], axes: &[Axis]) -> Vec<Member> {
 /// Addresses of all cameras of a scene with its look.
 fn cameras(request: &OpenRequest, source: &SceneSource) -> Result<Vec<String>, CliError> {
     let opened = open(request, source)?;
-    let cameras = addresses(&AddressTable::cameras(&opened.scene));
+    let cameras = AddressTable::cameras(&opened.scene).addresses();
     match cameras.is_empty() {
         true => Err(CliError::Usage(format!(
             "--all-cameras: {} has no camera; omit the option",
@@ -93,20 +90,6 @@ fn cameras(request: &OpenRequest, source: &SceneSource) -> Result<Vec<String>, C
         ))),
         false => Ok(cameras),
     }
-}
-
-/// An address for each camera that `--camera` resolves to it: a name, or else a number.
-fn addresses(table: &AddressTable<'_>) -> Vec<String> {
-    let list = table.list();
-    let address = |camera: &AddressedItem<'_>| {
-        let names = camera.names.into_iter().filter(|name| !name.is_empty());
-        let places = 1..=list.len();
-        let counted =
-            names.clone().flat_map(|name| places.clone().map(move |at| format!("{name}#{at}")));
-        let plain = names.map(str::to_owned).chain([format!("#{}", camera.number)]);
-        plain.chain(counted).find(|name| table.find(name).first() == Some(&camera.index))
-    };
-    list.iter().filter_map(address).collect()
 }
 
 /// The scene as read, with the look of a request.
@@ -203,21 +186,5 @@ mod tests {
         // Equal last parts need the whole paths.
         let lights = [axis("lights.Key.kelvin=2700"), axis("lights.Fill.kelvin=4000")];
         assert_eq!(members(&[], &lights)[0].name, "lights.Key.kelvin=2700.lights.Fill.kelvin=4000");
-    }
-
-    #[test]
-    fn each_camera_has_an_address_that_selects_it() {
-        let item = |index, number, names| AddressedItem { index, number, names };
-        let table: AddressTable = [
-            item(4, 0, ["Hero", "front"]),
-            item(5, 0, ["Hero", "back"]),
-            item(6, 1, ["", ""]),
-            item(7, 2, ["Wide", ""]),
-            item(8, 3, ["Wide", ""]),
-        ]
-        .into_iter()
-        .collect();
-        let found = addresses(&table);
-        assert_eq!(found, ["Hero", "back", "#1", "Wide", "#3"]);
     }
 }

@@ -125,6 +125,21 @@ impl<'a> AddressTable<'a> {
         numbered.find(|address| self.resolve(address) == *wanted)
     }
 
+    /// An address for each item, whose first item it is: a name, or else a number or a counted
+    /// name.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<String> {
+        let address = |item: &AddressedItem<'a>| {
+            let names = item.names.into_iter().filter(|name| !name.is_empty());
+            let places = 1..=self.list.len();
+            let counted =
+                names.clone().flat_map(|name| places.clone().map(move |at| format!("{name}#{at}")));
+            let plain = names.map(str::to_owned).chain([format!("#{}", item.number)]);
+            plain.chain(counted).find(|name| self.find(name).first() == Some(&item.index))
+        };
+        self.list.iter().filter_map(address).collect()
+    }
+
     /// Candidates for an error message: each name once, and the numbers of unnamed items.
     #[must_use]
     pub fn suggestions(&self) -> Vec<String> {
@@ -196,5 +211,20 @@ mod tests {
         assert_eq!(things.address(3).as_deref(), Some("#3"), "a#1 is another's name");
         assert_eq!(things.address(4).as_deref(), Some("a#2"));
         assert_eq!(things.address(99), None);
+    }
+
+    #[test]
+    fn each_item_has_an_address_that_selects_it_first() {
+        let item = |index, number, names| AddressedItem { index, number, names };
+        let table: AddressTable = [
+            item(4, 0, ["Hero", "front"]),
+            item(5, 0, ["Hero", "back"]),
+            item(6, 1, ["", ""]),
+            item(7, 2, ["Wide", ""]),
+            item(8, 3, ["Wide", ""]),
+        ]
+        .into_iter()
+        .collect();
+        assert_eq!(table.addresses(), ["Hero", "back", "#1", "Wide", "#3"]);
     }
 }

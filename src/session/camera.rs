@@ -55,7 +55,7 @@ fn chosen_node(
         return Ok(cameras.list().first().map(|camera| camera.index));
     };
     cameras.find(name).first().copied().map(Some).ok_or_else(|| {
-        let names = cameras.suggestions();
+        let names = cameras.addresses();
         let there =
             if names.is_empty() { "no camera; omit the name".into() } else { names.join(", ") };
         let expected = format!("{} has no camera '{name}'; it has {there}", args.name());

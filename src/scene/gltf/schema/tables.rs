@@ -130,7 +130,7 @@ const ASSET: Object = Object {
     fields: &[
         opt("copyright", Text),
         opt("generator", Text),
-        req("version", Version),
+        stated("version", Version),
         opt("minVersion", Version),
     ],
 };

@@ -51,10 +51,20 @@ fn integers_written_as_floats_become_integers() {
 
 #[test]
 fn what_is_required_is_an_error() {
-    let (_, report) = checked(json!({"asset": {}, "bufferViews": [{"byteLength": -1}]}));
+    let (_, report) = checked(json!({"bufferViews": [{"byteLength": -1}]}));
     let (place, message, more) = report.first_error().unwrap();
     assert_eq!((place, more), ("/", 0));
-    assert!(message.starts_with("asset: 'version' is missing"), "{message}");
+    assert!(message.contains("'asset' is missing"), "{message}");
+}
+
+#[test]
+fn a_version_is_stated_but_not_needed() {
+    for asset in [json!({}), json!({"version": 2.0})] {
+        let (_, report) = checked(json!({"asset": asset}));
+        assert!(report.first_error().is_none());
+        let notes = report.into_notes();
+        assert!(notes.len() == 1 && notes[0].message.contains("version"));
+    }
 }
 
 #[test]
