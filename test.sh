@@ -50,9 +50,20 @@ lane() {
 # ended PID NAME: waits for a lane. One that ends early leaves checks out, and counts as a failed check.
 ended() { wait "$1" || printf '%5d s %5d s  %-22s FAILED\n' "$SECONDS" 0 "$2" >>"$logs/times"; }
 
-# Without the examples, which lints check: nine more programs to link.
+# Beside rustc, or where the distribution has it.
+clippy_driver=$(rustc --print sysroot)/bin/clippy-driver
+[ -x "$clippy_driver" ] || clippy_driver=$(command -v clippy-driver) || die "clippy-driver is missing; install clippy"
+
+# A command of cargo whose compiler for the crates of the workspace is Clippy's driver, as below `cargo clippy`: it lints what it
+# compiles. `cargo clippy` would check all dependencies a second time, which takes minutes, and the crates too. Cargo keeps what the
+# driver compiled apart from the work of plain builds.
+linted() {
+    RUSTC_WORKSPACE_WRAPPER=$clippy_driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ "$@"
+}
+
+# A lint ends it like any other error.
 build() {
-    cargo test --locked --no-run --lib --bins --tests "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
+    linted cargo test --locked --no-run --lib --bins --tests "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
 }
 
 # The program of a test target, as the build named it: "unittests src/lib.rs" or "tests/gpu/main.rs".
@@ -86,13 +97,15 @@ compiling_little() {
     GALLIVM_PERF=nopt LP_NATIVE_VECTOR_WIDTH=128 MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.short" "$@"
 }
 
-lints() {
-    checked_lints >"$logs/lints" 2>&1 || { cat "$logs/lints"; false; }
+# What the tests need not: examples, with --long the Python module, and documentation, by the libraries of the tests.
+rest_of_lints() {
+    linted checked_rest >"$logs/lints" 2>&1 || { cat "$logs/lints"; false; }
 }
-checked_lints() {
-    cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
+checked_rest() {
+    cargo build --locked --examples "${CARGO_FLAGS[@]}" &&
         { [ "${SUNNY16_LONG:-}" != 1 ] || cargo clippy --locked -p sunny16-python "${CARGO_FLAGS[@]}" -- -D warnings; } &&
-        RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
+        RUSTDOC="$PWD/scripts/rustdoc_lints.sh" RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" \
+            cargo test --locked --doc --no-fail-fast "${CARGO_FLAGS[@]}"
 }
 
 # With --long alone: nine tenths of the paths of all cases. Others of their kind always run: a room (cornell_metal; tests/gpu/
@@ -143,7 +156,7 @@ viewer_tests() {
 
 # Two lanes: what one leaves of the processors, in waits, serial parts and ends, the other takes.
 host_lane() {
-    lane "lints and docs" lints
+    lane "examples and docs" rest_of_lints
     lane "validation cases" validation
     lane "packages" packages
     lane "unit tests, core" tests core "unittests ../../src/core.rs"
