@@ -39,7 +39,7 @@ fn corner(floor: Material) -> SceneBuilder {
 }
 
 fn view() -> View {
-    perspective(DVec3::new(0.6, 1.4, 2.6), DVec3::new(0.0, 0.4, 0.0), 0.8, 0.05, (96, 64))
+    perspective(DVec3::new(0.6, 1.4, 2.6), DVec3::new(0.0, 0.4, 0.0), 0.8, 0.05, (48, 32))
 }
 
 /// The last of `FRAMES` frames of a still view with temporal anti-aliasing.
