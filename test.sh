@@ -154,12 +154,20 @@ viewer_tests() {
     tests viewer "tests/viewer/main.rs" "${skipped[@]}"
 }
 
+# Beside the paced tests, which wait and leave processors idle: gentle work leaves them the processor when they have to run.
+gentle() {
+    renice -n 19 "$BASHPID" >/dev/null
+    "$@"
+}
+gentle_lane() {
+    lane "examples and docs" gentle rest_of_lints
+    lane "unit tests, core" gentle tests core "unittests ../../src/core.rs"
+}
+
 # Two lanes: what one leaves of the processors, in waits, serial parts and ends, the other takes.
 host_lane() {
-    lane "examples and docs" rest_of_lints
     lane "validation cases" validation
     lane "packages" packages
-    lane "unit tests, core" tests core "unittests ../../src/core.rs"
     lane "unit tests" tests lib "unittests src/lib.rs"
     lane "tests of cpu" tests cpu "tests/cpu/main.rs"
     lane "tests of validation" tests validation "tests/validation/main.rs"
@@ -176,13 +184,16 @@ check scripts scripts/setup_test.sh
 check format cargo fmt --all --check
 check build build
 if [ "$(failed_checks)" -eq 0 ]; then
-    say "tests of viewer"
+    say "tests of viewer, paced, and a gentle lane"
+    gentle_lane &
+    gentle=$!
     paced_viewer_tests
     say "all other tests, in two lanes"
     host_lane &
     host=$!
     device_lane &
     device=$!
+    ended "$gentle" "gentle lane"
     ended "$host" "lane of the host"
     ended "$device" "lane of the device"
 fi
