@@ -82,7 +82,7 @@ tests() {
 # optimizer and with short vectors, of which it compiles fewer lanes (docs.mesa3d.org/envvars.html). Those that draw long, by the
 # start of their names, keep both. Other drivers do not read the variables, and Mesa's cache does not tell the vectors apart.
 LONG_DRAWS=(anti_aliasing::moving_camera anti_aliasing::still_view averaging:: blended:: direct_budget:: frame::clustered_lights
-    gi:: gi_probes:: gi_scenes:: lens_ghosts:: water::)
+    gi:: gi_probes:: gi_scenes:: lens_ghosts:: shadows::penumbra water::)
 gpu_tests() {
     tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
 }
