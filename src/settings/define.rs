@@ -173,7 +173,8 @@ macro_rules! section {
                             $crate::settings::define::accepts!(
                                 $ty $(, in $min, $max)? $(, $accepts)?
                             );
-                        let input = input.without_unit(concat!($($unit)?));
+                        let text = $crate::settings::units::in_unit(input.text, concat!($($unit)?));
+                        let input = $crate::settings::value::Input { text: &text, ..*input };
                         let value =
                             <$ty as $crate::settings::value::Setting>::parse(&input, &ACCEPTS)
                                 .ok_or($crate::settings::value::InvalidValue)?;
@@ -232,7 +233,8 @@ macro_rules! fields {
                         let accepts = $crate::settings::define::accepts!(
                             $ty $(, in $min, $max)? $(, $accepts)?
                         );
-                        let input = input.without_unit(concat!($($unit)?));
+                        let text = $crate::settings::units::in_unit(input.text, concat!($($unit)?));
+                        let input = $crate::settings::value::Input { text: &text, ..*input };
                         let value =
                             $crate::settings::define::parser!($ty $(, $parse)?)(&input, &accepts)
                                 .ok_or($crate::settings::value::InvalidValue)?;

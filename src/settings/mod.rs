@@ -9,6 +9,7 @@ mod gi;
 mod passes;
 pub(crate) mod property;
 mod quality;
+pub mod units;
 pub(crate) mod value;
 
 pub use choices::Choice;

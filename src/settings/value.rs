@@ -18,32 +18,6 @@ pub struct Input<'a> {
     pub folder: &'a Path,
 }
 
-/// Units with their other spellings.
-const UNITS: [(&str, &[&str]); 4] = [
-    ("deg", &["degrees", "\u{b0}"]),
-    ("lx", &["lux"]),
-    ("nit", &["nits", "cd/m2"]),
-    ("um", &["\u{b5}m"]),
-];
-
-impl Input<'_> {
-    /// The input without its property's unit, which may follow a number: `2000lm`, `1/125 s`.
-    #[must_use]
-    pub(crate) fn without_unit(self, unit: &str) -> Self {
-        // `0.51/m` is 0.51, not 0.5 and the unit.
-        let unit = unit.strip_prefix('1').unwrap_or(unit);
-        let others = UNITS.iter().find(|(name, _)| *name == unit).map_or(&[][..], |(_, all)| all);
-        let names =
-            [unit].into_iter().chain(others.iter().copied()).filter(|name| !name.is_empty());
-        let number = |name: &str| {
-            let number = self.text.strip_suffix(name)?.trim_end();
-            number.ends_with(|c: char| c.is_ascii_digit() || c == '.').then_some(number)
-        };
-        let text = names.filter_map(number).next().unwrap_or(self.text);
-        Self { text, ..self }
-    }
-}
-
 /// A value that its property does not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid value")]

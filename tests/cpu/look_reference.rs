@@ -24,7 +24,9 @@ and vignetting, a shutter time enables motion blur, an ISO speed enables grain.\
 A file sets each light's strength in one unit; two units are an error. If `--set` names a\n\
 property several times, the last one wins. In a file, numbers, `true` and `false` stand without\n\
 quotes; quoted ones are read with a notice. `--set` and quoted numbers take the unit of the\n\
-property, and f-numbers their prefix: `5600K`, `2000 lm`, `1/125s`, `f/2.8`.\n\n\
+property or another one of its quantity: `5600K`, `200mired`, `2000 lm`, `1/125s`, `8ms`, `3ft`,\n\
+`85mm`, `20 fc`; f-numbers take their prefix: `f/2.8`. An unknown unit is an error that names the\n\
+units of the property.\n\n\
 ## Addresses\n\n\
 `sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes\n\
 of each mesh.\n\n\

@@ -8,8 +8,8 @@ use super::{
     CameraLook, LookError,
     lights::aimed,
     photographic::{
-        DISTANCE, FOCAL_LENGTH, PLACE, ROLL, SECONDS, SENSOR, distance, f_number, millimeters,
-        seconds, sensor,
+        DISTANCE, FOCAL_LENGTH, PLACE, ROLL, SECONDS, SENSOR, distance, millimeters, seconds,
+        sensor,
     },
     suggestions::parent_node,
 };
@@ -78,7 +78,7 @@ fields! {
             "sensor format such as full-frame, super-35 or aps-c, or millimeters as \"36x24\"; overrides camera.body.sensor", affects Frame;
         focus at "cameras.*.focus": f64, accepts DISTANCE, by distance, unit "m",
             "focus distance from the lens along its axis in meters, above 0, or infinity; overrides camera.lens.focus", affects Frame;
-        f_stop at "cameras.*.f_stop": f64, accepts Accepts::POSITIVE, by f_number,
+        f_stop at "cameras.*.f_stop": f64, accepts Accepts::POSITIVE, unit "f/",
             "f-number above 0, e.g. 2.8; overrides camera.lens.f_stop", affects Frame;
         shutter at "cameras.*.shutter": f64, accepts SECONDS, by seconds, unit "s",
             "shutter time in seconds, above 0, e.g. 0.01 or \"1/100\"; overrides camera.body.shutter", affects Frame;

@@ -10,8 +10,8 @@ use super::{
     photographic::{
         ADAPTATION, BARREL_LENGTH, BLADES, DISTANCE, FOCAL_LENGTH, PAIR, PLACE, POSITION,
         READOUT_TIME, RESOLUTION, ROLL, SECONDS, SENSOR, SPOT_ANGLE, VECTOR, WHITE, adaptation,
-        angular_velocity, blades, distance, exposure_value, f_number, file_name, iso, millimeters,
-        position, radians, range, resolution, seconds, sensor, white,
+        angular_velocity, blades, distance, exposure_value, file_name, millimeters, position,
+        radians, range, resolution, seconds, sensor, white,
     },
     prescription::load,
     reader::Reader,
@@ -56,11 +56,11 @@ fields! {
             "world position in meters at the center of the picture: \"X Y Z\"", affects Frame;
         roll at "camera.roll": f64, accepts ROLL, unit "deg",
             "roll about the view axis in degrees, clockwise as the photographer tilts the camera, -180 to 180", affects Frame;
-        dials.iso at "camera.body.iso": f64, accepts Accepts::POSITIVE, by iso,
+        dials.iso at "camera.body.iso": f64, accepts Accepts::POSITIVE, unit "ISO",
             "ISO speed above 0, e.g. 100", affects Frame;
         dials.shutter_s at "camera.body.shutter": f64, accepts SECONDS, by seconds, unit "s",
             "shutter time in seconds, above 0, e.g. 0.01 or \"1/100\"", affects Frame;
-        dials.f_stop at "camera.lens.f_stop": f64, accepts Accepts::POSITIVE, by f_number,
+        dials.f_stop at "camera.lens.f_stop": f64, accepts Accepts::POSITIVE, unit "f/",
             "f-number above 0, e.g. 2.8", affects Frame;
         dials.ev100 at "camera.exposure.ev100": f64,
             accepts Accepts::Number, by exposure_value, unit "EV",
@@ -90,10 +90,10 @@ fields! {
         lens.min_focus_distance at "camera.lens.min_focus_distance": f64,
             accepts DISTANCE, by distance, unit "m",
             "nearest focus distance from the lens in meters, above 0, e.g. 0.4; a nearer focus is rejected (makers state it from the sensor, about one focal length more)", affects Frame;
-        dials.t_stop at "camera.lens.t_stop": f64, accepts Accepts::POSITIVE, by f_number,
+        dials.t_stop at "camera.lens.t_stop": f64, accepts Accepts::POSITIVE, unit "f/",
             "T-number above 0, at least the f-number, e.g. 3.1", affects Frame;
         lens.max_aperture at "camera.lens.max_aperture": f64 = CameraLens::default().max_aperture,
-            in 0.5..=1024.0, by f_number,
+            in 0.5..=1024.0, unit "f/",
             "maximum aperture as an f-number, 0.5 to 1024, e.g. 1.4", affects Frame;
         lens.barrel_length at "camera.lens.barrel_length": f64,
             accepts BARREL_LENGTH, by millimeters, unit "mm",

@@ -3,9 +3,9 @@
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::{
-    LookError, current_path, kinds, lights::STRENGTHS, old_paths, old_properties, properties,
+    LookError, current_path, kinds, lights::STRENGTHS, old_paths, old_properties, properties, unit,
 };
-use crate::settings::ValueKind;
+use crate::settings::{ValueKind, units::in_unit};
 
 /// The keys of a property's path; names of lights may contain dots.
 pub(super) fn keys(path: &str) -> Vec<String> {
@@ -96,10 +96,13 @@ fn section<'a>(
     Ok(Some(table))
 }
 
-/// A TOML value of a property: a number or a boolean if the property takes one, else a string.
+/// A TOML value of a property: a number or a boolean if the property takes one, else a string. A
+/// number in another unit is converted to that of the property.
 pub(super) fn value_of(path: &str, text: &str) -> Value {
     let kinds = kinds(path);
     let takes = |kind| kinds.is_empty() || kinds.contains(&kind);
+    let converted = in_unit(text, if takes(ValueKind::Number) { unit(path) } else { "" });
+    let text = &*converted;
     if takes(ValueKind::Number) {
         if let Ok(whole) = text.parse::<i64>() {
             return whole.into();

@@ -1,6 +1,6 @@
 //! `effects.*`: overrides of camera effects.
 
-use super::photographic::{DISTANCE, SECONDS, distance, f_number, micrometers, seconds};
+use super::photographic::{DISTANCE, SECONDS, distance, micrometers, seconds};
 use crate::{
     camera::EffectSettings,
     optics::ghosts::{GhostMethod, LensCoatings},
@@ -10,7 +10,7 @@ use crate::{
 fields! {
     impl EffectSettings {
         depth_of_field at "effects.depth_of_field.enabled": bool, "true or false", affects Frame;
-        depth_f_stop at "effects.depth_of_field.f_stop": f64, in 0.5..=1024.0, by f_number,
+        depth_f_stop at "effects.depth_of_field.f_stop": f64, in 0.5..=1024.0, unit "f/",
             "f-number of the blur alone, 0.5 to 1024", affects Frame;
         depth_focus at "effects.depth_of_field.focus": f64, accepts DISTANCE, by distance, unit "m",
             "focus distance of the blur alone in meters from the lens, or infinity", affects Frame;
@@ -19,7 +19,7 @@ fields! {
             "shutter time of the blur alone in seconds, above 0, e.g. \"1/30\"", affects Frame;
         starburst at "effects.starburst.enabled": bool,
             "true or false: diffraction by the iris gives bright sources spikes", affects FlareSources;
-        starburst_f_stop at "effects.starburst.f_stop": f64, in 0.5..=1024.0, by f_number,
+        starburst_f_stop at "effects.starburst.f_stop": f64, in 0.5..=1024.0, unit "f/",
             "f-number of the starburst alone, 0.5 to 1024", affects Frame;
         dust at "effects.starburst.dust": f64, in 0.0..=1.0,
             "dust on the lens, 0 to 1, e.g. 0.2", affects Frame;

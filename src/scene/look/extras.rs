@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     LookError, WaterLook,
-    properties::{choices, description, range, unknown_property},
+    properties::{choices, description, range, unit, unknown_property},
     reader::Reader,
 };
 
@@ -25,6 +25,7 @@ pub fn water_from_extras<'a>(
             expected: description(&path),
             choices: choices(&path),
             max: range(&path)[1],
+            unit: unit(&path),
         };
         if !read.set_at(&format!("water.*.{name}"), &mut look)? {
             return Err(unknown_property(&path));

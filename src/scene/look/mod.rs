@@ -46,13 +46,13 @@ pub use environment::EnvironmentLook;
 pub use environment_suns::{EnvironmentExtract, is_extracted_light};
 pub use error::LookError;
 pub use extras::water_from_extras;
-pub use lights::{LightLook, LightShape, read_profile};
+pub use lights::{LightLocus, LightLook, LightShape, read_profile};
 pub use materials::MaterialLook;
 pub use origin::{Origin, Origins};
 pub use overrides::{Look, check_assignments, split_assignment};
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
-pub use properties::{choices, is_file_property, kinds, properties, range};
+pub use properties::{choices, is_file_property, kinds, properties, range, unit};
 pub(crate) use renamed::current_value;
 pub use renamed::{
     Spelling, Spellings, current_path, notice as renamed_notice, old_paths, old_properties,

@@ -8,7 +8,7 @@ use super::{
     current_path, current_value, lights, materials,
     origin::{Origin, Origins},
     probes,
-    properties::{choices, description, range, unknown_property},
+    properties::{choices, description, range, unit, unknown_property},
     reader::Reader,
     timeline::{SegmentStarts, Timeline},
     timeline_toml::{self, ParsedTimeline},
@@ -316,8 +316,8 @@ impl Look {
     /// Sets one property by its present path, without quotes.
     fn set_value(&mut self, folder: &Path, path: &str, bare: &str) -> Result<(), LookError> {
         let (expected, choices) = (description(path), choices(path));
-        let max = range(path)[1];
-        let read = Reader { path, value: bare, folder, expected, choices, max };
+        let (max, unit) = (range(path)[1], unit(path));
+        let read = Reader { path, value: bare, folder, expected, choices, max, unit };
         let set = match path.split('.').next() {
             Some("quality") => read.set(&mut self.quality)?,
             Some("effects") => read.set(&mut self.effects)?,

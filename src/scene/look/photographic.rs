@@ -15,7 +15,7 @@ use crate::{
         Ev100, Kelvin,
         color::{KELVIN_LIMITS, WhiteBalance},
     },
-    settings::{Accepts, Input, Setting, names, number},
+    settings::{Accepts, Input, Setting, names, number, units::in_unit},
 };
 
 /// A world position (m), within the range of single precision.
@@ -38,7 +38,7 @@ pub(super) const SECONDS: Accepts = Accepts::OneOf(&[Accepts::POSITIVE, FRACTION
 pub(super) const READOUT_TIME: Accepts =
     Accepts::OneOf(&[Accepts::Above { min: 0.0, max: 1000.0 }, FRACTION]);
 
-const LENGTH: Accepts = Accepts::Pattern("^[0-9.eE+-]+ *(mm)?$");
+const LENGTH: Accepts = Accepts::Pattern("^[0-9.eE+-]+ *(m|cm|mm|um|ft|in)?$");
 
 pub(super) const FOCAL_LENGTH: Accepts =
     Accepts::OneOf(&[Accepts::Range { min: 0.1, max: 10_000.0, integer: false }, LENGTH]);
@@ -83,12 +83,14 @@ pub(super) const WHITE: Accepts = Accepts::OneOf(&[
     Accepts::Range { min: KELVIN_LIMITS[0], max: KELVIN_LIMITS[1], integer: false },
     Accepts::Choice(&["neutral"]),
     Accepts::Choice(&names(WhiteBalance::PRESETS)),
-    Accepts::Pattern("^[0-9.eE+]+ *K?$"),
+    Accepts::Pattern("^[0-9.eE+]+ *(K|mired)?$"),
 ]);
 
 /// A distance in meters above 0, or infinity.
-pub(super) const DISTANCE: Accepts =
-    Accepts::OneOf(&[Accepts::POSITIVE, Accepts::Pattern("^(inf|infinity|[0-9.eE+-]+ *m?)$")]);
+pub(super) const DISTANCE: Accepts = Accepts::OneOf(&[
+    Accepts::POSITIVE,
+    Accepts::Pattern("^(inf|infinity|[0-9.eE+-]+ *(m|cm|mm|um|ft|in)?)$"),
+]);
 
 /// A time (s), as a number or as a fraction.
 pub(super) fn seconds(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
@@ -99,24 +101,12 @@ pub(super) fn seconds(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     Some(part(above)? / part(below)?).filter(|&time| accepts.includes(time))
 }
 
-/// An f-number or T-number: `2.8`, `f/2.8`, `T3.1`.
-pub(super) fn f_number(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
-    let stop = input.text.strip_prefix(['f', 'F', 'T']).unwrap_or(input.text);
-    number(stop.strip_prefix('/').unwrap_or(stop).trim(), accepts)
-}
-
-/// An ISO speed: `100`, `ISO 100`.
-pub(super) fn iso(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
-    let speed = input.text.strip_prefix("ISO").or_else(|| input.text.strip_prefix("iso"));
-    number(speed.unwrap_or(input.text).trim_start(), accepts)
-}
-
-/// A distance (m), with or without the unit; may be infinite.
+/// A distance (m); may be infinite.
 pub(super) fn distance(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     if matches!(input.text, "infinity" | "inf") {
         return Some(f64::INFINITY);
     }
-    number(input.text.strip_suffix('m').unwrap_or(input.text).trim(), accepts)
+    number(input.text, accepts)
 }
 
 /// Micrometers as meters.
@@ -124,10 +114,9 @@ pub(super) fn micrometers(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
     number(input.text, accepts).map(|micrometers| micrometers * 1e-6)
 }
 
-/// Millimeters, with or without the unit, as meters.
+/// Millimeters as meters.
 pub(super) fn millimeters(input: &Input<'_>, accepts: &Accepts) -> Option<f64> {
-    let text = input.text.strip_suffix("mm").unwrap_or(input.text).trim();
-    number(text, accepts).map(|millimeters| millimeters * 1e-3)
+    number(input.text, accepts).map(|millimeters| millimeters * 1e-3)
 }
 
 /// Degrees as radians.
@@ -206,7 +195,7 @@ pub(super) fn white(input: &Input<'_>, accepts: &Accepts) -> Option<WhiteBalance
     if let Some((_, preset)) = presets.find(|(name, _)| *name == input.text) {
         return Some(preset);
     }
-    let kelvin = number(input.without_unit("K").text, accepts)?;
+    let kelvin = number(&in_unit(input.text, "K"), accepts)?;
     Some(WhiteBalance::Temperature { kelvin: Kelvin(kelvin), duv: 0.0 })
 }
 
@@ -295,11 +284,25 @@ mod tests {
         ] {
             assert_eq!(Look::of([with]).unwrap(), Look::of([without]).unwrap(), "{with}");
         }
-        // Another unit is no number in the unit of the property.
+        // Other units of the same quantity.
+        for (with, without) in [
+            ("lights.Key.radius=20mm", "lights.Key.radius=0.02"),
+            ("camera.body.shutter=8 ms", "camera.body.shutter=0.008"),
+            ("camera.lens.focal_length=8.5cm", "camera.lens.focal_length=85"),
+            ("camera.lens.focus=10ft", "camera.lens.focus=3.048"),
+            ("camera.white_balance=200mired", "camera.white_balance=5000"),
+            ("lights.Key.kelvin=250 mired", "lights.Key.kelvin=4000"),
+        ] {
+            assert_eq!(Look::of([with]).unwrap(), Look::of([without]).unwrap(), "{with}");
+        }
+        let error = Look::of(["lights.Key.radius=20g"]).unwrap_err();
+        let said = error.to_string();
+        assert!(said.ends_with("unknown unit 'g', expected m, cm, mm, um, ft, in"), "{said}");
+        // A unit of another quantity is none of the property.
         for bad in [
-            "lights.Key.radius=20mm",
+            "lights.Key.radius=20g",
             "lights.Key.lumens=2000cd",
-            "camera.body.shutter=5ms",
+            "camera.body.shutter=5lm",
             "camera.lens.f_stop=f/",
             "camera.body.shutter=s",
             "lights.Key.kelvin=warm K",

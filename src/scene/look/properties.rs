@@ -47,6 +47,12 @@ pub fn range(path: &str) -> [f64; 2] {
     range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
 }
 
+/// Unit of a number; empty for properties without one.
+#[must_use]
+pub fn unit(path: &str) -> &'static str {
+    property(path).map_or("", |property| property.unit)
+}
+
 /// The kinds of values that a look file may give a property; empty for an unknown path.
 #[must_use]
 pub fn kinds(path: &str) -> Vec<ValueKind> {

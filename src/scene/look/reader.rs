@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{LookError, suggestions::close_name};
-use crate::settings::{Input, Section};
+use crate::settings::{
+    Input, Section,
+    units::{number_in, unit_of, units},
+};
 
 /// One value with its path, for checks whose messages name both.
 pub(super) struct Reader<'a> {
@@ -19,14 +22,21 @@ pub(super) struct Reader<'a> {
     pub choices: &'static [&'static str],
     /// Maximum of a number.
     pub max: f64,
+    /// Unit of a number; empty without one.
+    pub unit: &'static str,
 }
 
 impl Reader<'_> {
     pub fn bad_value(&self) -> LookError {
         let close = close_name(self.value, self.choices);
         let number = self.value.split_whitespace().next().and_then(|text| text.parse::<f64>().ok());
+        let unit = unit_of(self.value).filter(|_| !self.unit.is_empty());
+        let foreign = unit.filter(|_| number_in(self.value, self.unit).is_none());
         let hint = match close {
             Some(name) => format!("; did you mean {name}?"),
+            None if let Some(unit) = foreign => {
+                format!("; unknown unit '{unit}', expected {}", units(self.unit).join(", "))
+            }
             // Descriptions leave out maxima that no scene meets.
             None if number.is_some_and(|number| number > self.max) && self.max > 1e9 => {
                 format!("; at most {:e}", self.max)

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     easing::Easing,
-    settings::{Accepts, Input, Property, number},
+    settings::{Accepts, Property, number, units::in_unit},
 };
 
 /// Name of the table of segments, and path of a segment for messages.
@@ -147,8 +147,7 @@ impl Parser<'_> {
     ) -> Result<Option<f64>, LookError> {
         let Some(item) = table.get(key) else { return Ok(None) };
         let text = text_of(item);
-        let input = Input { text: &text, folder: self.folder }.without_unit(unit);
-        match number(input.text, accepts) {
+        match number(&in_unit(&text, unit), accepts) {
             Some(number) => Ok(Some(number)),
             None => {
                 let (field, expected) = (key.to_owned(), expected.to_owned());

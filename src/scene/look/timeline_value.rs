@@ -1,6 +1,6 @@
 //! Values of a timeline as text: their numbers, and interpolation between them.
 
-use crate::settings::{Accepts, Input, Property};
+use crate::settings::{Accepts, Property, units::in_unit};
 
 /// Space in which numbers of a property are interpolated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Numbers {
         if !blends(&property.accepts) {
             return None;
         }
-        let text = Input { text, folder: "".as_ref() }.without_unit(property.unit).text;
+        let text = &*in_unit(text, property.unit);
         let separator = if text.contains(',') { "," } else { " " };
         let parts = text.split([' ', ',']).filter(|part| !part.is_empty());
         // A photographer's f/2.8, T3.1 and ISO 100, in all spellings that the property reads.
