@@ -290,14 +290,10 @@ fn the_inspector_shows_set_values_and_the_bar_is_one_line_beside_the_reference()
     bench.workspace_mut().viewport.resize([64, 48]).unwrap();
     bench.workspace_mut().select(Selection::Environment);
     bench.frame(vec![]);
-    let header = bench.text("environment.*").expect("the list of the environment");
-    bench.click(header + egui::vec2(4.0, 4.0));
-    // It opens over several frames.
-    for _ in 0..30 {
-        bench.frame(vec![]);
-    }
+    bench.frame(vec![]);
     bench.keep("listed.png");
-    assert!(bench.text("12.5").is_some(), "the field shows what the look has: {:?}", bench.texts);
+    let shown = bench.text("12.5");
+    assert!(shown.is_some(), "the field shows what the look has: {:?}", bench.texts);
 
     bench.app.state.reference_view.set_mode(reference_view::CompareMode::Flip);
     bench.until("a verdict", |app| {

@@ -25,7 +25,10 @@ impl App {
     pub fn set(&mut self, changes: &[(&str, Option<&str>)]) {
         let Some(work) = &mut self.state.workspace else { return };
         if let Err(error) = work.document.set(changes) {
-            return self.error(error.to_string());
+            // A rejected value is in no line of the file.
+            let rejected =
+                changes.iter().find_map(|(path, value)| Look::default().set(path, (*value)?).err());
+            return self.error(rejected.unwrap_or(error).to_string());
         }
         self.apply_document();
     }

@@ -25,10 +25,11 @@ impl Entry {
     }
 }
 
-/// A drop-down list: its current text, and its width (points) where egui's default does not fit.
+/// A drop-down list: its id and its name in the accessibility tree, its current text, and its width
+/// (points) where egui's default does not fit.
 pub(super) fn choice(
     ui: &mut Ui,
-    id: &str,
+    (id, name): (&str, &str),
     (text, width): (&str, Option<f32>),
     entries: Vec<Entry>,
     changes: &mut Changes,
@@ -42,13 +43,14 @@ pub(super) fn choice(
         Some(width) => combo.width(width),
         None => combo,
     };
-    combo.show_ui(ui, |ui| {
+    let shown = combo.show_ui(ui, |ui| {
         for entry in entries {
             if ui.selectable_label(entry.chosen, entry.name).clicked() {
                 changes.extend(entry.changes);
             }
         }
     });
+    shown.response.ctx.accesskit_node_builder(shown.response.id, |node| node.set_label(name));
 }
 
 /// An entry offered: the list's name, and the changes it makes.

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use egui::{Key, Ui};
 
-use super::{fields::drag, status::ERROR_COLOR};
+use super::{
+    fields::{drag, named},
+    status::ERROR_COLOR,
+};
 use crate::viewer::{
     action::{Actions, DocumentAction, EngineAction, SceneAction},
     state::{PanelState, PendingClose, ViewState},
@@ -48,12 +51,12 @@ pub(super) fn sequence(
     let mut open = true;
     egui::Modal::new("sequence".into()).show(ctx, |ui| {
         ui.heading("Write a sequence of pictures");
-        ui.text_edit_singleline(&mut form.file)
+        named(ui.text_edit_singleline(&mut form.file), "File of the sequence")
             .on_hover_text("each file name gets the picture's number");
         egui::Grid::new("sequence").show(ui, |ui| {
             let value = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, range| {
                 ui.label(name);
-                ui.add(drag(value).speed(0.1).range(range).suffix(unit));
+                named(ui.add(drag(value).speed(0.1).range(range).suffix(unit)), name);
                 ui.end_row();
             };
             value(ui, "Start", &mut form.first, " s", -1e6..=1e6);
@@ -133,7 +136,7 @@ pub(super) fn save(
     let mut open = true;
     egui::Modal::new("save".into()).show(ctx, |ui| {
         ui.heading("Save the look as");
-        let field = ui.text_edit_singleline(&mut place);
+        let field = named(ui.text_edit_singleline(&mut place), "File of the look");
         if field.changed() {
             panels.replaces = None;
         }

@@ -2,6 +2,7 @@
 
 use egui::Ui;
 
+use super::fields::named;
 use crate::{
     scene::procedural::{BuiltinScene, demos::Demo},
     viewer::{
@@ -19,7 +20,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, acti
         ui.horizontal_wrapped(|ui| {
             ui.heading("Scenes");
             ui.label("Open one of these, or drop a .glb or .gltf file here. A file:");
-            ui.text_edit_singleline(&mut panels.open_path);
+            named(ui.text_edit_singleline(&mut panels.open_path), "Scene file");
             if ui.button("Open").clicked() && !panels.open_path.is_empty() {
                 actions.push(SceneAction::OpenFile(panels.open_path.trim().into()));
             }
@@ -39,9 +40,14 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, acti
                         let size = egui::vec2(248.0, 139.5);
                         let clicked = match picture {
                             Some(picture) => {
-                                ui.add(egui::Button::image((picture.id(), size))).clicked()
+                                let button = egui::Button::image((picture.id(), size));
+                                let name = format!("{}: picture", demo.title);
+                                named(ui.add(button), &name).clicked()
                             }
-                            None => ui.add_sized(size, egui::Button::new(demo.title)).clicked(),
+                            None => {
+                                let button = ui.add_sized(size, egui::Button::new(demo.title));
+                                named(button, &format!("{}: picture", demo.title)).clicked()
+                            }
                         };
                         // The name is accessible by keyboard and screen readers; the picture is
                         // decorative.

@@ -6,6 +6,7 @@ use egui::{
     containers::menu::{MenuButton, MenuConfig},
 };
 
+use super::fields::{drag, named};
 use crate::viewer::{
     action::{Actions, WindowAction},
     guides::{FrameGuide, SAFE_ACTION, SAFE_TITLE, around, fitted, horizon, part},
@@ -26,18 +27,23 @@ pub(super) fn menu(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
         ui.separator();
         ui.horizontal(|ui| {
             ui.label("frame within");
-            ComboBox::from_id_salt("frame guide").selected_text(guides.frame.name()).show_ui(
-                ui,
-                |ui| {
-                    for (frame, name, _) in FrameGuide::ALL {
-                        ui.selectable_value(&mut guides.frame, frame, name);
-                    }
-                },
-            );
+            let list = ComboBox::from_id_salt("frame guide").selected_text(guides.frame.name());
+            let list = list.show_ui(ui, |ui| {
+                for (frame, name, _) in FrameGuide::ALL {
+                    ui.selectable_value(&mut guides.frame, frame, name);
+                }
+            });
+            named(list.response, "frame within");
         });
         ui.add_enabled_ui(guides.frame != FrameGuide::None, |ui| {
-            ui.add(Slider::new(&mut guides.mask, 0.0..=1.0).text("mask").fixed_decimals(2))
-                .on_hover_text("opacity of the mask outside of the frame");
+            ui.horizontal(|ui| {
+                let slider = Slider::new(&mut guides.mask, 0.0..=1.0).show_value(false);
+                named(ui.add(slider), "mask: slider")
+                    .on_hover_text("opacity of the mask outside of the frame");
+                let field = drag(&mut guides.mask).speed(0.01).range(0.0..=1.0).max_decimals(2);
+                named(ui.add(field), "mask");
+                ui.label("mask");
+            });
         });
         ui.checkbox(&mut guides.thirds, "Thirds");
         ui.checkbox(&mut guides.safe, "Safe areas")

@@ -1,6 +1,6 @@
 //! Lights in the picture: rings that select and drag them, and the handles of the selected light.
 
-use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui};
+use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 use glam::{DMat4, DVec2, DVec3};
 
 use crate::{
@@ -62,6 +62,8 @@ pub(super) fn rings(
         painter.circle_stroke(at, 6.0, Stroke::new(if selected { 2.5 } else { 1.2 }, color));
         let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
         let ring = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
+        let label = format!("{name}, in the picture");
+        ring.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &label));
         if ring.clicked() || ring.drag_started() {
             actions.push(SelectionAction::Select(Selection::Light(name.clone())));
         }
@@ -270,7 +272,7 @@ fn target_of(work: &Workspace) -> HandleTarget {
 }
 
 /// The sky's sun, set by the look or by place and time.
-fn sun_of(work: &Workspace) -> Option<Sun> {
+pub(super) fn sun_of(work: &Workspace) -> Option<Sun> {
     let look = &work.viewport.session.look.environment;
     if !look.sun_enabled() {
         return None;

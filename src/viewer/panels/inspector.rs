@@ -3,22 +3,36 @@
 use std::collections::BTreeMap;
 
 use egui::{RichText, Ui};
+use glam::Vec3;
 
 use super::{
     choice::{Changes, Entry, choice},
+    dials::{self, Now, default_of},
+    environment,
     fields::{
-        decimals, dial, differs, drag, field, grid, listing, number, place, short, switch, text,
-        unset,
+        decimals, dial, differs, drag, field, grid, listing, named, number, place, short, slider,
+        switch, text, unset,
     },
 };
 pub use crate::viewer::selection::Selection;
 use crate::{
     camera::{ExposureControl, body::Dial},
-    photometry::lights::Emitter,
-    scene::{Projection, address::AddressTable, look},
-    settings::{Choice, Property, Quality, QualityLook},
+    photometry::{
+        Chromaticity,
+        color::{REC709_TO_XYZ, correlated_temperature, srgb_oetf_f32},
+        lights::Emitter,
+    },
+    scene::{
+        Light, Projection,
+        address::AddressTable,
+        look::{self, LightLocus},
+    },
+    settings::{
+        Choice, Quality, QualityLook,
+        units::{number_in, unit_of, units},
+    },
     viewer::{
-        action::{Actions, DocumentAction, ItemAction, SelectionAction},
+        action::{Actions, DocumentAction, ItemAction, SelectionAction, WindowAction},
         light_strength::{authored, effective, strengths},
         scene_items::{
             added_camera, camera_path, cameras, is_added, light_of, light_space, parent_space,
@@ -50,9 +64,9 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
             }
             Selection::Light(name) => {
                 light_actions(ui, &work.viewport, &name, actions);
-                light(ui, &work.viewport, &name, &values, &mut changes);
+                light(ui, &work.viewport, &name, &values, &mut changes, actions);
             }
-            Selection::Environment => environment(ui, &work.viewport, &values, &mut changes),
+            Selection::Environment => environment::page(ui, work, &values, &mut changes),
             Selection::Material(name) => material(ui, &work.viewport, &name, &mut changes),
             Selection::Water(name) => {
                 super::water::page(ui, &work.viewport, &name, &mut brush, &mut tool, &mut changes);
@@ -118,7 +132,8 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         let entry = |name: &String| {
             Entry::new(name.clone(), name == chosen, "camera.name", Some(name.clone()))
         };
-        choice(ui, "camera.name", (chosen, None), names.iter().map(entry).collect(), changes);
+        let id = ("camera.name", "Camera");
+        choice(ui, id, (chosen, None), names.iter().map(entry).collect(), changes);
         ui.end_row();
         let solved = viewport
             .exposed()
@@ -131,7 +146,7 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
         ];
         dial(
             ui,
-            "Aperture f/",
+            "Aperture",
             Dial::FStop,
             [dials.f_stop, f_stop],
             &path("camera.lens.f_stop"),
@@ -155,8 +170,9 @@ fn camera(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chang
             changes,
         );
         ui.label("Exposure mode");
-        let named = ExposureControl::ALL.map(|(name, _)| name);
-        listing(ui, dials.control().name(), &named, "camera.exposure.mode", changes);
+        let modes = ExposureControl::ALL.map(|(name, _)| name);
+        let mode = dials.control().name();
+        listing(ui, "Exposure mode", mode, &modes, "camera.exposure.mode", changes);
         ui.end_row();
         text(
             ui,
@@ -281,7 +297,14 @@ fn light_actions(ui: &mut Ui, viewport: &Viewport, name: &str, actions: &mut Act
     }
 }
 
-fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes: &mut Changes) {
+fn light(
+    ui: &mut Ui,
+    viewport: &Viewport,
+    name: &str,
+    values: &Values,
+    changes: &mut Changes,
+    actions: &mut Actions,
+) {
     let path = |property: &str| format!("lights.{name}.{property}");
     let range = |property: &str| look::range(&path(property));
     let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
@@ -304,8 +327,15 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.horizontal(|ui| {
                 let speed =
                     if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
-                if let Some(typed) = field(ui, (value, speed, range(property)), "", 3) {
-                    changes.push((path(property), Some(typed)));
+                let now = (value, speed, range(property));
+                if let Some(typed) = field(ui, "Strength", now, "", 3) {
+                    match typed_strength(&typed, (property, short_unit), &all) {
+                        Ok((property, value)) => changes.push((path(property), Some(value))),
+                        Err(error) => {
+                            let error = format!("{}: {error}", path(property));
+                            actions.push(WindowAction::Error(error));
+                        }
+                    }
                 }
                 // The same strength in another unit.
                 let entry = |&(other, unit, value): &(&str, &str, f64)| {
@@ -319,7 +349,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
                 };
                 choice(
                     ui,
-                    "unit",
+                    ("unit", "Unit of strength"),
                     (short_unit, Some(56.0)),
                     all.iter().map(entry).collect(),
                     changes,
@@ -340,19 +370,7 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
             ui.weak(format!("behind gel and modifiers: {}", seen.join(", ")));
             ui.end_row();
         }
-        match set.kelvin {
-            Some(kelvin) => {
-                number(ui, "Color", (kelvin, 10.0, range("kelvin")), " K", &path("kelvin"), changes)
-            }
-            None => {
-                let [r, g, b] = light.bare().color.to_array();
-                let stands = match is_added(viewport, name) {
-                    true => "white".to_owned(),
-                    false => format!("the file's {r:.2} {g:.2} {b:.2}"),
-                };
-                unset(ui, "Color", &stands, 6500.0, "K", &path("kelvin"), changes);
-            }
-        }
+        color(ui, viewport, name, light, changes);
         if set.kelvin.is_some() {
             number(
                 ui,
@@ -444,6 +462,92 @@ fn light(ui: &mut Ui, viewport: &Viewport, name: &str, values: &Values, changes:
     }
 }
 
+/// A typed strength: in the property's unit, or in another unit of the light, which then becomes
+/// its unit.
+fn typed_strength(
+    typed: &str,
+    (property, unit): (&'static str, &str),
+    all: &[(&'static str, &'static str, f64)],
+) -> Result<(&'static str, String), String> {
+    let Some(written) = unit_of(typed).filter(|_| number_in(typed, unit).is_none()) else {
+        return Ok((property, typed.to_owned()));
+    };
+    let other = all.iter().find_map(|(other, unit, _)| Some((*other, number_in(typed, unit)?)));
+    let known = || all.iter().flat_map(|(_, unit, _)| units(unit)).collect::<Vec<_>>().join(", ");
+    other
+        .map(|(other, value)| (other, short(value)))
+        .ok_or_else(|| format!("unknown unit '{written}', expected {}", known()))
+}
+
+/// Color of a light: swatch, color temperature as a number and as a slider.
+fn color(ui: &mut Ui, viewport: &Viewport, name: &str, light: &Light, changes: &mut Changes) {
+    let path = format!("lights.{name}.kelvin");
+    let set = viewport.session.look.lights.get(name).cloned().unwrap_or_default();
+    let bare = light.bare().color;
+    let chromaticity = Chromaticity::from_xyz(REC709_TO_XYZ * bare.as_dvec3());
+    let nearest = chromaticity.and_then(|of| correlated_temperature(of).ok());
+    ui.label("Color");
+    ui.horizontal(|ui| {
+        swatch(ui, viewport, light.color);
+        match set.kelvin {
+            Some(kelvin) => {
+                let now = (kelvin, 10.0, look::range(&path));
+                if let Some(typed) = field(ui, "Color temperature", now, " K", 4) {
+                    changes.push((path.clone(), Some(typed)));
+                }
+                let reset = named(ui.small_button("x"), "Reset color");
+                if reset.on_hover_text("removes temperature and tint from the look").clicked() {
+                    changes.push((path.clone(), None));
+                    changes.push((format!("lights.{name}.tint"), None));
+                }
+            }
+            None => {
+                let [r, g, b] = bare.to_array();
+                ui.label(match is_added(viewport, name) {
+                    true => "white".to_owned(),
+                    false => format!("the file's {r:.2} {g:.2} {b:.2}"),
+                });
+            }
+        }
+    });
+    ui.end_row();
+    ui.label("");
+    // Daylight is defined from 4000 to 25000 K.
+    let reach = match set.locus() {
+        LightLocus::Planck => [1000.0, 20_000.0],
+        LightLocus::Daylight => [4000.0, 25_000.0],
+    };
+    let now = set.kelvin.or(nearest.map(|(kelvin, _)| kelvin.get())).unwrap_or(6500.0);
+    ui.scope(|ui| {
+        ui.spacing_mut().slider_width = 150.0;
+        if let Some(kelvin) = slider(ui, "Color temperature: slider", now, reach, true) {
+            let kelvin = (kelvin / 10.0).round() * 10.0;
+            changes.push((path, Some(short(kelvin))));
+        }
+    });
+    ui.end_row();
+}
+
+/// The chromaticity of a light, as bright as the display can show it, in the camera's white
+/// balance.
+fn swatch(ui: &mut Ui, viewport: &Viewport, color: Vec3) {
+    let balance = viewport.last_frame.as_ref().map(|finished| finished.white_balance);
+    let shown = balance.map_or(color, |balance| balance * color).max(Vec3::ZERO);
+    let bright = shown / shown.max_element().max(f32::MIN_POSITIVE);
+    let [r, g, b] = bright.to_array().map(|value| (srgb_oetf_f32(value) * 255.0).round() as u8);
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(30.0, 16.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, 2.0, egui::Color32::from_rgb(r, g, b));
+    let chromaticity = Chromaticity::from_xyz(REC709_TO_XYZ * color.as_dvec3());
+    let of = chromaticity.and_then(|of| correlated_temperature(of).ok());
+    let text = match of {
+        Some((kelvin, duv)) => format!("{:.0} K, {duv:+.4} Duv", kelvin.get()),
+        None => "far from the locus of black bodies".into(),
+    };
+    response.on_hover_text(format!(
+        "chromaticity with gels: {text}. Displayed in the camera's white balance: sRGB {r} {g} {b}"
+    ));
+}
+
 /// Polar plot of the luminous intensity by angle from the axis, in the profile's first plane.
 fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     let side = ui.available_width().min(220.0);
@@ -488,24 +592,13 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     }
 }
 
-fn environment(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
-    ui.heading("Environment");
-    let sun = viewport.session.scene.walk().iter().any(|placed| placed.node.name == "sun");
-    ui.weak(match (&viewport.session.scene.environment, sun) {
-        (None, _) => "none: no environment light",
-        (Some(_), true) => "sky or map, with a sun",
-        (Some(_), false) => "sky or map",
-    });
-    listed(ui, "environment.", (values, &viewport.session.look.quality), changes);
-}
-
 fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
     grid(ui, "usual", |ui| {
         let session = &viewport.session;
         ui.label("Quality");
         let (tier, path) = (session.look.quality.tier().name(), QualityLook::PATH);
-        listing(ui, tier, Quality::NAMES, path, changes);
+        listing(ui, "Quality", tier, Quality::NAMES, path, changes);
         ui.end_row();
         pass(
             ui,
@@ -542,11 +635,11 @@ fn effects(ui: &mut Ui, viewport: &Viewport, values: &Values, changes: &mut Chan
         );
         ui.label("Anti-aliasing");
         let (now, path) = (session.passes().aa.method.name(), "passes.aa.method");
-        listing(ui, now, look::choices(path), path, changes);
+        listing(ui, "Anti-aliasing", now, look::choices(path), path, changes);
         ui.end_row();
         ui.label("Tone mapper");
         let (now, path) = (session.passes().tonemap.operator.name(), "passes.tonemap.operator");
-        listing(ui, now, look::choices(path), path, changes);
+        listing(ui, "Tone mapper", now, look::choices(path), path, changes);
         ui.end_row();
     });
     for section in ["effects.", "gi.", "passes."] {
@@ -565,7 +658,7 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
         ui.label("Base color");
         let color = material.base_color;
         let mut rgb = [color.x, color.y, color.z];
-        if ui.color_edit_button_rgb(&mut rgb).changed() {
+        if named(ui.color_edit_button_rgb(&mut rgb), "Base color").changed() {
             changes.push((
                 path("base_color"),
                 Some(format!("{:.4} {:.4} {:.4}", rgb[0], rgb[1], rgb[2])),
@@ -602,12 +695,13 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
             let mut nits = emission.to_array();
             let mut changed = false;
             let [min, max] = range("emission").map(|limit| limit as f32);
-            for value in &mut nits {
+            for (value, channel) in nits.iter_mut().zip(["red", "green", "blue"]) {
                 let speed = (*value * 0.005).max(0.1);
                 let before = f64::from(*value);
                 let places = decimals(before).max(3);
                 let field = drag(value).speed(speed).range(min..=max).max_decimals(places);
-                changed |= ui.add(field).changed() && differs(before, f64::from(*value), places);
+                let field = named(ui.add(field), &format!("Emission {channel}"));
+                changed |= field.changed() && differs(before, f64::from(*value), places);
             }
             ui.weak("nit");
             if changed {
@@ -624,10 +718,11 @@ fn material(ui: &mut Ui, viewport: &Viewport, name: &str, changes: &mut Changes)
 fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     grid(ui, "volume", |ui| {
-        for Property { path, description, .. } in look::properties() {
-            if let Some(property) = path.strip_prefix("volumes.*.") {
-                let path = format!("volumes.{name}.{property}");
-                text(ui, property, set(values, &path), description, &path, changes);
+        for property in look::properties() {
+            if let Some(end) = property.path.strip_prefix("volumes.*.") {
+                let path = format!("volumes.{name}.{end}");
+                let now = Now { set: set(values, &path), used: (property.default)() };
+                dials::control(ui, end, &property, &path, now, changes);
             }
         }
     });
@@ -655,7 +750,7 @@ fn pass(
     ui.label(name);
     let mut now = on;
     ui.horizontal(|ui| {
-        if ui.checkbox(&mut now, "").changed() {
+        if named(ui.checkbox(&mut now, ""), name).changed() {
             changes.push((path.into(), Some(now.to_string())));
         }
         if let Some(by_tier) = tier_value(&viewport.session.look.quality, path) {
@@ -670,8 +765,8 @@ fn pass(
     ui.end_row();
 }
 
-/// All properties of a section by name, with their values in the look; else the tier's value, or
-/// the accepted values.
+/// Controls of all properties of a section by name, with their values in the look; else the tier's
+/// value, or the default.
 fn listed(
     ui: &mut Ui,
     section: &str,
@@ -680,11 +775,13 @@ fn listed(
 ) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
-            for Property { path, description, .. } in look::properties() {
-                if let Some(property) = path.strip_prefix(section) {
-                    let by_tier = tier_value(quality, path);
-                    let hint = by_tier.as_deref().unwrap_or(description);
-                    text(ui, property, set(values, path), hint, path, changes);
+            for property in look::properties() {
+                if let Some(name) = property.path.strip_prefix(section) {
+                    let path = property.path;
+                    let by_tier = quality.value(path).map(str::to_owned);
+                    let used = by_tier.or_else(|| default_of(&property));
+                    let now = Now { set: set(values, path), used };
+                    dials::control(ui, name, &property, path, now, changes);
                 }
             }
         });

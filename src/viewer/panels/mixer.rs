@@ -2,7 +2,7 @@
 
 use egui::{RichText, Ui};
 
-use super::fields::drag;
+use super::fields::{drag, named};
 pub use crate::viewer::mixer::{Fader, Mixer};
 use crate::viewer::{
     action::{Actions, DocumentAction, EngineAction, ViewAction},
@@ -46,16 +46,13 @@ pub(super) fn show(ui: &Ui, state: &ViewState, actions: &mut Actions) {
                         let (mut fader, mut on) = (*now, !now.off);
                         ui.checkbox(&mut on, name);
                         fader.off = !on;
-                        ui.add(
-                            egui::Slider::new(&mut fader.stops, -MAX_STOPS..=MAX_STOPS)
-                                .show_value(false),
-                        );
-                        ui.add(
-                            drag(&mut fader.stops)
-                                .speed(0.02)
-                                .range(-MAX_STOPS..=MAX_STOPS)
-                                .suffix(" stops"),
-                        );
+                        let slider = egui::Slider::new(&mut fader.stops, -MAX_STOPS..=MAX_STOPS);
+                        named(ui.add(slider.show_value(false)), &format!("{name}: fader"));
+                        let field = drag(&mut fader.stops)
+                            .speed(0.02)
+                            .range(-MAX_STOPS..=MAX_STOPS)
+                            .suffix(" stops");
+                        named(ui.add(field), &format!("{name}: stops"));
                         ui.end_row();
                         if fader != *now {
                             actions.push(ViewAction::Fader(index, fader));

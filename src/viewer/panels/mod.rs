@@ -4,6 +4,8 @@
 mod bar;
 pub mod choice;
 mod dialogs;
+mod dials;
+mod environment;
 mod fields;
 pub mod gallery;
 mod guides;

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 
+use super::fields::named;
 use crate::{
     frame::Aov,
     scene::look::LightShape,
@@ -93,13 +94,15 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
                 .is_none_or(|value| value != "false");
             ui.horizontal(|ui| {
                 let mut shines = on;
-                if ui.checkbox(&mut shines, "").on_hover_text("enabled in the look").changed() {
+                let tick = named(ui.checkbox(&mut shines, ""), &format!("Enable {name}"));
+                if tick.on_hover_text("enabled in the look").changed() {
                     let value = (!shines).then(|| "false".to_owned());
                     changes.push((format!("lights.{name}.enabled"), value));
                 }
                 let alone = work.solo.as_ref() == Some(name);
                 let button = ui.small_button(if alone { "all" } else { "solo" });
-                if button
+                let label = if alone { "Show all lights".into() } else { format!("Solo {name}") };
+                if named(button, &label)
                     .on_hover_text("isolates this light in the picture; the look is unchanged")
                     .clicked()
                 {

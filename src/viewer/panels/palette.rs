@@ -2,6 +2,7 @@
 
 use egui::{Key, Ui};
 
+use super::fields;
 use crate::{
     scene::look::{self, LightShape},
     settings::Choice,
@@ -209,7 +210,7 @@ pub(super) fn show(ui: &Ui, state: &ViewState, panels: &mut PanelState, actions:
                     .lock_focus(true)
                     .desired_width(f32::INFINITY),
             );
-            field.request_focus();
+            fields::named(field.clone(), "PATH=VALUE").request_focus();
             let (down, up, tab, enter, escape) = ui.input(|input| {
                 let pressed = |key| input.key_pressed(key);
                 (

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Rect, TextureHandle, TextureId, Ui};
 
+use super::fields::named;
 pub use crate::viewer::reference_view::CompareMode;
 use crate::{
     camera::DisplayEncoding,
@@ -28,20 +29,19 @@ pub(super) fn bar(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, actio
     // Without room in the bar, they go to the list and over the picture: a second line would
     // change the picture's size and restart its accumulation.
     panels.compact_comparison = room < BESIDE;
-    egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0).show_ui(
-        ui,
-        |ui| {
-            for (mode, name) in CompareMode::ALL {
-                if ui.selectable_label(view.mode == mode, name).clicked() {
-                    actions.push(ViewAction::Compare(mode));
-                }
+    let list = egui::ComboBox::from_id_salt("reference_view").selected_text(now).width(96.0);
+    let list = list.show_ui(ui, |ui| {
+        for (mode, name) in CompareMode::ALL {
+            if ui.selectable_label(view.mode == mode, name).clicked() {
+                actions.push(ViewAction::Compare(mode));
             }
-            if panels.compact_comparison {
-                ui.separator();
-                tools(ui, view, actions);
-            }
-        },
-    );
+        }
+        if panels.compact_comparison {
+            ui.separator();
+            tools(ui, view, actions);
+        }
+    });
+    named(list.response, "View");
     if view.mode == CompareMode::Raster || panels.compact_comparison {
         return;
     }
@@ -170,6 +170,9 @@ pub(super) fn wipe(ui: &Ui, rect: Rect, view: &ReferenceView, actions: &mut Acti
     let area =
         Rect::from_center_size(egui::pos2(x, rect.center().y), egui::vec2(14.0, rect.height()));
     let line = ui.interact(area, ui.id().with("wipe"), egui::Sense::drag());
+    line.widget_info(|| {
+        egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Line of the wipe")
+    });
     if line.dragged() {
         actions.push(ViewAction::MoveWipe(line.drag_delta().x / rect.width().max(1.0)));
     }

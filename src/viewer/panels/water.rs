@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3};
 
 use super::{
     choice::Changes,
-    fields::{drag, grid, listing, number, switch},
+    fields::{drag, grid, listing, named, number, switch},
     handles::{place, point},
 };
 use crate::{
@@ -46,7 +46,8 @@ pub(super) fn page(
         ui.label("kind");
         let kind = viewport.session.look.water.get(name).and_then(|look| look.kind);
         let path = format!("water.{name}.kind");
-        listing(ui, kind.map_or("unset", Choice::name), look::choices(&path), &path, changes);
+        let now = kind.map_or("unset", Choice::name);
+        listing(ui, "kind", now, look::choices(&path), &path, changes);
         ui.end_row();
         for (property, value) in water.settings.numbers() {
             let speed = (value * 0.01).max(0.001);
@@ -67,9 +68,9 @@ pub(super) fn page(
             drag(value).speed(0.01).range(0.0..=max).suffix(unit).max_decimals(3)
         };
         ui.label("Brush");
-        ui.add(value(&mut brush.speed, 100.0, " m/s"))
+        named(ui.add(value(&mut brush.speed, 100.0, " m/s")), "Brush speed")
             .on_hover_text("speed along the stroke; 0 stills the water");
-        ui.add(value(&mut brush.radius, 1e4, " m")).on_hover_text("radius");
+        named(ui.add(value(&mut brush.radius, 1e4, " m")), "Brush radius").on_hover_text("radius");
     });
     brush.radius = brush.radius.max(0.001);
 }
