@@ -231,6 +231,12 @@ pub enum WindowAction {
     ToggleHdr,
     /// Opens or closes the palette.
     TogglePalette,
+    /// Opens or closes the list of keys.
+    ToggleKeys,
+    /// Shows the next step of the tour, or the one before; the next one starts it.
+    Tour(Direction),
+    /// Ends the tour; it is not shown at the next start.
+    EndTour,
     /// Copies the reading of the pixel under the pointer.
     CopyReading,
     /// Reports an error.

@@ -17,7 +17,7 @@ use super::{
 use crate::{camera::DisplayRange, output, photometry::Nit, scene::look::flattened};
 
 /// All settings: path and accepted values.
-pub const SETTINGS: [(&str, &str); 11] = [
+pub const SETTINGS: [(&str, &str); 13] = [
     ("window.hdr", "true or false: HDR output, where the window's display offers HDR10 or scRGB"),
     (
         "window.paper_white",
@@ -41,6 +41,8 @@ pub const SETTINGS: [(&str, &str); 11] = [
     ("window.safe_areas", "true or false: areas that are safe for action and titles"),
     ("window.center", "true or false: a cross at the center of the frame"),
     ("window.horizon", "true or false: the horizon, level with the camera"),
+    ("window.tour", "true or false: the tour, now and at the next start"),
+    ("window.high_contrast", "true or false: panels in black and white, with outlines"),
 ];
 
 /// Maximum size of the file (bytes).
@@ -57,6 +59,10 @@ pub struct WindowSettings {
     pub governor: GovernorMode,
     /// Camera's frame and composition guides.
     pub guides: Guides,
+    /// True if the tour is not shown at the next start.
+    pub toured: bool,
+    /// True for panels in black and white.
+    pub high_contrast: bool,
 }
 
 impl WindowSettings {
@@ -84,6 +90,8 @@ impl WindowSettings {
             "window.safe_areas" => self.guides.safe = switch(default.guides.safe)?,
             "window.center" => self.guides.center = switch(default.guides.center)?,
             "window.horizon" => self.guides.horizon = switch(default.guides.horizon)?,
+            "window.tour" => self.toured = !switch(!default.toured)?,
+            "window.high_contrast" => self.high_contrast = switch(default.high_contrast)?,
             "window.frame" => {
                 self.guides.frame = match value {
                     Some(text) => FrameGuide::from_name(text).ok_or_else(invalid)?,
@@ -133,13 +141,15 @@ impl WindowSettings {
 
     fn text(self) -> String {
         let (white, peak) = (self.range.paper_white().get(), self.range.peak().get());
-        let Self { hdr, governor, guides, .. } = self;
+        let Self { hdr, governor, guides, toured, high_contrast, .. } = self;
+        let tour = !toured;
         let Guides { gate, frame, mask, thirds, safe, center, horizon } = guides;
         let frame = frame.name();
         format!(
             "# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n\
              governor = \"{governor}\"\ngate = {gate}\nframe = \"{frame}\"\nmask = {mask}\n\
-             thirds = {thirds}\nsafe_areas = {safe}\ncenter = {center}\nhorizon = {horizon}\n"
+             thirds = {thirds}\nsafe_areas = {safe}\ncenter = {center}\nhorizon = {horizon}\n\
+             tour = {tour}\nhigh_contrast = {high_contrast}\n"
         )
     }
 }
@@ -248,6 +258,8 @@ mod tests {
             ("window.safe_areas", "true"),
             ("window.center", "true"),
             ("window.horizon", "true"),
+            ("window.tour", "false"),
+            ("window.high_contrast", "true"),
         ] {
             settings.set(path, Some(value)).unwrap();
         }
@@ -278,6 +290,8 @@ mod tests {
             ("window.gate", "yes"),
             ("window.frame", "17:9"),
             ("window.mask", "1.5"),
+            ("window.tour", "6"),
+            ("window.high_contrast", "high"),
             ("window.size", "3"),
         ] {
             let said = settings.set(path, Some(value)).unwrap_err();

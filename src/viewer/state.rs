@@ -12,6 +12,7 @@ use super::{
     frame_pacing::FramePacing,
     gallery::Gallery,
     handles::DragHandle,
+    keys::KeyList,
     load::Loading,
     mixer::Mixer,
     palette::Palette,
@@ -22,6 +23,7 @@ use super::{
     settings::{SettingsStore, WindowSettings},
     sun::SunDragHandle,
     tool::Tool,
+    tour::Tour,
     workspace::Workspace,
 };
 use crate::{camera::DisplayEncoding, session::OpenRequest};
@@ -133,6 +135,8 @@ impl ViewState {
 #[derive(Default)]
 pub struct PanelState {
     pub(super) palette: Palette,
+    pub(super) keys: KeyList,
+    pub(super) tour: Tour,
     /// The file to open, as typed.
     pub(super) open_path: String,
     /// The file to save to, as typed; none while the save dialog is closed.

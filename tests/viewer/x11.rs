@@ -285,6 +285,12 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended, XdotoolDriver) {
+    // Not the first start: the tour would cover a part of the picture.
+    let settings = scene.with_file_name("state").join("sunny16/settings");
+    if !settings.exists() {
+        fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        fs::write(&settings, "[window]\ntour = false\n").unwrap();
+    }
     let program = Command::new(env!("CARGO_BIN_EXE_sunny16"))
         .arg("view")
         .arg(scene)

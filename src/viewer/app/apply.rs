@@ -6,11 +6,12 @@ use crate::{
     session::OpenRequest,
     viewer::{
         action::{
-            Action, CameraAction, Changes, DocumentAction, EngineAction, PaintedFlow, SceneAction,
-            SelectionAction, ViewAction, WindowAction,
+            Action, CameraAction, Changes, Direction, DocumentAction, EngineAction, PaintedFlow,
+            SceneAction, SelectionAction, ViewAction, WindowAction,
         },
         mixer::Fader,
         settings::WindowSettings,
+        tour::Tour,
         viewport::Job,
     },
 };
@@ -198,10 +199,29 @@ impl App {
                 self.set_settings(WindowSettings { hdr: !settings.hdr, ..settings });
             }
             WindowAction::TogglePalette => self.panels.palette.toggle(),
+            WindowAction::ToggleKeys => self.panels.keys.toggle(),
+            WindowAction::Tour(direction) => self.step_tour(direction),
+            WindowAction::EndTour => self.end_tour(),
             WindowAction::CopyReading => self.copy_reading(),
             WindowAction::Error(text) => self.error(text),
             WindowAction::Close => self.close(),
         }
+    }
+
+    fn step_tour(&mut self, direction: Direction) {
+        match direction {
+            Direction::Forward => self.panels.tour.forward(),
+            Direction::Backward => self.panels.tour.back(),
+        }
+        if self.panels.tour == Tour::default() {
+            self.end_tour();
+        }
+    }
+
+    /// Ends the tour; it is not shown at the next start.
+    fn end_tour(&mut self) {
+        self.panels.tour = Tour::default();
+        self.set_settings(WindowSettings { toured: true, ..self.settings() });
     }
 
     /// Sets properties of the look as one undo step, and applies it.

@@ -32,6 +32,7 @@ use super::{
     settings::{SettingsStore, WindowSettings},
     shader_reload::ShaderSources,
     state::{Message, PanelState, PendingClose, ViewState},
+    tour::Tour,
     viewport::JobResult,
     wake::Wake,
 };
@@ -114,9 +115,10 @@ impl App {
     /// window.
     pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
-        style(&ctx);
         let (recent, notice) = RecentScenes::of(options.state.as_deref());
         let (kept, unread) = SettingsStore::of(options.state.as_deref());
+        let settings = kept.now();
+        style(&ctx, settings.high_contrast);
         let shaders = ShaderSources::of_build();
         let mut state = ViewState::new(recent, kept);
         (state.gallery, state.can_reload) = (options.gallery, shaders.is_some());
@@ -137,6 +139,10 @@ impl App {
             closes: false,
             last_frame: Instant::now(),
         };
+        // Without a folder that remembers it, each start would be the first.
+        if options.state.is_some() && !settings.toured {
+            app.panels.tour.forward();
+        }
         for notice in [notice, unread].into_iter().flatten() {
             app.error(notice);
         }
@@ -186,6 +192,13 @@ impl App {
         if settings.governor != self.settings().governor {
             // The user's newer choice.
             self.options.governor = None;
+        }
+        if settings.high_contrast != self.settings().high_contrast {
+            style(&self.ctx, settings.high_contrast);
+        }
+        if self.settings().toured && !settings.toured {
+            self.panels.tour = Tour::default();
+            self.panels.tour.forward();
         }
         self.state.kept.put(settings);
         self.ctx.request_repaint();
@@ -386,14 +399,44 @@ fn lux_text(value: f64) -> String {
 }
 
 /// A dark, neutral theme, because colors are judged here. Text is readable at arm's length.
-fn style(ctx: &Context) {
+///
+/// High contrast has black panels, white text, and outlines around all controls, thicker and
+/// yellow where the pointer or the focus is.
+fn style(ctx: &Context, high_contrast: bool) {
     ctx.set_theme(egui::Theme::Dark);
     ctx.all_styles_mut(|style| {
         let gray = egui::Color32::from_gray;
+        style.visuals = egui::Visuals::dark();
+        style.spacing.item_spacing = egui::vec2(6.0, 4.0);
+        if high_contrast {
+            let (white, yellow) = (egui::Color32::WHITE, egui::Color32::YELLOW);
+            let visuals = &mut style.visuals;
+            visuals.panel_fill = egui::Color32::BLACK;
+            visuals.window_fill = egui::Color32::BLACK;
+            visuals.extreme_bg_color = egui::Color32::BLACK;
+            visuals.faint_bg_color = gray(28);
+            visuals.override_text_color = Some(white);
+            visuals.weak_text_color = Some(gray(200));
+            visuals.window_stroke = egui::Stroke::new(2.0, white);
+            visuals.selection.bg_fill = egui::Color32::from_rgb(0, 70, 200);
+            visuals.selection.stroke = egui::Stroke::new(2.0, yellow);
+            let widgets = &mut visuals.widgets;
+            for (widget, width, color) in [
+                (&mut widgets.noninteractive, 1.0, white),
+                (&mut widgets.inactive, 1.0, white),
+                (&mut widgets.open, 1.0, white),
+                (&mut widgets.hovered, 2.0, yellow),
+                (&mut widgets.active, 2.0, yellow),
+            ] {
+                widget.bg_stroke = egui::Stroke::new(width, color);
+                widget.fg_stroke = egui::Stroke::new(1.5, color);
+                (widget.bg_fill, widget.weak_bg_fill) = (gray(20), egui::Color32::BLACK);
+            }
+            return;
+        }
         style.visuals.panel_fill = gray(38);
         style.visuals.window_fill = gray(44);
         style.visuals.extreme_bg_color = gray(24);
         style.visuals.override_text_color = Some(gray(225));
-        style.spacing.item_spacing = egui::vec2(6.0, 4.0);
     });
 }

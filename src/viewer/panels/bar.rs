@@ -5,15 +5,18 @@ use egui::{
     containers::menu::{MenuButton, MenuConfig},
 };
 
-use super::{fields::drag, guides, reference_view};
+use super::{
+    fields::{drag, named},
+    guides, reference_view,
+};
 use crate::{
     camera::DisplayRange,
     camera_control::NavigationMode,
     photometry::Nit,
     viewer::{
         action::{
-            Actions, CameraAction, DocumentAction, EngineAction, SceneAction, SelectionAction,
-            ViewAction, WindowAction,
+            Actions, CameraAction, Direction, DocumentAction, EngineAction, SceneAction,
+            SelectionAction, ViewAction, WindowAction,
         },
         recent,
         state::{PanelState, SequenceForm, ViewState},
@@ -68,7 +71,7 @@ pub(super) fn show(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, acti
 /// The file menu.
 fn file_menu(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, actions: &mut Actions) {
     ui.label("Open a scene or look");
-    let field = ui.text_edit_singleline(&mut panels.open_path);
+    let field = named(ui.text_edit_singleline(&mut panels.open_path), "Scene or look to open");
     let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if (ui.button("Open").clicked() || entered) && !panels.open_path.is_empty() {
         actions.push(SceneAction::OpenFile(panels.open_path.trim().into()));
@@ -130,6 +133,14 @@ fn file_menu(ui: &mut Ui, state: &ViewState, panels: &mut PanelState, actions: &
         actions.push(EngineAction::ReloadShaders);
         ui.close();
     }
+    if ui.button("Keys    F1").clicked() {
+        actions.push(WindowAction::ToggleKeys);
+        ui.close();
+    }
+    if ui.button("Tour    F2").clicked() {
+        actions.push(WindowAction::Tour(Direction::Forward));
+        ui.close();
+    }
     ui.separator();
     display_menu(ui, state, actions);
     ui.separator();
@@ -144,17 +155,19 @@ fn display_menu(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     let mut settings = state.settings();
     ui.checkbox(&mut settings.hdr, "HDR display    N")
         .on_hover_text("HDR output, where the window's display offers HDR10 or scRGB");
+    ui.checkbox(&mut settings.high_contrast, "High contrast")
+        .on_hover_text("panels in black and white, with outlines around all controls");
     ui.horizontal(|ui| {
         ui.label("white");
         let mut nits = [settings.range.paper_white(), settings.range.peak()].map(Nit::get);
         let [white, peak] = &mut nits;
-        let dial = |ui: &mut Ui, value: &mut f64, [low, high]: [f64; 2]| {
-            ui.add(drag(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit"))
-                .changed()
+        let dial = |ui: &mut Ui, name: &str, value: &mut f64, [low, high]: [f64; 2]| {
+            let dial = drag(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit");
+            named(ui.add(dial), name).changed()
         };
-        let whiter = dial(ui, white, DisplayRange::PAPER_WHITES);
+        let whiter = dial(ui, "Paper white", white, DisplayRange::PAPER_WHITES);
         ui.label("peak");
-        let higher = dial(ui, peak, DisplayRange::PEAKS);
+        let higher = dial(ui, "Peak", peak, DisplayRange::PEAKS);
         if let Some(range) = DisplayRange::new(Nit(*white), Nit(*peak)).filter(|_| whiter || higher)
         {
             settings.range = range;
@@ -174,11 +187,13 @@ fn tools(ui: &mut Ui, now: Tool, actions: &mut Actions) {
         ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
     }
     let name = clicks.iter().find(|(tool, ..)| *tool == now).map_or("Tools", |(_, name, _)| name);
-    ComboBox::from_id_salt("tools").selected_text(name).width(74.0).show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt("tools").selected_text(name).width(74.0);
+    let list = list.show_ui(ui, |ui| {
         for (tool, name, hint) in clicks {
             ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
         }
     });
+    named(list.response, "Tool of clicks");
     if chosen != now {
         actions.push(SelectionAction::Tool(chosen));
     }
@@ -229,7 +244,10 @@ fn time_bar(ui: &mut Ui, state: &ViewState, actions: &mut Actions) {
     let plays = work.viewport.is_playing();
     if ui.selectable_label(plays, "Play").on_hover_text("Space").clicked() {
         actions.push(CameraAction::Play);
-    } else if ui.add(drag(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
+        return;
+    }
+    let field = ui.add(drag(&mut time).speed(0.02).max_decimals(2).suffix(" s"));
+    if named(field, "Time").changed() {
         actions.push(CameraAction::Seek(time));
     }
 }
@@ -264,6 +282,8 @@ mod tests {
             ("Save look    Ctrl+S", DocumentAction::Save.into()),
             ("Picture to PNG and EXR    F12", EngineAction::Screenshot.into()),
             ("Reload shaders    F5", EngineAction::ReloadShaders.into()),
+            ("Keys    F1", WindowAction::ToggleKeys.into()),
+            ("Tour    F2", WindowAction::Tour(Direction::Forward).into()),
             ("Quit    Ctrl+Q", WindowAction::Close.into()),
         ] {
             let action: Action = action;
@@ -290,6 +310,8 @@ mod tests {
             ("Save look    Ctrl+S", Modifiers::COMMAND, Key::S),
             ("Picture to PNG and EXR    F12", Modifiers::NONE, Key::F12),
             ("Reload shaders    F5", Modifiers::NONE, Key::F5),
+            ("Keys    F1", Modifiers::NONE, Key::F1),
+            ("Tour    F2", Modifiers::NONE, Key::F2),
             ("Quit    Ctrl+Q", Modifiers::COMMAND, Key::Q),
         ] {
             let pressed = test.press(modifiers, key);

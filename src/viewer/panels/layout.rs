@@ -5,8 +5,8 @@ use egui::{Color32, Sense, Ui};
 use winit::dpi::LogicalSize;
 
 use super::{
-    bar, dialogs, gallery, guides, handles, inspector, mixer, outliner, palette, reference_view,
-    scopes, shortcuts, status, viewport, water,
+    bar, dialogs, gallery, guides, handles, inspector, keys, mixer, outliner, palette,
+    reference_view, scopes, shortcuts, status, tour, viewport, water,
 };
 use crate::viewer::{
     action::Actions,
@@ -61,6 +61,8 @@ impl App {
         self.panel(|state, panels, actions| dialogs::save(ctx, state, panels, actions));
         self.panel(|state, panels, actions| dialogs::sequence(ctx, state, panels, actions));
         self.panel(|state, _, actions| dialogs::autosave(ctx, state, actions));
+        self.panel(|state, panels, actions| tour::show(ui, state, panels, actions));
+        self.panel(|_, panels, _| keys::show(ui, panels));
         self.panel(|state, panels, actions| palette::show(ui, state, panels, actions));
     }
 
@@ -105,6 +107,8 @@ impl App {
     fn picture(&mut self, ui: &mut Ui) {
         let whole = ui.available_rect_before_wrap();
         let response = &ui.allocate_rect(whole, Sense::click_and_drag());
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Picture"));
         ui.painter_at(whole).rect_filled(whole, 0.0, Color32::from_gray(24));
         self.panel(|state, _, actions| viewport::fit(ui, whole, state, actions));
         let Some(rect) = viewport::picture_rect(ui, whole, &self.state) else { return };

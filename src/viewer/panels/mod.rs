@@ -11,6 +11,7 @@ pub mod gallery;
 mod guides;
 mod handles;
 pub mod inspector;
+mod keys;
 pub mod layout;
 pub mod mixer;
 pub mod outliner;
@@ -21,6 +22,7 @@ mod shortcuts;
 pub mod status;
 #[cfg(test)]
 mod testing;
+mod tour;
 pub mod viewport;
 pub mod water;
 

@@ -21,6 +21,24 @@ const KEY_TURN: f64 = 1.0;
 const KEY_PAN: f64 = 0.5;
 const KEY_DOLLY: f64 = 4.0;
 
+/// Pairs of held keys, each with its opposite.
+const RIGHT: [Key; 2] = [Key::ArrowRight, Key::ArrowLeft];
+const UP: [Key; 2] = [Key::ArrowUp, Key::ArrowDown];
+const CLOSER: [Key; 2] = [Key::PageUp, Key::PageDown];
+const STRAFE: [Key; 2] = [Key::D, Key::A];
+const RISE: [Key; 2] = [Key::E, Key::Q];
+const FORWARD: [Key; 2] = [Key::W, Key::S];
+
+/// Held keys that move the camera, and their descriptions, in the order of the list of keys.
+pub(super) const HELD: [([Key; 2], &str); 6] = [
+    (RIGHT, "orbit, or look around, right and left; with Shift in orbit mode: pan"),
+    (UP, "orbit, or look around, up and down; with Shift in orbit mode: pan"),
+    (CLOSER, "orbit: dolly in and out; fly, walk: move up and down"),
+    (STRAFE, "fly, walk: move right and left; Shift is faster"),
+    (RISE, "fly, walk: move up and down"),
+    (FORWARD, "fly, walk: move forward and back"),
+];
+
 /// Snaps the rectangle to whole pixels, and to the picture's size if it nearly matches.
 fn on_pixels(rect: Rect, picture: [u32; 2], scale: f32) -> Rect {
     let snapped = |points: f32| (points * scale).round() / scale;
@@ -124,10 +142,9 @@ pub(super) fn navigate(
     let typed = ui.ctx().egui_wants_keyboard_input() || panels.palette.is_open();
     if !typed && !ui.input(|input| input.modifiers.command) {
         let held = |key: Key| f64::from(u8::from(ui.input(|input| input.key_down(key))));
-        let axis = |more: Key, less: Key| held(more) - held(less);
+        let axis = |[more, less]: [Key; 2]| held(more) - held(less);
         let seconds = f64::from(ui.input(|input| input.stable_dt)).min(0.1);
-        let arrows =
-            DVec2::new(axis(Key::ArrowRight, Key::ArrowLeft), axis(Key::ArrowUp, Key::ArrowDown));
+        let arrows = DVec2::new(axis(RIGHT), axis(UP));
         if mode == NavigationMode::Orbit {
             // Letters are shortcuts here; arrows rotate, with Shift they pan.
             if shift {
@@ -135,12 +152,11 @@ pub(super) fn navigate(
             } else {
                 camera_input.turn += arrows * KEY_TURN * seconds;
             }
-            camera_input.dolly += axis(Key::PageUp, Key::PageDown) * KEY_DOLLY * seconds;
+            camera_input.dolly += axis(CLOSER) * KEY_DOLLY * seconds;
         } else {
             camera_input.turn += arrows * KEY_TURN * seconds;
-            camera_input.movement =
-                DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
-            let up = axis(Key::PageUp, Key::PageDown);
+            camera_input.movement = DVec3::new(axis(STRAFE), axis(RISE), axis(FORWARD));
+            let up = axis(CLOSER);
             camera_input.movement.y = (camera_input.movement.y + up).clamp(-1.0, 1.0);
         }
         camera_input.speed_factor = if shift { 5.0 } else { 1.0 };
