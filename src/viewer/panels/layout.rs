@@ -5,7 +5,7 @@ use egui::{Color32, Sense, Ui};
 use winit::dpi::LogicalSize;
 
 use super::{
-    bar, dialogs, gallery, guides, handles, inspector, keys, mixer, outliner, palette,
+    bar, dialogs, edge_arrows, gallery, guides, handles, inspector, keys, mixer, outliner, palette,
     reference_view, scopes, shortcuts, status, tour, viewport, water,
 };
 use crate::viewer::{
@@ -126,6 +126,7 @@ impl App {
         let screen = &ScreenProjection::new(&work.viewport.view(), rect);
         guides::show(ui, rect, screen, &self.state);
         self.panel(|state, _, actions| handles::rings(ui, screen, rect, state, actions));
+        self.panel(|state, _, actions| edge_arrows::show(ui, screen, rect, state, actions));
         let picture = &handles::Picture::new(ui, (screen, rect), response);
         self.panel(|state, panels, actions| {
             handles::light_handles(ui, picture, state, panels, actions);

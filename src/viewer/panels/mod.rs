@@ -5,6 +5,7 @@ mod bar;
 pub mod choice;
 mod dialogs;
 mod dials;
+mod edge_arrows;
 mod environment;
 mod fields;
 pub mod gallery;
