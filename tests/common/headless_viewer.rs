@@ -8,7 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, pos2, vec2};
+use egui::{
+    Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape,
+    accesskit::{Role, TreeUpdate},
+    pos2, vec2,
+};
 use sunny16::{
     camera::DisplayEncoding,
     frame::RenderedImage,
@@ -68,6 +72,8 @@ pub struct HeadlessViewer {
     pub shapes: Vec<egui::epaint::ClippedShape>,
     /// Delay to the next frame that the last one requested.
     pub again: Duration,
+    /// The accessibility tree of the last frame, if it is enabled.
+    pub access: Option<TreeUpdate>,
     wake_ups: Arc<WakeUps>,
 }
 
@@ -101,6 +107,7 @@ impl HeadlessViewer {
             copied: None,
             shapes: vec![],
             again: Duration::ZERO,
+            access: None,
             wake_ups,
         };
         bench.frame(vec![]);
@@ -148,6 +155,7 @@ impl HeadlessViewer {
             texts(&shape.shape, &mut self.texts);
         }
         self.shapes.clone_from(&output.shapes);
+        self.access = output.platform_output.accesskit_update;
         for command in output.platform_output.commands {
             if let egui::OutputCommand::CopyText(text) = command {
                 self.copied = Some(text);
@@ -265,6 +273,44 @@ impl HeadlessViewer {
 
     pub fn workspace_mut(&mut self) -> &mut Workspace {
         self.app.state.workspace.as_mut().unwrap()
+    }
+
+    /// Names of the accessible controls of the last frame, with their role and their center.
+    pub fn controls(&self) -> Vec<(Role, String, Pos2)> {
+        let tree = self.access.as_ref().expect("the accessibility tree is enabled");
+        let is_control = |role| {
+            matches!(
+                role,
+                Role::Button
+                    | Role::CheckBox
+                    | Role::ColorWell
+                    | Role::ComboBox
+                    | Role::Link
+                    | Role::RadioButton
+                    | Role::Slider
+                    | Role::SpinButton
+                    | Role::TextInput
+                    | Role::MultilineTextInput
+            )
+        };
+        let named = tree.nodes.iter().filter(|(_, node)| is_control(node.role()));
+        named
+            .map(|(_, node)| {
+                let bounds = node.bounds().unwrap_or_default();
+                let center = pos2(
+                    (bounds.x0 + bounds.x1) as f32 / 2.0,
+                    (bounds.y0 + bounds.y1) as f32 / 2.0,
+                );
+                (node.role(), node.label().unwrap_or_default().to_owned(), center)
+            })
+            .collect()
+    }
+
+    /// Center of the accessible control of a name (points).
+    pub fn control(&self, name: &str) -> Pos2 {
+        let all = self.controls();
+        let found = all.iter().find(|(_, found, _)| found == name);
+        found.unwrap_or_else(|| panic!("no control '{name}': {all:?}")).2
     }
 
     /// Position of a text of the last frame.

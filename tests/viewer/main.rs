@@ -10,6 +10,7 @@ mod interaction;
 mod look_changes;
 mod own_asset;
 mod pace;
+mod panels;
 mod start;
 mod window;
 mod x11;
