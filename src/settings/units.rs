@@ -126,9 +126,9 @@ pub fn number_in(text: &str, unit: &str) -> Option<f64> {
 pub fn unit_of(text: &str) -> Option<&str> {
     let text = text.trim();
     let starts = text.starts_with(|c: char| c.is_ascii_digit() || ".+-".contains(c));
-    let end = text.char_indices().map(|(at, c)| at + c.len_utf8());
-    let ends = end.filter(|&end| text[..end].parse::<f64>().is_ok());
-    let (_, unit) = text.split_at(ends.filter(|_| starts).next_back()?);
+    let mut ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.rfind(|&end| starts && text[..end].parse::<f64>().is_ok())?;
+    let (_, unit) = text.split_at(end);
     let unit = unit.trim();
     let is_unit = |c: char| !c.is_ascii_digit() && (!c.is_ascii_punctuation() || "'\"".contains(c));
     unit.starts_with(is_unit).then_some(unit)
