@@ -81,6 +81,10 @@ const float DIFFUSE_BLUR = 0.15;
 // angle is proportional to roughness^4 (Krivanek and Colbert 2008, "Real-time Shading with Filtered
 // Importance Sampling").
 const float LOBE_BLUR = 0.5;
+// Perceptual roughness from which the environment light of a reflection ray that hits nothing
+// begins to be that of the whole lobe, and from which it is: split sum (Karis 2013) times the ray's
+// visibility, so that there is no noise where nothing occludes the lobe.
+const vec2 LOBE_SKY = vec2(0.15, 0.35);
 // The ray adds no environment light.
 const float NO_SKY = -1.0;
 
@@ -206,6 +210,7 @@ struct NextRay {
     vec3 reflected;        // throughput of the surface where it starts
     float cosine;          // to the normal there if the hit restores clamped light, else 0
     float sky_blur;        // of the environment where the ray hits nothing, or NO_SKY
+    vec3 sky_direction;    // of that environment light
 };
 
 // A VPL and its unoccluded contribution.
@@ -425,8 +430,19 @@ bool sample_next_ray(bool continues) {
         float blur = sqrt(vertex.s.alpha);
         blur = next_ray.kind == RAY_SPECULAR ? LOBE_BLUR * blur : blur;
         next_ray.sky_blur = continues ? max(blur, DIFFUSE_BLUR) : blur;
+        next_ray.sky_direction = ray.direction;
+        if ((gi.flags & GI_LOBE_SKY) != 0u && !continues) {
+            vec2 scale_bias = environment_reflectances(vertex.s).xy;
+            float whole = smoothstep(LOBE_SKY.x, LOBE_SKY.y, sqrt(vertex.s.alpha));
+            next_ray.reflected =
+                mix(next_ray.reflected, f0 * scale_bias.x + scale_bias.y, whole);
+            next_ray.sky_direction =
+                normalize(mix(ray.direction, dominant_direction(vertex.s), whole));
+            next_ray.sky_blur = mix(blur, sqrt(vertex.s.alpha), whole);
+        }
     } else {
         ray.direction = sample_cosine_hemisphere(vertex.s.normal, turn);
+        next_ray.sky_direction = ray.direction;
         next_ray.cosine = dot(vertex.s.normal, ray.direction);
         float brdf = diffuse_brdf_at(vertex.s, ray.direction);
         next_ray.reflected = continues ? vertex.diffuse : vec3(brdf * PI / next_ray.cosine);
@@ -643,13 +659,13 @@ void main() {
     bool lit = pixel_depth > 0.0 && (gi.flags & GI_FROZEN) == 0u;
     path = Path(lit ? RAY_NONE : RAYS_DONE, 0u, 0u, vec3(0.0), vec3(1.0), vec3(0.0), 0.0,
         0.0);
-    next_ray = NextRay(RAY_NONE, false, 0u, vec3(0.0), 0.0, NO_SKY);
+    next_ray = NextRay(RAY_NONE, false, 0u, vec3(0.0), 0.0, NO_SKY, vec3(0.0));
     ray = Ray(vec3(0.0), vec3(0.0), vec3(0.0), 0.0);
     hit = BvhHit(0.0, vec2(0.0), NONE, 0u);
     // The first iteration has no vertex, only the ray to the pixel's surface.
     while (path.kind != RAYS_DONE) {
         bool missed = path.kind != RAY_TO_SURFACE && hit.instance == NONE;
-        vec3 missed_direction = ray.direction;
+        vec3 missed_direction = next_ray.sky_direction;
         float sky_blur = missed ? next_ray.sky_blur : NO_SKY;
         vertex.diffuse_part = false;
         vertex.specular_part = false;

@@ -33,13 +33,6 @@ float white_albedo(Surface s) {
     return (1.0 - DIELECTRIC_F0) * (1.0 - 0.0274 * grazing * grazing);
 }
 
-// Dominant direction of the specular lobe: Lagarde and de Rousiers 2014, listing 21.
-vec3 dominant_direction(Surface s) {
-    vec3 mirrored = reflect(-s.view, s.normal);
-    float smoothness = 1.0 - s.alpha;
-    return normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
-}
-
 // Luminance (nits) toward a surface in the lobe's dominant direction: `rough`, the volume's, on
 // rough surfaces; the environment's on smooth ones, with the occlusion of pass `ao`, where there is
 // an environment.

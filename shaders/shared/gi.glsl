@@ -97,6 +97,8 @@ const uint GI_FROZEN = 16u;
 const uint GI_SPECULAR_VPLS = 8u;
 // Some material reflects specularly.
 const uint GI_CAUSTICS = 128u;
+// The environment light of rough reflections is that of the whole lobe.
+const uint GI_LOBE_SKY = 256u;
 // Specular reflections by rays.
 const uint GI_SPECULAR_RAYS = 64u;
 

@@ -28,8 +28,8 @@ use crate::{
                 FEATURE_IES_PROFILES, FEATURE_SUN_DISKS,
             },
             gi::{
-                GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_SKY, GI_SPECULAR_RAYS,
-                GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
+                GI_ALL_VPLS, GI_CAUSTICS, GI_COMPENSATION, GI_FROZEN, GI_LOBE_SKY, GI_SKY,
+                GI_SPECULAR_RAYS, GI_SPECULAR_VPLS, GI_VISIBILITY, GiConstants,
             },
         },
         vk,
@@ -174,6 +174,7 @@ impl FrameGi {
             (settings.specular, GI_SPECULAR_VPLS),
             (mirrors, GI_SPECULAR_RAYS),
             (own.caustics && settings.specular, GI_CAUSTICS),
+            (sky && settings.denoise, GI_LOBE_SKY),
             (frozen, GI_FROZEN),
             (settings.final_gather == FinalGather::All, GI_ALL_VPLS),
         ];
