@@ -14,6 +14,9 @@ const PIXELS: f64 = 5000.0;
 const MAX_SAMPLES: u32 = 64;
 /// Minimum samples a pixel for an estimate of the error.
 const MIN_SAMPLES: u32 = 4;
+/// Minimum samples a pixel that an error is said to take: with fewer, pixels in small parts of the
+/// picture are still without light, which the mean error over a plain background hides.
+const MIN_TAKEN: u32 = 16;
 /// Maximum samples a pixel that an error is said to take.
 const MAX_NEEDED: f64 = 65_536.0;
 /// Maximum triangles of a scene that is measured: its BVH is built for the measurement.
@@ -89,7 +92,7 @@ impl PathPace {
             let scaled: Vec<f32> = errors.iter().map(|value| (value * part) as f32).collect();
             ReferenceNoise::of(&picture, &scaled, settings).map(|noise| noise.flip)
         };
-        let samples = samples_for(flip, error)?;
+        let samples = samples_for(flip, error)?.max(MIN_TAKEN);
         Some(Self { samples_per_second, build_seconds, flip, samples })
     }
 

@@ -70,19 +70,43 @@ pub fn close_name<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().min_by_key(distance).filter(|name| distance(name) <= CLOSE)
 }
 
+/// Names that other programs give to properties, and the last parts of those that are meant.
+const MEANT: [(&[&str], &[&str]); 10] = [
+    (&["target", "direction", "look_at", "rotation"], &["aim"]),
+    (&["temperature", "color_temperature", "cct"], &["kelvin"]),
+    (&["intensity", "power", "strength", "brightness", "watts"], &["lumens", "lux", "candela"]),
+    (&["exposure"], &["ev100", "lux", "scale"]),
+    (&["angle", "cone", "cone_angle", "beam"], &["outer_half_angle", "inner_half_angle"]),
+    (&["size"], &["width", "radius", "height"]),
+    (&["color", "colour"], &["kelvin", "gel"]),
+    (&["fov", "field_of_view", "zoom", "focal_length"], &["focal_length"]),
+    (&["aperture", "fstop", "f_stop"], &["f_stop"]),
+    (&["iso", "shutter", "shutter_speed"], &["iso", "shutter"]),
+];
+
+/// True if `wanted` is what other programs call the property `name`.
+fn is_meant(wanted: &str, name: &str) -> bool {
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let (wanted, name) = (last(wanted), last(name));
+    MEANT
+        .iter()
+        .any(|(others, ours)| others.contains(&wanted.as_str()) && ours.contains(&name.as_str()))
+}
+
 /// Names of a group that are suggested for the group; more are cut to three.
 const MAX_GROUP: usize = 6;
 
-/// Up to three names to suggest for `wanted`, or all of a small group, each once: those within edit distance 2
-/// (Levenshtein), that continue it, or with one group too many or too few; else the three of least
-/// edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
+/// Up to three names to suggest for `wanted`, or all of a small group, each once: those within edit
+/// distance 2 (Levenshtein), that continue it, with one group too many or too few, or that other
+/// programs call so; else the three of least edit distance. Names with a group too many or too few, and a group's `enabled`, come first.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let ends_with =
         |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
     let inside = |name: &str| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'));
     let distance = |name: &str| {
         let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
-        if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
+        let is_twin = ends_with(wanted, name) || ends_with(name, wanted);
+        if is_twin || is_meant(wanted, name) || inside == Some(".enabled") {
             0
         } else if name.starts_with(wanted) {
             1
@@ -135,5 +159,20 @@ mod tests {
         assert_eq!(are_nearest("b.he", names.into_iter()), "is b.height");
         assert_eq!(are_nearest("a.wdte", names.into_iter()), "are a.wide, a.width");
         assert_eq!(super::nearest("a", ["", ""].into_iter()), "nothing (the scene has none)");
+    }
+
+    #[test]
+    fn names_of_other_programs_are_understood() {
+        let lights = ["gel", "parent", "height", "aim", "kelvin", "lumens", "outer_half_angle"]
+            .map(|name| format!("lights.NAME.{name}"));
+        let meant = |wanted: &str| nearest(wanted, lights.iter().map(String::as_str));
+        assert_eq!(meant("lights.Key.target"), "lights.NAME.aim");
+        assert_eq!(meant("lights.Key.temperature"), "lights.NAME.kelvin");
+        assert_eq!(meant("lights.Key.watts"), "lights.NAME.lumens");
+        assert_eq!(meant("lights.Key.cone"), "lights.NAME.outer_half_angle");
+        assert_eq!(meant("lights.Key.color"), "lights.NAME.gel, lights.NAME.kelvin");
+        let camera = ["camera.body.iso", "camera.lens.f_stop", "camera.roll", "camera.name"];
+        assert_eq!(nearest("camera.iso", camera.into_iter()), "camera.body.iso");
+        assert_eq!(nearest("camera.aperture", camera.into_iter()), "camera.lens.f_stop");
     }
 }
