@@ -316,7 +316,7 @@ impl App {
         }
         let Some(work) = &mut self.state.workspace else { return };
         match drawn {
-            Ok(_) => {
+            Ok(another) => {
                 let order = work.viewport.request_id();
                 if work
                     .viewport
@@ -331,7 +331,14 @@ impl App {
                     let [number, of] = finished.samples;
                     finished.level == Level::FULL && finished.still && number == of
                 };
-                if self.state.screenshot_due && newest.is_some_and(|newest| is_whole(newest)) {
+                let is_due =
+                    self.state.screenshot_due && newest.is_some_and(|newest| is_whole(newest));
+                if another {
+                    // The panels, which follow the pointer, were drawn before.
+                    let position = work.pointer.image_position;
+                    self.point(position);
+                }
+                if is_due {
                     self.screenshot();
                 }
             }

@@ -720,6 +720,11 @@ fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
     grid(ui, "volume", |ui| {
         for property in look::properties() {
             if let Some(end) = property.path.strip_prefix("volumes.*.") {
+                // These describe a density file.
+                let of_file = ["dimensions", "format"].contains(&end);
+                if of_file && set(values, &format!("volumes.{name}.density")).is_empty() {
+                    continue;
+                }
                 let path = format!("volumes.{name}.{end}");
                 let now = Now { set: set(values, &path), used: (property.default)() };
                 dials::control(ui, end, &property, &path, now, changes);
