@@ -305,7 +305,7 @@ fn bad_input_names_place_and_remedy() {
             |e| matches!(e, Value { .. }),
             "Bezier",
         ),
-        (track("{ time = \"1 h\", value = 1 }"), |e| matches!(e, Value { .. }), "seconds"),
+        (track("{ time = \"1 lx\", value = 1 }"), |e| matches!(e, Value { .. }), "seconds"),
         (track("{ time = -1, value = 1 }"), |e| matches!(e, Value { .. }), "0 to 1e9"),
         (track("{ time = nan, value = 1 }"), |e| matches!(e, Value { .. }), "seconds"),
         (track("{ frame = 1.5, value = 1 }"), |e| matches!(e, Value { .. }), "whole"),
