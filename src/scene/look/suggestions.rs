@@ -78,7 +78,7 @@ const MEANT: [(&[&str], &[&str]); 10] = [
     (&["exposure"], &["ev100", "lux", "scale"]),
     (&["angle", "cone", "cone_angle", "beam"], &["outer_half_angle", "inner_half_angle"]),
     (&["size"], &["width", "radius", "height"]),
-    (&["color", "colour"], &["kelvin", "gel"]),
+    (&["color"], &["kelvin", "gel"]),
     (&["fov", "field_of_view", "zoom", "focal_length"], &["focal_length"]),
     (&["aperture", "fstop", "f_stop"], &["f_stop"]),
     (&["iso", "shutter", "shutter_speed"], &["iso", "shutter"]),
