@@ -63,7 +63,8 @@ fn a_version_is_stated_but_not_needed() {
         let (_, report) = checked(json!({"asset": asset}));
         assert!(report.first_error().is_none());
         let notes = report.into_notes();
-        assert!(notes.len() == 1 && notes[0].message.contains("version"));
+        let [note] = notes.as_slice() else { panic!("{} notes", notes.len()) };
+        assert!(format!("{} {}", note.location, note.message).contains("version"));
     }
 }
 
