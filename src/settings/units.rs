@@ -23,7 +23,7 @@ const fn unit(names: &'static [&'static str], times: f64, over: f64) -> Unit {
 }
 
 /// Prefixes of numbers, in place of units: f-number and T-number, ISO speed.
-const PREFIXES: [&[&str]; 2] = [&["f/", "F/", "f", "F", "T/", "T"], &["ISO", "iso"]];
+const PREFIXES: [&[&str]; 3] = [&["f/", "F/", "f", "F"], &["T/", "T"], &["ISO", "iso"]];
 
 /// Quantities with several units. Factors: NIST SP 811 (2008), appendix B; a footlambert is
 /// 1/pi candela per square foot.
@@ -165,7 +165,7 @@ mod tests {
             ("300 nt", "nit", 300.0),
             ("300cd/m2", "nit", 300.0),
             ("f/2.8", "f/", 2.8),
-            ("T3.1", "f/", 3.1),
+            ("T3.1", "T/", 3.1),
             ("ISO 100", "ISO", 100.0),
             ("0.51/m", "1/m", 0.51),
             ("1e3", "lm", 1000.0),
@@ -191,6 +191,8 @@ mod tests {
             ("1 2 ft", "m"),
             ("3m", ""),
             ("f/", "f/"),
+            ("T4", "f/"),
+            ("f/4", "T/"),
             ("", "m"),
         ] {
             assert_eq!(number_in(text, unit), None, "{text} in {unit}");

@@ -90,7 +90,7 @@ fields! {
         lens.min_focus_distance at "camera.lens.min_focus_distance": f64,
             accepts DISTANCE, by distance, unit "m",
             "nearest focus distance from the lens in meters, above 0, e.g. 0.4; a nearer focus is rejected (makers state it from the sensor, about one focal length more)", affects Frame;
-        dials.t_stop at "camera.lens.t_stop": f64, accepts Accepts::POSITIVE, unit "f/",
+        dials.t_stop at "camera.lens.t_stop": f64, accepts Accepts::POSITIVE, unit "T/",
             "T-number above 0, at least the f-number, e.g. 3.1", affects Frame;
         lens.max_aperture at "camera.lens.max_aperture": f64 = CameraLens::default().max_aperture,
             in 0.5..=1024.0, unit "f/",
