@@ -253,12 +253,11 @@ vec3 environment_reflectances(Surface s) {
         vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
 }
 
-// Dominant direction of the specular lobe, between the mirror direction and the normal: Lagarde and
-// de Rousiers 2014, listing 21.
-vec3 dominant_direction(Surface s) {
-    vec3 mirrored = reflect(-s.view, s.normal);
-    float smoothness = 1.0 - s.alpha;
-    return normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
+// Dominant direction of a lobe, between the mirror direction and the normal: Lagarde and de
+// Rousiers 2014, listing 21.
+vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
+    float smoothness = 1.0 - alpha;
+    return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
 }
 
 // Specular environment reflection (nits) toward the camera, without occlusion. Split sum: Karis
@@ -266,7 +265,7 @@ vec3 dominant_direction(Surface s) {
 vec3 environment_reflection(Surface s) {
     vec3 dfg = environment_reflectances(s);
     vec3 reflected =
-        prefiltered_environment(s.position, dominant_direction(s), sqrt(s.alpha));
+        prefiltered_environment(s.position, lobe_middle(s.normal, s.view, s.alpha), sqrt(s.alpha));
     vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
     return (f0 * dfg.x + dfg.y) * reflected;
 }

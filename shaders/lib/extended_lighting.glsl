@@ -120,13 +120,6 @@ vec2 even_point(int i) {
     return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
 }
 
-// Dominant direction of a lobe, between the mirror direction and the normal: Lagarde and de
-// Rousiers 2014, listing 21.
-vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
-    float smoothness = 1.0 - alpha;
-    return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
-}
-
 // As below_sheen, for diffuse environment light: mean over four light angles at equal
 // cosine-weighted shares.
 float below_sheen_around(Layers y, float nv) {

@@ -436,8 +436,8 @@ bool sample_next_ray(bool continues) {
             float whole = smoothstep(LOBE_SKY.x, LOBE_SKY.y, sqrt(vertex.s.alpha));
             next_ray.reflected =
                 mix(next_ray.reflected, f0 * scale_bias.x + scale_bias.y, whole);
-            next_ray.sky_direction =
-                normalize(mix(ray.direction, dominant_direction(vertex.s), whole));
+            vec3 middle = lobe_middle(vertex.s.normal, vertex.s.view, vertex.s.alpha);
+            next_ray.sky_direction = normalize(mix(ray.direction, middle, whole));
             next_ray.sky_blur = mix(blur, sqrt(vertex.s.alpha), whole);
         }
     } else {

@@ -59,7 +59,7 @@ void gather(ivec2 pixel) {
     }
     // The forward pass adds the environment's light, which the volume has too.
     bool forward = texelFetch(emission_image, pixel, 0).a >= FORWARD_MARK;
-    vec3 toward = dominant_direction(s);
+    vec3 toward = lobe_middle(s.normal, s.view, s.alpha);
     vec3 facing;
     vec3 irradiance = volume_irradiance(s.position, s.normal, s.view, toward, facing);
     if (!forward || (volume.flags & PROBES_SKY) == 0u) {
