@@ -3,15 +3,15 @@
 use egui::{Color32, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 use glam::DVec3;
 
-use super::handles::place;
+use super::handles::LightMark;
 use crate::{
     photometry::Emitter,
     viewer::{
         action::{Actions, SelectionAction},
         handles::ScreenProjection,
-        scene_items::{light_of, light_worlds, lights},
+        scene_items::light_of,
         selection::Selection,
-        state::ViewState,
+        viewport::Viewport,
     },
 };
 
@@ -25,61 +25,47 @@ const SPACING: f32 = 20.0;
 /// Shows the arrows; a click selects the light.
 pub(super) fn show(
     ui: &Ui,
-    screen: &ScreenProjection,
-    rect: Rect,
-    state: &ViewState,
+    (screen, rect): (&ScreenProjection, Rect),
+    marks: &[LightMark],
+    viewport: &Viewport,
     actions: &mut Actions,
 ) {
-    let Some(work) = &state.workspace else { return };
-    let viewport = &work.viewport;
     let rotation = viewport.view().rotation;
-    let names = lights(viewport);
-    let worlds = light_worlds(viewport, &names);
-    let is_selected = |name: &str| work.selected.light_name() == Some(name);
-    let mut outside = Vec::new();
-    for (name, world) in names.into_iter().zip(worlds) {
-        let Some(world) = world else { continue };
-        let at = world.w_axis.truncate();
-        if screen.project(at).map(place).is_some_and(|at| rect.contains(at)) {
-            // It has a ring.
-            continue;
-        }
-        outside.push((!is_selected(&name), at.distance(screen.eye()), name, world));
-    }
-    outside.sort_by(|a, b| (a.0, a.1).partial_cmp(&(b.0, b.1)).unwrap_or(a.2.cmp(&b.2)));
+    // The others have a ring.
+    let mut outside: Vec<(bool, f64, &LightMark)> = marks
+        .iter()
+        .filter(|mark| mark.at.is_none())
+        .map(|mark| (!mark.selected, mark.world.w_axis.truncate().distance(screen.eye()), mark))
+        .collect();
+    outside.sort_by(|a, b| (a.0, a.1).partial_cmp(&(b.0, b.1)).unwrap_or(a.2.name.cmp(&b.2.name)));
     outside.truncate(MAX_ARROWS);
     let inner = rect.shrink(INSET);
     if !inner.is_positive() {
         return;
     }
     let mut taken: Vec<Pos2> = Vec::new();
-    for (_, distance, name, world) in outside {
+    for (_, distance, mark) in outside {
+        let LightMark { name, world, selected, .. } = mark;
         // A sun has a direction and no position.
-        let is_sun = light_of(viewport, &name)
+        let is_sun = light_of(viewport, name)
             .is_some_and(|(light, _)| matches!(light.emitter(), Emitter::Sun { .. }));
         let toward =
             if is_sun { world.z_axis.truncate() } else { world.w_axis.truncate() - screen.eye() };
         let way = on_screen(rotation.transpose() * toward);
         let Some(at) = free_place(inner, way, &taken) else { continue };
         taken.push(at);
-        let selected = is_selected(&name);
-        let color = if selected {
-            Color32::from_rgb(255, 200, 80)
-        } else {
-            Color32::from_rgb(200, 200, 120)
-        };
         let area = Rect::from_center_size(at, Vec2::splat(18.0));
-        let arrow = ui.interact(area, ui.id().with(("light outside", &name)), Sense::click());
+        let arrow = ui.interact(area, ui.id().with(("light outside", name)), Sense::click());
         let label = format!("{name}, outside of the view");
         arrow.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &label));
         if arrow.clicked() {
             actions.push(SelectionAction::Select(Selection::Light(name.clone())));
         }
-        let lit = arrow.hovered() || arrow.has_focus() || selected;
+        let lit = arrow.hovered() || arrow.has_focus() || *selected;
         let side = way.rot90() * 6.0;
         let points = vec![at + way * 9.0, at - way * 6.0 + side, at - way * 6.0 - side];
         let stroke = Stroke::new(if lit { 2.0 } else { 1.0 }, Color32::BLACK);
-        ui.painter_at(rect).add(Shape::convex_polygon(points, color, stroke));
+        ui.painter_at(rect).add(Shape::convex_polygon(points, mark.color(), stroke));
         let text = match is_sun {
             true => format!("{name}: a sun outside of the view; a click selects it"),
             false => format!("{name}: {distance:.1} m away; a click selects it"),

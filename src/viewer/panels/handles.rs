@@ -38,30 +38,62 @@ pub(super) fn place(at: DVec2) -> Pos2 {
     egui::pos2(at.x as f32, at.y as f32)
 }
 
-/// Shows all lights as rings, which select and drag them.
-pub(super) fn rings(
-    ui: &Ui,
+/// A light of the scene over the picture.
+pub(super) struct LightMark {
+    pub name: String,
+    pub world: DMat4,
+    /// Its place on the screen; none outside of the picture.
+    pub at: Option<Pos2>,
+    pub selected: bool,
+}
+
+impl LightMark {
+    /// Its color on the screen.
+    pub fn color(&self) -> Color32 {
+        if self.selected { SIZES } else { Color32::from_rgb(200, 200, 120) }
+    }
+}
+
+/// All lights with a place in the scene.
+pub(super) fn light_marks(
     screen: &ScreenProjection,
     rect: Rect,
-    state: &ViewState,
-    actions: &mut Actions,
-) {
-    let Some(work) = &state.workspace else { return };
-    let rotation = work.viewport.view().rotation;
-    let painter = ui.painter_at(rect);
+    work: &Workspace,
+) -> Vec<LightMark> {
     let names = lights(&work.viewport);
     let worlds = light_worlds(&work.viewport, &names);
-    for (name, world) in names.into_iter().zip(worlds) {
-        let Some(world) = world else { continue };
+    let mark = |(name, world): (String, Option<DMat4>)| {
+        let world = world?;
+        let at = screen.project(world.w_axis.truncate()).map(place);
+        Some(LightMark {
+            selected: work.selected.light_name() == Some(name.as_str()),
+            at: at.filter(|at| rect.contains(*at)),
+            name,
+            world,
+        })
+    };
+    names.into_iter().zip(worlds).filter_map(mark).collect()
+}
+
+/// Shows the lights in the picture as rings, which select and drag them.
+pub(super) fn rings(
+    ui: &Ui,
+    (screen, rect): (&ScreenProjection, Rect),
+    marks: &[LightMark],
+    work: &Workspace,
+    actions: &mut Actions,
+) {
+    let rotation = work.viewport.view().rotation;
+    let painter = ui.painter_at(rect);
+    for mark in marks {
+        let Some(at) = mark.at else { continue };
+        let LightMark { name, world, selected, .. } = mark;
+        let (world, selected) = (*world, *selected);
         let middle = world.w_axis.truncate();
-        let Some(at) = screen.project(middle).map(place).filter(|at| rect.contains(*at)) else {
-            continue;
-        };
-        let selected = work.selected.light_name() == Some(name.as_str());
-        let color = if selected { SIZES } else { Color32::from_rgb(200, 200, 120) };
+        let color = mark.color();
         painter.circle_stroke(at, 6.0, Stroke::new(if selected { 2.5 } else { 1.2 }, color));
         let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
-        let ring = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
+        let ring = ui.interact(area, ui.id().with(("light", name)), Sense::click_and_drag());
         let label = format!("{name}, in the picture");
         ring.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &label));
         if ring.clicked() || ring.drag_started() {
@@ -79,12 +111,12 @@ pub(super) fn rings(
                 let delta = ring.drag_delta();
                 let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * scale;
                 let place = middle + rotation * by;
-                let to_look = light_space(&work.viewport, &name).inverse();
+                let to_look = light_space(&work.viewport, name).inverse();
                 let text = place_text(to_look.transform_point3(place));
                 actions.set(vec![(format!("lights.{name}.position"), Some(text))]);
             }
         }
-        ring.on_hover_text(&name);
+        ring.on_hover_text(name);
     }
 }
 

@@ -125,8 +125,12 @@ impl App {
         let Some(work) = &self.state.workspace else { return };
         let screen = &ScreenProjection::new(&work.viewport.view(), rect);
         guides::show(ui, rect, screen, &self.state);
-        self.panel(|state, _, actions| handles::rings(ui, screen, rect, state, actions));
-        self.panel(|state, _, actions| edge_arrows::show(ui, screen, rect, state, actions));
+        self.panel(|state, _, actions| {
+            let Some(work) = &state.workspace else { return };
+            let marks = handles::light_marks(screen, rect, work);
+            handles::rings(ui, (screen, rect), &marks, work, actions);
+            edge_arrows::show(ui, (screen, rect), &marks, &work.viewport, actions);
+        });
         let picture = &handles::Picture::new(ui, (screen, rect), response);
         self.panel(|state, panels, actions| {
             handles::light_handles(ui, picture, state, panels, actions);
